@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import msgspec
 from pydantic import Field, GetPydanticSchema
 
+from weighbridge.errors import Fault
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import OUTCOME_OF, GraderSummary
 from weighbridge.store import BatchOptions, Durability
@@ -99,10 +100,30 @@ class DurabilityShape:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultShape:
+    """What is wrong, and what would work."""
+
+    code: str
+    message: str
+    hint: str
+
+    def fault(self) -> Fault:
+        """Return the fault."""
+        return Fault(self.code, self.message, self.hint)
+
+
+@dataclass(frozen=True, slots=True)
 class SubmittedShape(StateShape):
     """A newly submitted batch."""
 
     durability: DurabilityShape
+    unread: Annotated[
+        FaultShape | None,
+        Field(
+            description="why the input was not read to its end, as when a compressed file breaks off; the batch has the lines"
+            " before that"
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

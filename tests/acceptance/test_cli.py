@@ -50,6 +50,27 @@ def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
         assert "sealed:" not in ended.err
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "JSON"])
+def test_an_input_that_breaks_off_is_submitted_as_far_as_it_goes_with_exit_1(
+    shared, cases, options
+):
+    packed = gzip.compress(cases.read_bytes(), compresslevel=0)
+    (shared.folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    ended = shared("submit", "cut.jsonl.gz", *options)
+    assert ended.status == 1
+    assert "INPUT_TRUNCATED: line 6: the compressed input ends early" in ended.err
+    batch = ended.json["batch_id"] if options else ended.out.strip()
+    reason = f"the input was not read to its end; batch {batch} has the cases before that"
+    assert f"exit status 1: {reason}" in ended.err.splitlines()
+    if options:
+        assert ended.json["unread"]["code"] == "INPUT_TRUNCATED"
+    shared("watch", batch)
+    counts = shared("status", batch, "--json").json["counts"]
+    assert (counts["graded"], counts["errored"]) == (5, 1)
+    again = shared("submit", "cut.jsonl.gz", "--resume", batch, *options)
+    assert (again.status, reason in again.err) == (1, True)
+
+
 def submitted(shared, *arguments, **settings):
     """Submit a file, wait for its end, and return the batch's id."""
     ended = shared("submit", *arguments, **settings)

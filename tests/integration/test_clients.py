@@ -252,9 +252,10 @@ class TestSubmitting:
                 state = batch.wait(60)
                 results = sorted(batch.results(), key=lambda result: result["line"])
                 assert_counts_agree(state, results)
-                came.append((results, batch.summary(), vars_of(state)))
+                came.append((results, batch.summary(), vars_of(state), batch.unread))
         assert came[0] == came[1]
         assert bool(came[0][0]) is (form != "empty.jsonl")
+        assert bool(came[0][3]) is (form == "cut.jsonl.gz")
 
     def test_standard_input_is_read_to_its_end(
         self, client: Client, monkeypatch: pytest.MonkeyPatch

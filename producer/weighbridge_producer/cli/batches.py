@@ -35,6 +35,7 @@ from weighbridge_producer.cli.show import (
     exit_with,
     out,
     print_error,
+    print_fault,
     print_json,
     print_state,
     print_summary,
@@ -43,7 +44,7 @@ from weighbridge_producer.cli.show import (
     table,
 )
 from weighbridge_producer.cli.slices_text import print_absences, print_slices
-from weighbridge_producer.gating.exit_status import decide_on
+from weighbridge_producer.gating.exit_status import Decision, decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.gating.slices import SliceTally
 
@@ -87,7 +88,11 @@ def submit(
     url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Submit CASES as one batch, and print its id."""
+    """Submit CASES as one batch, and print its id.
+
+    Exit status: 0 when the input was submitted to its end. 1 when it breaks off, although the batch has the cases before
+    that; after an error or an interruption. 2 for a usage error.
+    """
     specs, settings = opt.specs(grader, config, graders), read_settings()
     given = source_of(
         cases,
@@ -132,11 +137,17 @@ def submit(
         print_unused(given)
         print_empty_expected(given)
         print_other_rows(given)
+        unread = batch.unread
         if as_json:
-            print_json(batch.status().as_dict() | {"durability": durability.as_dict()})
+            more = {"durability": durability.as_dict(), "unread": unread and error_value(unread)}
+            print_json(batch.status().as_dict() | more)
         else:
             err.print(f"sealed: {durability}")
             out.print(shown(batch.id))
+        if unread:
+            print_fault(unread)
+            reason = f"the input was not read to its end; batch {batch.id} has the cases before that"
+            exit_with(Decision(ERROR, reason))
 
 
 class _Once:
@@ -169,7 +180,7 @@ def _print_how_to_continue(batch: Batch, again: list[str] | None, *, as_json: bo
     for hint in hints:
         err.print(f"  {shown(hint)}", soft_wrap=True)
     if as_json:
-        print_json({"error": error_value(InterruptionError(message, "\n".join(hints)))})
+        print_json({"error": error_value(InterruptionError(message, "\n".join(hints)).fault)})
 
 
 def status(

@@ -246,14 +246,14 @@ def _write_one_value(blobs: Iterable[bytes], wanted: ResultSelection) -> None:
             target.write(between + b",".join(rows))
             between = b","
     except (WeighbridgeError, KeyboardInterrupt) as error:
-        fault = (
+        failure = (
             error
             if isinstance(error, WeighbridgeError)
             else InterruptionError("the command was interrupted")
         )
-        target.write(b'],"error":%b}\n' % orjson.dumps(error_value(fault)))
+        target.write(b'],"error":%b}\n' % orjson.dumps(error_value(failure.fault)))
         target.flush()
-        print_error(fault)
+        print_error(failure)
         raise typer.Exit(ERROR) from None
     target.write(b'],"cursor":%b}\n' % orjson.dumps(wanted.cursor or None))
     target.flush()

@@ -274,7 +274,7 @@ def _print_how_to_continue(run: LocalRun, left: str, *, as_json: bool) -> None:
     if hint:
         err.print(f"  {hint}")
     if as_json:
-        print_json({"error": error_value(InterruptionError(message, hint))})
+        print_json({"error": error_value(InterruptionError(message, hint).fault)})
 
 
 def _mention_interrupted(run: LocalRun, settings: Settings) -> None:

@@ -24,7 +24,7 @@ from weighbridge_producer.run.terminal import safe_for_terminals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weighbridge.errors import WeighbridgeError
+    from weighbridge.errors import Fault, WeighbridgeError
     from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.gating.exit_status import Decision
@@ -74,19 +74,24 @@ def _ends(text: str, length: int, between: str = "") -> str:
 
 def print_error(error: WeighbridgeError, *, as_json: bool = False) -> None:
     """Print an error with its code and hint on standard error, and as JSON on standard output if that is wanted."""
+    print_fault(error.fault)
+    if as_json:
+        print_json({"error": error_value(error.fault)})
+
+
+def print_fault(fault: Fault) -> None:
+    """Print a fault with its code and hint on standard error."""
     message, hint = (
-        "\n".join(map(shown, text.splitlines())) for text in (error.message, error.hint)
+        "\n".join(map(shown, text.splitlines())) for text in (fault.message, fault.hint)
     )
-    err.print(f"[bold red]{error.fault.code}[/]: {message}")
+    err.print(f"[bold red]{fault.code}[/]: {message}")
     if hint:
         err.print(f"  {hint}")
-    if as_json:
-        print_json({"error": error_value(error)})
 
 
-def error_value(error: WeighbridgeError) -> dict[str, str]:
+def error_value(fault: Fault) -> dict[str, str]:
     """Return an error as `{"code", "message", "hint"}`."""
-    return {name: encodable(text) for name, text in asdict(error.fault).items()}
+    return {name: encodable(text) for name, text in asdict(fault).items()}
 
 
 def silence_stdout() -> None:

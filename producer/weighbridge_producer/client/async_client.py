@@ -107,6 +107,7 @@ class AsyncBatch:
         self.sync = sync
         self.id = sync.id
         self.durability = sync.durability
+        self.unread = sync.unread
 
     fill = _of_batch(Batch.fill)
     status = _of_batch(Batch.status)

@@ -15,6 +15,7 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from weighbridge.errors import Fault
     from weighbridge.jobs.batch_state import BatchState
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.store import BatchOptions, Durability
@@ -40,6 +41,8 @@ class Batch(ABC):
     id: str
     #: How durably the sealed batch was stored in Redis; None if it was not submitted through this handle.
     durability: Durability | None = None
+    #: Why the input was not read to its end, although what was read is submitted; None if it was.
+    unread: Fault | None = None
 
     def __repr__(self) -> str:
         return f"Batch({self.id!r})"
@@ -54,7 +57,7 @@ class Batch(ABC):
     ) -> Durability:
         """Submit cases to the open batch, skipping those that it already has, and seal it.
 
-        `resumed` means that an earlier attempt was interrupted. `on_wait` is called with the reason when this has to
+        If the cases break off, the batch has those before, and `unread` says why. `resumed` means that an earlier attempt was interrupted. `on_wait` is called with the reason when this has to
         wait. Raises ChunkConflictError if the batch was started with other cases, ServerError if a retry may succeed.
         """
 

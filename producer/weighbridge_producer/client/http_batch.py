@@ -28,6 +28,7 @@ from weighbridge_producer.batch_shapes import (
     ResultPageShape,
     RetriedShape,
     StateShape,
+    SubmittedShape,
 )
 from weighbridge_producer.client.batch import ANYTHING, Batch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
@@ -80,11 +81,16 @@ class HttpBatch(Batch):
         if not upload.rereadable:
             self.status()  # check the service first: the cases can be read only once
         try:
-            _, self.durability = upload.send(self._session, on_wait=on_wait)
+            return self.note_submitted(upload.send(self._session, on_wait=on_wait))
         except Exception:
             if upload.failure and not upload.rereadable:
                 self._give_up(upload.failure)
             raise
+
+    def note_submitted(self, submitted: SubmittedShape) -> Durability:
+        """Keep what the service said about the input when it had submitted it; return its durability."""
+        self.unread = submitted.unread.fault() if submitted.unread else None
+        self.durability = submitted.durability.durability()
         return self.durability
 
     def status(self) -> BatchState:

@@ -94,9 +94,9 @@ class HttpClient(Backend):
             headers["Idempotency-Key"] = str(uuid4())
         else:
             self.batches(1)  # check the service first: the cases can be read only once
-        batch_id, durability = upload.send(self.session, headers)
-        batch = self.batch(batch_id)
-        batch.durability = durability
+        submitted = upload.send(self.session, headers)
+        batch = self.batch(submitted.batch_id)
+        batch.note_submitted(submitted)
         return batch
 
     def open(

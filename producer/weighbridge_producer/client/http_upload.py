@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import Priority
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge.store import Durability
     from weighbridge_producer.client.http_session import HttpSession
     from weighbridge_producer.input.source import Cases
 
@@ -71,8 +70,8 @@ class Upload:
         session: HttpSession,
         headers: Mapping[str, str] | None = None,
         on_wait: Callable[[str], None] = lambda _: None,
-    ) -> tuple[str, Durability]:
-        """Send the submission and return the batch's id, with retries if the cases can be read again.
+    ) -> SubmittedShape:
+        """Send the submission and return the batch, with retries if the cases can be read again.
 
         Raises the exception from reading the cases, or the service's error.
         """
@@ -88,15 +87,14 @@ class Upload:
                 on_wait(error.cause.message)
                 pauses.before_next(error)
 
-    def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> tuple[str, Durability]:
+    def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> SubmittedShape:
         with session.stream(
             *("POST", "api/batches"),
             headers={"Content-Type": self.content_type, **headers},
             content=self.pieces(),
             timeout=self._timeout,
         ) as answer:
-            submitted = decoded(answer.read(), SubmittedShape)
-        return submitted.batch_id, submitted.durability.durability()
+            return decoded(answer.read(), SubmittedShape)
 
     @property
     def content_type(self) -> str:

@@ -123,6 +123,7 @@ class RedisBatch(Batch):
                 opened_with=opened_with,
             )
             feeder.feed()
+            self.unread = feeder.unread
         return feeder
 
     def submit(

@@ -18,8 +18,8 @@ from weighbridge.errors import (
     Fault,
     ServerFullError,
 )
-from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
-from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
+from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.store import ChunkUpload, GapError, Pace, Position
 from weighbridge_producer.submit.seen_ids import SeenIds
@@ -254,6 +254,7 @@ class Feeder:
         self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
+        self.unread: Fault | None = None  #: why the source was not read to its end
 
     def feed(self) -> None:
         """Submit the lines that the server does not have yet, and seal the batch."""
@@ -309,8 +310,10 @@ class Feeder:
         """Skip the lines that the server has, after checking that their digests are the same."""
         offset = 0
         ids: list[str] = []
-        for line in islice(lines, position.lines):
+        for number, line in enumerate(islice(lines, position.lines), 1):
             offset += line.size
+            if line.fault:
+                self._note_unread(line.as_job(number))
             content = line.raw.strip(JSON_SPACE)
             self._prefix.update(self._digester.of_line(content))
             if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
@@ -376,6 +379,8 @@ class Feeder:
         )
         self._wait_for_room(chunk.number)
         self._withdraw_known_ids(draft)
+        for index, fault in draft.chunk.faults.items():
+            self._note_unread(Line(index, first_line + index, b"", fault, draft.chunk.origins))
         self._with_retries(
             ChunkUpload(
                 id=chunk,
@@ -390,6 +395,11 @@ class Feeder:
         # The chunk is stored: if a full broker rejects the message, the sweeper sends it later.
         with suppress(ServerFullError):
             self._publisher.wake(self._queue)
+
+    def _note_unread(self, line: Line) -> None:
+        """Keep the first fault from which on the source was not read, with its place."""
+        if not self.unread and line.fault and line.fault.code in UNREAD_INPUT:
+            self.unread = line.fault.at(line.location or f"line {line.number}")
 
     def _withdraw_known_ids(self, draft: ChunkDraft) -> None:
         """Withdraw ids owned by earlier chunks; the server is asked only about ids that the filter may have seen."""

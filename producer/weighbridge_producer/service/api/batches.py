@@ -128,7 +128,8 @@ async def submit_batch(
         response.status_code = 200
         response.headers["Idempotency-Replayed"] = "true"
     state = await run_in_threadpool(received.batch.status)
-    return SubmittedShape.of(state, durability=received.durability.as_dict())
+    unread = received.batch.unread
+    return SubmittedShape.of(state, durability=received.durability.as_dict(), unread=unread)
 
 
 class ListQuery(BaseModel, extra="forbid"):
