@@ -610,7 +610,25 @@ def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, m
     assert "another interrupted run is kept in" in ended.err
     assert "resumed" not in ended.out
     assert len(cli.left_over()) > 1
-    assert "1 interrupted run removed" in cli("run", "--clean").out
+    (folder,) = cli.state.iterdir()
+    of_others = cli("run", "few.jsonl", "--clean")
+    assert (of_others.status, of_others.out) == (0, "0 interrupted runs of few.jsonl removed\n")
+    assert list(cli.state.iterdir()) == [folder]
+    removed, total = cli("run", "--clean").out.splitlines()
+    output = cli.folder / "many.results.jsonl"
+    assert removed.startswith(f"removed {folder}: {many} to {output}, ")
+    assert removed.endswith(" results")
+    assert total == "1 interrupted run removed"
+    assert cli.left_over() == []
+
+
+def test_an_interrupted_run_suggests_a_command_that_discards_it_alone(cli, many):
+    run = begun(cli, many.name)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=20)
+    assert f"to discard it, weighbridge run {many.name} --clean" in said.decode()
+    (folder,) = cli.state.iterdir()
+    assert cli("run", many.name, "--clean", "--json").json == {"removed": [str(folder)]}
     assert cli.left_over() == []
 
 

@@ -146,7 +146,9 @@ def submit(
             out.print(shown(batch.id))
         if unread:
             print_fault(unread)
-            reason = f"the input was not read to its end; batch {batch.id} has the cases before that"
+            reason = (
+                f"the input was not read to its end; batch {batch.id} has the cases before that"
+            )
             exit_with(Decision(ERROR, reason))
 
 

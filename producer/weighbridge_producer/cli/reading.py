@@ -148,6 +148,13 @@ def source_of(
     return source
 
 
+def files_of(cases: list[str], settings: Settings) -> list[str]:
+    """Return the paths and URLs of all files that CASES name, whatever they hold; InputError if there are none."""
+    if "-" in cases:
+        return []
+    return [str(path) for path, *_ in Source(Paths.of(cases), settings, _ANY).fingerprint()]
+
+
 def print_unused(source: Source) -> None:
     """Print the number of rows of each joined file that no row of a source, read to its end, was joined with."""
     joins = source.joins if source.is_read_to_end else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -133,7 +134,12 @@ def run(
         ),
     ] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Remove the saved state of interrupted runs, and exit.")
+        bool,
+        typer.Option(
+            "--clean",
+            help="Remove the saved state of your interrupted runs, or with CASES only of those that read these files; say what"
+            " they were, and exit.",
+        ),
     ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -145,7 +151,9 @@ def run(
     a usage error. If all passes are vacuous, --min-pass-rate is not met, unless --max-vacuous accepts them.
     """
     if clean:
-        _clean(as_json=as_json)
+        from weighbridge_producer.cli.clean_runs import clean_runs
+
+        clean_runs(cases or [], as_json=as_json)
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
@@ -204,7 +212,7 @@ def run(
             by=gating.fields,
             gates=tuple(gating.gates),
         )
-        report = _go(options, settings, quiet=as_json)
+        report = _go(options, settings, cases, quiet=as_json)
     if source.only is not None and not report.state.counts.total:
         raise no_failed_case(source, only_failed)
     if source.other_rows and not report.state.counts.total:
@@ -227,7 +235,7 @@ def run(
     exit_with(decision)
 
 
-def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
+def _go(options: RunOptions, settings: Settings, cases: list[str], *, quiet: bool) -> RunReport:
     from weighbridge_producer.run.local_run import LocalRun
 
     stdout = stdout_bytes() if any(map(goes_to_stdout, options.outputs)) else None
@@ -252,19 +260,20 @@ def _go(options: RunOptions, settings: Settings, *, quiet: bool) -> RunReport:
             fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
             print_error(fault, as_json=quiet)
             left = "stopped"
-    _print_how_to_continue(run, left, as_json=quiet and left == _INTERRUPTED)
+    _print_how_to_continue(run, left, cases, as_json=quiet and left == _INTERRUPTED)
     if run.stuck:
         # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
         os._exit(ERROR)
     raise typer.Exit(ERROR)
 
 
-def _print_how_to_continue(run: LocalRun, left: str, *, as_json: bool) -> None:
+def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_json: bool) -> None:
     """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
     hint = ""
     if run.state.resumable and run.state.batch:
         message = f"{left}; the finished work is kept in {run.state.folder}"
-        hint = "to continue, run the same command again; to discard it, weighbridge run --clean"
+        discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
+        hint = f"to continue, run the same command again; to discard it, {discard}"
         run.state.release()
     else:
         run.state.remove()
@@ -272,7 +281,7 @@ def _print_how_to_continue(run: LocalRun, left: str, *, as_json: bool) -> None:
         message = f"{left}; the finished work is not kept{why}"
     err.print(shown(message))
     if hint:
-        err.print(f"  {hint}")
+        err.print(f"  {shown(hint)}", soft_wrap=True)
     if as_json:
         print_json({"error": error_value(InterruptionError(message, hint).fault)})
 
@@ -284,19 +293,6 @@ def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
         for state in RunState.interrupted(state_root(settings)):
             err.print(f"[dim]another interrupted run is kept in {shown(str(state.folder))}[/]")
             state.release()
-
-
-def _clean(*, as_json: bool) -> None:
-    removed: list[str] = []
-    for state in RunState.interrupted(state_root(read_settings())):
-        state.remove()
-        removed.append(printable(str(state.folder)))
-    if as_json:
-        print_json({"removed": removed})
-        return
-    for folder in removed:
-        out.print(f"removed {shown(folder)}")
-    out.print(f"{pluralize(len(removed), 'interrupted run')} removed")
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:

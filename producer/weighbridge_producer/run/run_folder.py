@@ -96,17 +96,32 @@ class RunState:
     @classmethod
     def interrupted(cls, root: Path) -> Iterator[Self]:
         """Yield the locked states of interrupted runs in a state root, and remove those that are stale or useless."""
+        for state in cls.left_over(root):
+            if state.is_useless():
+                state.remove()
+            else:
+                yield state
+
+    @classmethod
+    def left_over(cls, root: Path) -> Iterator[Self]:
+        """Yield the locked states of all runs in a state root that have ended, also those that cannot be resumed."""
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
             if not _is_a_runs(folder):
                 continue
             with _alone_in(root):
                 state = cls._load(folder)
-            if state is None:
-                continue
-            if state.is_useless():
-                state.remove()
-            else:
+            if state is not None:
                 yield state
+
+    @property
+    def inputs(self) -> list[str]:
+        """The paths of the input files; empty if the run cannot be resumed."""
+        return [str(path) for path, *_ in self.key.get("input") or ()]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The outputs, as absolute paths."""
+        return list(map(str, self.key.get("outputs", ())))
 
     def is_useless(self) -> bool:
         """True if the run cannot or will not be resumed: no batch was created, its input is gone, or it is too old."""

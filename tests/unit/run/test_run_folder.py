@@ -130,6 +130,15 @@ def test_state_is_kept_in_the_folder_of_the_settings(tmp_path):
     assert default_folder(settings) == tmp_path / "serve"
 
 
+def test_every_run_that_has_ended_is_left_over_whatever_can_be_done_with_it(root):
+    kept(root, key={"input": [["/data/a.jsonl", 1, 2]], "outputs": ["/data/out.jsonl"]})
+    (root / "20260102-030405-000000").mkdir()
+    (root / "20260102-030405-000000" / "lock").touch()
+    broken, interrupted = RunState.left_over(root)
+    assert (broken.inputs, broken.outputs) == ([], [])
+    assert (interrupted.inputs, interrupted.outputs) == (["/data/a.jsonl"], ["/data/out.jsonl"])
+
+
 @pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
 def test_without_a_setting_state_is_kept_in_the_users_state_folder(tmp_path, monkeypatch, variable):
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
