@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 
 import orjson
@@ -212,6 +213,29 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
     assert cli("submit", "many.jsonl", *resume.split()).status == 0
     state = cli("status", batch["batch_id"], "--json").json
     assert (state["sealed"], state["counts"]["total"]) == (True, 100_000)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("batches",), ("batches", "--json")])
+def test_a_command_that_is_interrupted_while_it_starts_says_so(cli, cases, command):
+    process = cli.start(*command)
+    eventually(lambda: _catches(process.pid, signal.SIGTERM), 30, "the start")
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=20)
+    assert process.returncode == 1
+    if "--json" in command:
+        assert orjson.loads(out)["error"]["code"] == "INTERRUPTED"
+    else:
+        assert (out, said) == (b"", b"interrupted\n")
+    cli.await_silence()
+
+
+def _catches(pid, number):
+    """Return whether a process has set a handler for a signal."""
+    (caught,) = re.findall(
+        r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE
+    )
+    return bool(int(caught, 16) & 1 << (number - 1))
 
 
 def test_an_interrupted_command_writes_a_json_error_if_json_is_asked_for(cli, own_server, tmp_path):

@@ -659,6 +659,27 @@ def test_an_interrupted_pipe_leaves_nothing(cli, many):
     assert cli.left_over() == []
 
 
+def test_a_pipe_that_is_silent_is_left_in_order_however_often_one_interrupts(cli, many):
+    source, sink = os.pipe()
+    run = cli.start("run", "-", "-o", "out.jsonl", stdin=source)
+    os.close(source)
+
+    def has_ended():
+        run.send_signal(signal.SIGINT)
+        return run.poll() is not None
+
+    with os.fdopen(sink, "wb") as pipe:
+        pipe.write(many.read_bytes())
+        pipe.flush()
+        eventually(cli.partial, 30, "the first results")
+        eventually(has_ended, 20, "the end")
+    _, said = run.communicate(timeout=10)
+    assert run.returncode == 1
+    assert said.decode().splitlines()[-1].startswith("interrupted")
+    assert b"Fatal Python error" not in said
+    cli.await_silence()
+
+
 def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli, many):
     run = cli.start("run", many.name, "-o", "-")
     run.stdout.readline()

@@ -15,6 +15,7 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.interruption import ignore_interruption
 from weighbridge_producer.cli.reading import (
     JoinedFiles,
     JoinKeys,
@@ -249,6 +250,7 @@ def _go(options: RunOptions, settings: Settings, cases: list[str], *, quiet: boo
         try:
             return run.go()
         except KeyboardInterrupt:
+            ignore_interruption()
             left = _INTERRUPTED
         except BrokenPipeError:
             silence_stdout()

@@ -321,6 +321,7 @@ class LocalRun:
 
     def _leave(self, threads: list[threading.Thread]) -> None:
         self._stop.set()
+        self.stuck = True  # until the threads have ended: a second Ctrl-C may come before that
         deadline = time.monotonic() + _LEAVE_SECONDS
         for thread in threads:
             # A thread that reads a silent pipe cannot be stopped.
