@@ -130,6 +130,29 @@ def test_results_stream_to_a_clean_standard_output_from_a_packed_pipe(cli, tmp_p
     assert cli.left_over() == []
 
 
+@pytest.mark.parametrize("output", ["pipe.jsonl", "csv=pipe"])
+@pytest.mark.parametrize("command", ["run", "results"])
+def test_a_pipe_that_no_program_reads_yet_is_waited_for_and_that_is_said(cli, command, output):
+    write_cases(cli.folder / "cases.jsonl", true_false_cases(3))
+    cli("run", "cases.jsonl", "-o", "kept.jsonl")
+    pipe = cli.folder / output.removeprefix("csv=")
+    os.mkfifo(pipe)
+    source = "cases.jsonl" if command == "run" else "kept.jsonl"
+    process = cli.start(command, source, "-o", output)
+    said = process.stderr.readline().decode()
+    assert said == f"waiting: no program reads the pipe '{pipe.name}' yet\n"
+    written = pipe.read_bytes()
+    process.communicate(timeout=20)
+    assert process.returncode == (100 if command == "run" else 0)
+    assert [name in written for name in (b"c0", b"c1", b"c2")] == [True] * 3
+
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    ended = cli(command, source, "-o", output)
+    assert "waiting" not in ended.err
+    assert os.read(reader, 100_000) == written
+    os.close(reader)
+
+
 def test_json_for_machines_is_all_of_standard_output(cli, tmp_path):
     write_cases(tmp_path / "cases.jsonl", true_false_cases(30))
     ended = cli("run", "cases.jsonl", "--json", "-o", "out.jsonl")

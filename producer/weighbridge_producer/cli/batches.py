@@ -39,6 +39,7 @@ from weighbridge_producer.cli.show import (
     print_json,
     print_state,
     print_summary,
+    print_waiting,
     share,
     shown,
     table,
@@ -160,7 +161,7 @@ class _Once:
 
     def __call__(self, why: str) -> None:
         if why != self._said:
-            err.print(f"waiting: {shown(why)}")
+            print_waiting(why)
             self._said = why
 
 

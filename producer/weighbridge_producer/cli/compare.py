@@ -17,7 +17,7 @@ from weighbridge_producer.cli.compare_text import print_comparison
 from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
-from weighbridge_producer.cli.show import out, print_gates, print_json, shown
+from weighbridge_producer.cli.show import out, print_gates, print_json, print_waiting, shown
 from weighbridge_producer.cli.slices_text import print_absences
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.regression_gates import RegressionGates
@@ -167,7 +167,8 @@ def compare(
             for comparison in found
         ]
         for each in outputs:
-            write_blocks(comparison_blocks(ComparisonData(results, changes), each), each)
+            blocks = comparison_blocks(ComparisonData(results, changes), each)
+            write_blocks(blocks, each, print_waiting)
     if as_json:
         print_json(
             {
@@ -210,7 +211,7 @@ def _compare_repeats(
         every_gate = [gate for of_run in checked for gate in of_run]
         for each in outputs:
             written = RepeatsData(opened, labels, every_gate, cases)
-            write_blocks(repeats_blocks(written, each), each)
+            write_blocks(repeats_blocks(written, each), each, print_waiting)
     if as_json:
         print_json(
             {

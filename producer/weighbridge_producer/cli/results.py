@@ -25,6 +25,7 @@ from weighbridge_producer.cli.show import (
     out,
     print_error,
     print_json,
+    print_waiting,
     shown,
     stdout_bytes,
 )
@@ -188,7 +189,7 @@ def results(
                 summary = summarised(report, gating, state)
                 slices = tuple(summary.slices.slices())
                 report = replace(report, gates=summary.gates, slices=slices)
-            write_each(report, outputs, stdout_bytes())
+            write_each(report, outputs, stdout_bytes(), print_waiting)
     cursor = wanted.cursor or None
     if (note := wanted.note(source)) and not shows_summary:
         err.print(shown(note))

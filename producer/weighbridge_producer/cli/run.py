@@ -39,6 +39,7 @@ from weighbridge_producer.cli.show import (
     print_error,
     print_json,
     print_summary,
+    print_waiting,
     shown,
     silence_stdout,
     stdout_bytes,
@@ -245,7 +246,7 @@ def _go(options: RunOptions, settings: Settings, cases: list[str], *, quiet: boo
         def show(progress: Progress) -> None:
             bar.update(progress.state, progress.note, progress.read_share)
 
-        run = LocalRun(options, settings, show, stdout)
+        run = LocalRun(options, settings, show, stdout, print_waiting)
         _mention_interrupted(run, settings)
         try:
             return run.go()

@@ -105,6 +105,11 @@ def stdout_bytes() -> BinaryIO:
     return safe_for_terminals(sys.stdout.buffer)
 
 
+def print_waiting(why: str) -> None:
+    """Print on standard error why a command waits."""
+    err.print(f"waiting: {shown(why)}", soft_wrap=True)
+
+
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output."""
     stdout = stdout_bytes()

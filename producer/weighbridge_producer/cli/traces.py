@@ -12,7 +12,15 @@ from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import TraceMappingFile, trace_mapping_of
-from weighbridge_producer.cli.show import err, out, print_json, shown, stdout_bytes, table
+from weighbridge_producer.cli.show import (
+    err,
+    out,
+    print_json,
+    print_waiting,
+    shown,
+    stdout_bytes,
+    table,
+)
 from weighbridge_producer.cli.timeline import print_trace
 from weighbridge_producer.cli.trace_check import check
 from weighbridge_producer.gating.gates import ERROR
@@ -106,7 +114,7 @@ def convert(
     """
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.source import Source
-    from weighbridge_producer.run.outputs import check_output
+    from weighbridge_producer.run.outputs import check_output, open_output
     from weighbridge_producer.run.terminal import safe_for_terminals
 
     mapping = trace_mapping_of(trace_mapping)
@@ -119,7 +127,7 @@ def convert(
     else:
         check_output(output, Source(file, read_settings()))
         try:
-            with Path(output).open("wb") as target:
+            with open_output(Path(output), "wb", print_waiting) as target:
                 traces = Traces(file, mapping)
                 written, failed = _write_all(traces, safe_for_terminals(target))
         except OSError as error:

@@ -102,11 +102,14 @@ class LocalRun:
         settings: Settings,
         show: Callable[[Progress], None],
         stdout: BinaryIO | None = None,
+        on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """Prepare a run; `on_wait` is called with the reason when an output has to wait."""
         self._options = options
         self._settings = settings
         self._show = show
         self._stdout = stdout
+        self._on_wait = on_wait
         self._source = options.source
         self._rereadable = self._source.rereadable and not options.once
         self._in_order = options.sort or options.with_cases
@@ -304,7 +307,7 @@ class LocalRun:
         )
         if self._stdout and not self._streams:
             write_each(made_of, filter(goes_to_stdout, options.outputs), self._stdout)
-        deliver(made_of, options.outputs)
+        deliver(made_of, options.outputs, self._on_wait)
 
     def _check_complete(self, state: BatchState) -> None:
         """Raise ResultsIncompleteError and discard the saved progress unless every job has its result line."""

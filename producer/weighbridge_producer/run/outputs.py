@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from weighbridge.errors import OutputError
 from weighbridge_producer.input.files.input_files import OUR_RESULTS
@@ -13,7 +14,7 @@ from weighbridge_producer.run.durable_files import sync
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.reports.report import Report
@@ -78,16 +79,23 @@ def check_folder(output: str) -> None:
         )
 
 
-def deliver(report: Report, outputs: Iterable[str]) -> None:
+def _keep_quiet(_: str) -> None:
+    pass
+
+
+def deliver(
+    report: Report, outputs: Iterable[str], on_wait: Callable[[str], None] = _keep_quiet
+) -> None:
     """Generate all outputs from the results file, and sync them to disk.
 
-    The results file itself becomes the first plain JSON Lines output, once all others are complete.
+    The results file itself becomes the first plain JSON Lines output, once all others are complete. `on_wait` is called
+    with the reason when this has to wait.
     """
     named = [output for output in map(output_of, sorted(set(outputs))) if output.target != STDOUT]
     moved = next((output for output in named if output.is_results_file), None)
     for output in named:
         if output != moved:
-            write(report, output)
+            write(report, output, on_wait)
     if moved:
         target = Path(moved.target)
         report.results.replace(target)
@@ -96,17 +104,19 @@ def deliver(report: Report, outputs: Iterable[str]) -> None:
         report.results.unlink()
 
 
-def write(report: Report, output: Output) -> None:
+def write(report: Report, output: Output, on_wait: Callable[[str], None] = _keep_quiet) -> None:
     """Write one output to its file, and sync it to disk."""
-    write_blocks(output.blocks(report), output)
+    write_blocks(output.blocks(report), output, on_wait)
 
 
-def write_blocks(blocks: Iterable[bytes], output: Output) -> None:
+def write_blocks(
+    blocks: Iterable[bytes], output: Output, on_wait: Callable[[str], None] = _keep_quiet
+) -> None:
     """Write blocks of bytes to an output's file, and sync it to disk."""
     target = Path(output.target)
     # In GitHub Actions, the steps of a job all append to the same summary file.
     adds = output.target == os.environ.get("GITHUB_STEP_SUMMARY")
-    with target.open("ab" if adds else "wb") as file:
+    with open_output(target, "ab" if adds else "wb", on_wait) as file:
         shown = safe_for_terminals(file)
         shown.writelines(blocks)
         shown.flush()
@@ -115,11 +125,33 @@ def write_blocks(blocks: Iterable[bytes], output: Output) -> None:
         sync(target.parent)
 
 
-def write_each(report: Report, outputs: Iterable[str], stdout: BinaryIO) -> None:
+def open_output(
+    target: Path, mode: Literal["ab", "wb"], on_wait: Callable[[str], None]
+) -> BinaryIO:
+    """Open an output's file; a pipe that no program reads is waited for, after `on_wait` was called with that reason."""
+    if not target.is_fifo():
+        return target.open(mode)
+    try:
+        pipe = os.open(target, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        on_wait(f"no program reads the pipe {str(target)!r} yet")
+        return target.open("wb")
+    os.set_blocking(pipe, True)
+    return os.fdopen(pipe, "wb")
+
+
+def write_each(
+    report: Report,
+    outputs: Iterable[str],
+    stdout: BinaryIO,
+    on_wait: Callable[[str], None] = _keep_quiet,
+) -> None:
     """Write each output to its file or to standard output."""
     for output in map(output_of, outputs):
         if output.target == STDOUT:
             stdout.writelines(output.blocks(report))
             stdout.flush()
         else:
-            write(report, output)
+            write(report, output, on_wait)
