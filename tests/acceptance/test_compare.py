@@ -37,6 +37,19 @@ def test_two_files_are_compared(cli, runs) -> None:
     assert "... and 7 more" in ended.out
 
 
+def test_what_goes_to_a_file_or_program_is_not_cut(cli, tmp_path: Path) -> None:
+    custom_id, label, topic = "i" * 200, "l" * 100, "t" * 60
+    for name, answer in (("before", "Lisbon"), ("after", "Lisbon!")):
+        (tmp_path / "cases.jsonl").write_bytes(case(custom_id, answer, metadata={"topic": topic}))
+        options = ("-g", f"{label}=string-match", "--by", "metadata.topic", "-o", f"{name}.jsonl")
+        run = cli("run", "cases.jsonl", *options)
+        assert (f"\n{label} (string-match)  " in run.out, f"\n{topic}  " in run.out) == (True, True)
+    compared = cli("compare", "before.jsonl", "after.jsonl", "--by", "metadata.topic")
+    assert f"  {custom_id}  {label}" in compared.out.splitlines()
+    assert f"topic: {topic}" in compared.out
+    assert "…" not in compared.out
+
+
 def test_gates_decide_the_exit_status_and_say_what_they_saw(cli, runs) -> None:
     ended = cli("compare", *runs, "--max-regressions", "10", "--fail-on-regression")
     assert ended.status == 100

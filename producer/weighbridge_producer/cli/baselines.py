@@ -14,7 +14,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import baseline_names, runs
 from weighbridge_producer.cli.run_names import open_run
-from weighbridge_producer.cli.show import out, print_json, shown, table
+from weighbridge_producer.cli.show import cell, out, print_json, shown, table
 from weighbridge_producer.comparison.baselines import (
     check_name,
     delete_baseline,
@@ -84,9 +84,7 @@ def list_all(as_json: opt.AsJson = False) -> None:
     rows = table("baseline", "results", "set (UTC)", "of", right=["results"])
     for baseline in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(baseline.created_at))
-        rows.add_row(
-            shown(baseline.name), f"{baseline.results:,}", when, shown(baseline.source, 60)
-        )
+        rows.add_row(shown(baseline.name), f"{baseline.results:,}", when, cell(baseline.source, 60))
     out.print(rows)
 
 

@@ -30,6 +30,7 @@ from weighbridge_producer.cli.reading import (
 )
 from weighbridge_producer.cli.show import (
     Bar,
+    cell,
     err,
     error_value,
     exit_with,
@@ -406,6 +407,6 @@ def batches(
             str(state.status),
             share(counts.finished, counts.total),
             share(counts.passed, counts.judged),
-            shown(each.source, 60),
+            cell(each.source, 60),
         )
     out.print(rows)

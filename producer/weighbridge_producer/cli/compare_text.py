@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
-from weighbridge_producer.cli.show import err, out, shown, table
+from weighbridge_producer.cli.show import cell, err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text
@@ -30,7 +30,7 @@ _LISTED = (Group.REGRESSED, Group.REPAIRED, Group.CHANGED_EVIDENCE, Group.UNGRAD
 def print_comparison(comparison: Comparison, examples: int) -> None:
     """Print the changes between two runs, with up to `examples` examples per group."""
     out.print(
-        f"[bold]{shown(comparison.before.name, 60)} -> {shown(comparison.after.name, 60)}[/]:"
+        f"[bold]{cell(comparison.before.name, 60)} -> {cell(comparison.after.name, 60)}[/]:"
         f" {pluralize(comparison.pairs, 'result')} in both"
     )
     if not comparison.pairs:
@@ -61,7 +61,7 @@ def _print_rates(comparison: Comparison) -> None:
         rates.add_row(_name(label.label), *_rates(label.rates, label.rates.adjusted_p))
         for piece in label.slices:
             name = f"  {piece.field.removeprefix('metadata.')}: {piece.value}"
-            rates.add_row(shown(name, _NAME_WIDTH), *_rates(piece.rates, piece.rates.adjusted_p))
+            rates.add_row(cell(name, _NAME_WIDTH), *_rates(piece.rates, piece.rates.adjusted_p))
     out.print(rates)
     if more := len(comparison.labels) - _LABELS_SHOWN:
         out.print(f"... and {pluralize(more, 'more label')}" if more > 0 else "", end="")
@@ -85,7 +85,7 @@ def _print_causes(comparison: Comparison) -> None:
     for group in _LISTED:
         of_group = [cause for cause in found if cause.group == group]
         for cause in of_group[:_CAUSES_SHOWN]:
-            sides = (shown(side, 40) for side in (cause.before, cause.after))
+            sides = (cell(side, 40) for side in (cause.before, cause.after))
             causes.add_row(str(group), f"{cause.jobs:,}", _name(cause.label), *sides)
         if rest := of_group[_CAUSES_SHOWN:]:
             jobs = sum(cause.jobs for cause in rest)
@@ -99,12 +99,12 @@ def _print_examples(group: Group, pairs: list[Pair], total: int) -> None:
         return
     out.print(f"\n[bold]{group}[/] ({total:,})")
     for pair in pairs:
-        out.print(f"  {shown(pair.custom_id, 60)}  {shown(pair.label or '', _NAME_WIDTH)}")
+        out.print(f"  {cell(pair.custom_id, 60)}  {cell(pair.label or '', _NAME_WIDTH)}")
         for name, entry in (("before", pair.before), ("after", pair.after)):
             if entry:
                 why = entry.reason or entry.cause
                 text = f"{entry.outcome}: {why}" if why else entry.outcome
-                out.print(f"    {name:<7} {shown(text, _REASON_WIDTH)}")
+                out.print(f"    {name:<7} {cell(text, _REASON_WIDTH)}")
         for change in pair.check_changes():
             if change["steps_before"] or change["steps_after"]:
                 out.print(f"    steps   {shown(_steps(change))}")
@@ -124,11 +124,11 @@ def _steps(change: dict[str, list[str]]) -> str:
 def _print_ids(group: Group, pairs: list[Pair], total: int) -> None:
     if not pairs:
         return
-    names = ", ".join(shown(pair.custom_id, 40) for pair in pairs[:_IDS_SHOWN])
+    names = ", ".join(cell(pair.custom_id, 40) for pair in pairs[:_IDS_SHOWN])
     left = total - min(len(pairs), _IDS_SHOWN)
     more = f" and {left:,} more" if left else ""
     out.print(f"\n[bold]{group}[/] ({total:,}): {names}{more}")
 
 
 def _name(label: str | None) -> str:
-    return shown(label or "(bad lines)", _NAME_WIDTH)
+    return cell(label or "(bad lines)", _NAME_WIDTH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
-from weighbridge_producer.cli.show import out, shown, table
+from weighbridge_producer.cli.show import cell, out, shown, table
 from weighbridge_producer.comparison.repeats_rows import (
     RATE_COLUMNS,
     difference_rows,
@@ -27,7 +27,7 @@ _NAME_WIDTH = 30
 def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
     """Print how reliably cases passed in each run, by label."""
     for label in labels[:_LABELS_SHOWN]:
-        out.print(f"[bold]{shown(label_name(label), _NAME_WIDTH)}[/]")
+        out.print(f"[bold]{cell(label_name(label), _NAME_WIDTH)}[/]")
         _print_reliability(runs, label)
         _print_differences(runs, label)
         for run, reliability in zip(runs, label.runs, strict=True):
@@ -41,14 +41,14 @@ def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:
     names = [name.lower() for name in RATE_COLUMNS]
     rows = table(*names, right=names[1:])
     for row in rate_rows(runs, label):
-        rows.add_row(shown(row.run, _NAME_WIDTH), *map(shown, row[1:]))
+        rows.add_row(cell(row.run, _NAME_WIDTH), *map(shown, row[1:]))
     out.print(rows)
 
 
 def _print_differences(runs: Sequence[Run], label: RepeatedLabel) -> None:
     for row in difference_rows(runs, label):
         more = f" points, {row.worse} worse, {row.better} better, p {row.p}" if row.p else ""
-        out.print(f"{shown(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}")
+        out.print(f"{cell(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}")
 
 
 def _print_flaky(name: str, reliability: Reliability) -> None:
@@ -56,8 +56,8 @@ def _print_flaky(name: str, reliability: Reliability) -> None:
     if not listed:
         return
     cases = ", ".join(
-        f"{shown(case, _NAME_WIDTH)} ({passed} of {judged})" for case, (judged, passed) in listed
+        f"{cell(case, _NAME_WIDTH)} ({passed} of {judged})" for case, (judged, passed) in listed
     )
     left = reliability.flaky - len(listed)
     more = f" and {left:,} more" if left else ""
-    out.print(f"flaky in {shown(name, _NAME_WIDTH)}: {cases}{more}")
+    out.print(f"flaky in {cell(name, _NAME_WIDTH)}: {cases}{more}")

@@ -36,9 +36,9 @@ RATE_COLUMNS = (RATED[0], "", *RATED[1:])
 _ROWS_SHOWN = 50
 CAUSES_SHOWN = 5  #: per label
 _NAME_WIDTH = 30
-_WIDTH = 80  #: of tables, in columns
+_WIDTH = 80  #: of tables on a terminal, in columns, if it is not wider
 _EXAMPLE_WIDTH = 120  #: of an example when the output is a file
-_PIPE_WIDTH = 1000  #: wide enough to avoid wrapping in files and pipes
+_PIPE_WIDTH = 100_000  #: wide enough to keep all of a table's row in files and pipes
 
 
 def _console(*, stderr: bool) -> Console:
@@ -55,6 +55,11 @@ err = _console(stderr=True)
 def shown(text: str, most: int | None = None) -> str:
     """Return untrusted text escaped for the console's markup, with its middle cut out if it is wider than `most`."""
     return escape(printable(text) if most is None else truncated(text, most))
+
+
+def cell(text: str, most: int, console: Console = out) -> str:
+    """Return untrusted text for a table or a line; on a terminal, with its middle cut out if it is wider than `most`."""
+    return shown(text, most if console.is_terminal else None)
 
 
 def truncated(text: str, most: int) -> str:
@@ -145,8 +150,8 @@ def print_summary(
     """Print a table of outcomes by label, and a table of causes with examples."""
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
-    outcomes = _outcomes(rows, closed=bool(counts.cut_short))
-    if console.measure(outcomes).maximum <= (console.width if console.is_terminal else _WIDTH):
+    outcomes = _outcomes(rows, console, closed=bool(counts.cut_short))
+    if console.measure(outcomes).maximum <= console.width:
         console.print(outcomes)
     else:
         _print_blocks(outcomes, console)
@@ -155,21 +160,20 @@ def print_summary(
     for row in rows:
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
-            console.print(f"{_name(row)}: vacuous passes (nothing to check): {vacuous}")
+            console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
         if hint := unknown_words_hint(row):
-            console.print(f"{_name(row)}: {shown(hint)}", soft_wrap=True)
+            console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)
     if any(row.causes for row in rows):
         console.print()
-        width = console.width if console.is_terminal else _EXAMPLE_WIDTH
-        console.print(_causes(rows, examples or {}, max(width, _WIDTH)))
+        console.print(_causes(rows, examples or {}, console))
 
 
-def _outcomes(rows: list[GraderSummary], *, closed: bool) -> Table:
+def _outcomes(rows: list[GraderSummary], console: Console, *, closed: bool) -> Table:
     numbers = [*RATE_COLUMNS, *(["cut short"] if closed else [])]
     made = table("grader", *numbers, right=numbers)
     for row in rows:
         cut_short = [f"{row.cut_short:,}/{row.finished:,}"] if closed else []
-        made.add_row(_name(row), *rates(row), *cut_short)
+        made.add_row(_name(row, console), *rates(row), *cut_short)
     return made
 
 
@@ -195,16 +199,17 @@ def _print_blocks(outcomes: Table, console: Console) -> None:
 
 
 def _causes(
-    rows: list[GraderSummary], examples: Mapping[tuple[str, str], str], width: int
+    rows: list[GraderSummary], examples: Mapping[tuple[str, str], str], console: Console
 ) -> Table:
     made = table("not passed", "jobs", "why", right=["jobs"])
-    names = max(cell_len(_name(row)) for row in rows)
+    width = max(console.width if console.is_terminal else _EXAMPLE_WIDTH, _WIDTH)
+    names = min(max(cell_len(_name(row, console)) for row in rows), _NAME_WIDTH)
     numbers = max(len(f"{count:,}") for row in rows for _, count in row.causes)
     room = _WIDTH - max(names, len("not passed")) - max(numbers, len("jobs")) - 2 * len("  ")
     for row in rows:
-        name = _name(row)
+        name = _name(row, console)
         for cause, count in row.causes[:CAUSES_SHOWN]:
-            made.add_row(name, f"{count:,}", shown(cause, room))
+            made.add_row(name, f"{count:,}", cell(cause, room, console))
             name = ""
             if example := examples.get((row.label, cause)):
                 cut = shorten(printable(example), room + width - _WIDTH)
@@ -223,8 +228,8 @@ def print_causes(causes: Sequence[Cause], console: Console = out) -> None:
     names = max(min(cell_len(printable(cause.label)), _NAME_WIDTH) for cause in causes)
     room = max(_WIDTH, width - names - 12)
     for cause in causes[:_ROWS_SHOWN]:
-        name = shown(cause.label or "(bad lines)", _NAME_WIDTH)
-        made.add_row(f"{cause.jobs:,}", name, shown(cause.cause, room))
+        name = cell(cause.label or "(bad lines)", _NAME_WIDTH, console)
+        made.add_row(f"{cause.jobs:,}", name, cell(cause.cause, room, console))
         example = shorten(printable(f"{cause.example}: {cause.reason}"), room)
         made.add_row("", "", f"[dim]{escape(example)}[/]")
     console.print(made)
@@ -232,13 +237,13 @@ def print_causes(causes: Sequence[Cause], console: Console = out) -> None:
         console.print(f"... and {pluralize(len(rest), 'more cause')}")
 
 
-def _name(row: GraderSummary) -> str:
-    if not row.grader:
-        return shown(row.label or "(bad lines)", _NAME_WIDTH)
-    if row.label == row.grader:
-        return shown(row.label, _NAME_WIDTH)
+def _name(row: GraderSummary, console: Console) -> str:
+    label = cell(row.label or "(bad lines)", _NAME_WIDTH, console)
+    if row.grader in ("", row.label):
+        return label
+    if not console.is_terminal:
+        return f"{label} ({shown(row.grader)})"
     # Labels distinguish the rows, so the grader's id is truncated first.
-    label = shown(row.label, _NAME_WIDTH)
     room = _NAME_WIDTH - cell_len(label) - 3
     return f"{label} ({shown(row.grader, room)})" if room > 8 else label
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.cli.show import RATE_COLUMNS, err, out, rates, shown, table
+from weighbridge_producer.cli.show import RATE_COLUMNS, cell, err, out, rates, shown, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,11 +32,11 @@ def print_slices(slices: SliceTally, console: Console = out) -> None:
     rows = slices.slices()
     labelled = len({row.summary.label for row in rows}) > 1
     for field, of_field in groupby(rows, key=lambda row: row.field):
-        names = [shown(field, _NAME_WIDTH), *(["label"] if labelled else [])]
+        names = [cell(field, _NAME_WIDTH, console), *(["label"] if labelled else [])]
         made = table(*names, *RATE_COLUMNS, right=RATE_COLUMNS)
         for row in of_field:
             found = row.summary
-            label = [shown(found.label or "(bad lines)", _NAME_WIDTH)] if labelled else []
-            made.add_row(shown(row.value, _NAME_WIDTH), *label, *rates(found))
+            label = [cell(found.label or "(bad lines)", _NAME_WIDTH, console)] if labelled else []
+            made.add_row(cell(row.value, _NAME_WIDTH, console), *label, *rates(found))
         console.print()
         console.print(made)

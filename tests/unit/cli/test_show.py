@@ -2,6 +2,7 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from weighbridge.jobs.outcome import Counts, GraderSummary
 from weighbridge_producer.cli.show import print_summary, shown, truncated
@@ -9,8 +10,12 @@ from weighbridge_producer.cli.show import print_summary, shown, truncated
 MANY = 10_000_000
 
 
-def summary_of(*rows):
-    console = Console(file=io.StringIO(), width=1000, emoji=False, soft_wrap=True)
+def summary_of(*rows, terminal=False):
+    width = 80 if terminal else 100_000
+    console = Console(
+        file=io.StringIO(), width=width, emoji=False, soft_wrap=True, force_terminal=terminal
+    )
+    console.no_color = terminal
     print_summary(rows, Counts(), console)
     return console.file.getvalue()
 
@@ -24,9 +29,16 @@ def summary_of(*rows):
         GraderSummary("", "", errored=MANY, causes=tuple((f"CODE_{n}", n) for n in range(9))),
     ],
 )
-def test_a_summary_fits_80_columns_whatever_the_labels_and_numbers(row):
-    lines = summary_of(row).splitlines()
+def test_a_summary_fits_a_terminal_of_80_columns_whatever_the_labels_and_numbers(row):
+    lines = Text.from_ansi(summary_of(row, terminal=True)).plain.splitlines()
     assert [line for line in lines if Console().measure(line.rstrip()).maximum > 80] == []
+
+
+def test_a_summary_in_a_file_has_every_name_and_cause_in_full():
+    label, grader, cause = "l" * 256, "g" * 256, "c" * 120
+    text = summary_of(GraderSummary(label, grader, 1, 9, causes=((cause, 9),)))
+    assert text.splitlines()[1].startswith(f"{label} ({grader})  ")
+    assert cause in text
 
 
 def test_a_summary_gives_every_count_its_denominator():
