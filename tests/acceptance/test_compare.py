@@ -131,10 +131,28 @@ def test_the_first_of_several_runs_is_the_reference(cli, runs) -> None:
     assert "a.jsonl: gate --max-regressions 0 met" in ended.err
 
 
-def test_runs_without_a_result_in_common_are_said_to_have_none(cli, runs, tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_bytes(b"".join(graded([case("other")])))
-    ended = cli("compare", runs[0], "c.jsonl")
-    assert "the runs have no custom_id and label in common" in ended.err
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "JSON"])
+def test_runs_without_a_result_in_common_are_an_error_that_names_the_first_of_each(
+    cli, runs, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "c.jsonl").write_bytes(b"".join(graded([case("another")])))
+    ended = cli("compare", runs[0], "c.jsonl", *options)
+    assert ended.status == 1
+    assert ended.err.splitlines() == [
+        "exit status 1: nothing was compared: no result of c.jsonl has the custom_id and label of one of a.jsonl",
+        "  a.jsonl has q0 (string-match), q1 (string-match), q2 (string-match), 17 more",
+        "  c.jsonl has another (string-match)",
+        "  name runs of the same cases, graded under the same labels",
+    ]
+    if options:
+        assert ended.json["comparisons"][0]["groups"]["gone"] == 20
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    ended = cli("compare", "empty.jsonl", runs[0], "--examples", 0)
+    assert ended.status == 1
+    assert ended.err.splitlines()[1:3] == [
+        "  empty.jsonl has no result with a custom_id",
+        "  a.jsonl has 20 results",
+    ]
 
 
 def test_what_is_neither_file_nor_batch_is_refused(cli, runs) -> None:

@@ -13,7 +13,7 @@ from weighbridge.errors import InvalidFilterError, InvalidGateError, OutputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.compare_text import print_comparison
+from weighbridge_producer.cli.compare_text import print_comparison, print_unpaired
 from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
@@ -129,9 +129,9 @@ def compare(
 
     --min-pass-rate, --min-gradable and --max-vacuous are for the results of each further run, as for `run`.
 
-    Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when a gate cannot be decided: no
-    pair was judged, or results that the first run judged are missing, errored or ungradable (--allow-lost accepts
-    that). 2 for a usage error.
+    Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when two runs have no result in
+    common, or a gate cannot be decided: no pair was judged, or results that the first run judged are missing, errored
+    or ungradable (--allow-lost accepts that). 2 for a usage error.
     """
     try:
         gates = RegressionGates(max_regressions, fail_on_regression, min_effect, allow_lost)
@@ -184,6 +184,11 @@ def compare(
         print_absences(comparison.after_slices)
         print_gates(checked, comparison.after.name if len(results) > 1 else "")
     _print_written(outputs, as_json=as_json)
+    unpaired = [comparison for comparison, _ in results if not comparison.pairs]
+    for comparison in unpaired:
+        print_unpaired(comparison)
+    if unpaired:
+        raise typer.Exit(ERROR)
     _exit(gate for _, checked in results for gate in checked)
 
 

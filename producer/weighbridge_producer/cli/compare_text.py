@@ -9,6 +9,7 @@ from weighbridge_producer.cli.show import cell, err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text
+from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _LABELS_SHOWN = 50
 _CAUSES_SHOWN = 10
 _IDS_SHOWN = 5
+_UNPAIRED_SHOWN = 3
 _STEPS_SHOWN = 6
 _NAME_WIDTH = 24
 _REASON_WIDTH = 66
@@ -34,9 +36,6 @@ def print_comparison(comparison: Comparison, examples: int) -> None:
         f" {pluralize(comparison.pairs, 'result')} in both"
     )
     if not comparison.pairs:
-        err.print(
-            "the runs have no custom_id and label in common: are they runs of the same cases?"
-        )
         return
     _print_rates(comparison)
     groups = comparison.groups
@@ -51,6 +50,21 @@ def print_comparison(comparison: Comparison, examples: int) -> None:
         out.print()
     for note in comparison.notes:
         out.print(shown(note))
+
+
+def print_unpaired(comparison: Comparison) -> None:
+    """Print on standard error that two runs have no result in common, and the first results of each."""
+    before, after = (shown(run.name) for run in (comparison.before, comparison.after))
+    err.print(
+        f"exit status {ERROR}: nothing was compared: no result of {after} has the custom_id and label of one of {before}"
+    )
+    for name, group in ((before, Group.GONE), (after, Group.NEW)):
+        first = comparison.examples(group)[:_UNPAIRED_SHOWN]
+        names = [f"{cell(pair.custom_id, 40, err)} ({_name(pair.label)})" for pair in first]
+        if left := comparison.groups[group] - len(first):
+            names.append(f"{left:,} more" if first else pluralize(left, "result"))
+        err.print(f"  {name} has {', '.join(names) or 'no result with a custom_id'}")
+    err.print("  name runs of the same cases, graded under the same labels")
 
 
 def _print_rates(comparison: Comparison) -> None:
