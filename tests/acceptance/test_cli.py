@@ -131,6 +131,9 @@ def test_results_sorted_into_a_file_are_in_the_order_of_the_input(shared, tmp_pa
     batch = submitted(shared, "cases.jsonl", chunk_limit_jobs=3)
     assert shared("results", batch, "--sort", "-o", "out.jsonl").out == ""
     assert ids_of((tmp_path / "out.jsonl").read_text()) == [f"c{n}" for n in range(200)]
+    ended = shared("results", "out.jsonl", "-o", "again.jsonl", "-o", "tsv=-")
+    assert ended.err == "200 results written to again.jsonl (JSON Lines)\n"
+    assert shared("results", "out.jsonl", "-o", "again.jsonl", "--json").err == ""
     refused = shared("results", batch, "-o", "none/out.jsonl")
     assert (refused.status, refused.err.partition(":")[0]) == (1, "OUTPUT_UNWRITABLE")
 
@@ -141,6 +144,10 @@ def test_results_of_a_batch_are_written_in_every_form_with_the_timelines_of_fail
     batch = submitted(shared, str(SHOP_AGENT), "--grader", "loop")
     ended = shared("results", batch, "-o", "r.html", "-o", "r.csv.gz", "-o", "junit=r", "--failed")
     assert (ended.status, ended.out) == (0, "")
+    written = (
+        "2 results written to r.html (a page in one file), r.csv.gz (a table, gzip), r (JUnit)"
+    )
+    assert written in ended.err.splitlines()
     text = (tmp_path / "r.html").read_text()
     assert text.count('<ol class="timeline">') == text.count('class="card fail evidence-card"') == 2
     with gzip.open(tmp_path / "r.csv.gz", "rt", newline="") as table:

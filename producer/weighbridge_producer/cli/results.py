@@ -14,6 +14,7 @@ import orjson
 import typer
 
 from weighbridge.errors import InputError, InterruptionError, WeighbridgeError
+from weighbridge.text import pluralize
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
@@ -179,17 +180,20 @@ def results(
         if outputs == [STDOUT] and not sort:
             _stream_lines(lines)
         else:
+            counted = _Counted(lines)
             if wanted.takes_all and not sort and _is_plain(source):
                 file = Path(source)
-                deque(lines, maxlen=0)  # raises for a line that is not a result
+                deque(counted, maxlen=0)  # raises for a line that is not a result
             else:
-                file = _gathered(lines, stack, sort=sort)
+                file = _gathered(counted, stack, sort=sort)
             report = Report(file, source, by_case, cases_of=cases_of)
             if shows_summary:
                 summary = summarised(report, gating, state)
                 slices = tuple(summary.slices.slices())
                 report = replace(report, gates=summary.gates, slices=slices)
             write_each(report, outputs, stdout_bytes(), print_waiting)
+            if not as_json:
+                _print_written(counted.results, outputs)
     cursor = wanted.cursor or None
     if (note := wanted.note(source)) and not shows_summary:
         err.print(shown(note))
@@ -206,6 +210,32 @@ def results(
         exit_with(summary.decision)
     if cursor and not sort and not as_json:
         err.print(f"cursor: {cursor}")
+
+
+class _Counted:
+    """Blocks of result lines, and the number of results in those that were read."""
+
+    def __init__(self, blobs: Iterable[bytes]) -> None:
+        self._blobs = blobs
+        self.results = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for blob in self._blobs:
+            self.results += len(blob.splitlines())
+            yield blob
+
+
+def _print_written(results: int, outputs: Iterable[str]) -> None:
+    """Print on standard error what was written to files, and in which form."""
+    from weighbridge_producer.reports.forms import STDOUT, output_of
+
+    written = [
+        f"{output.target} ({output.description})"
+        for output in map(output_of, outputs)
+        if output.target != STDOUT
+    ]
+    if written:
+        err.print(f"{pluralize(results, 'result')} written to {shown(', '.join(written))}")
 
 
 def _with_cases(handle: Batch, blobs: Iterable[bytes]) -> Iterator[bytes]:

@@ -75,7 +75,8 @@ FORMS = {
         ),
     )
 }
-_PACKINGS = (".gz", ".zst")
+_PACKING_NAMES = {".gz": "gzip", ".zst": "zstd"}
+_PACKINGS = tuple(_PACKING_NAMES)
 
 
 class Output(NamedTuple):
@@ -89,6 +90,13 @@ class Output(NamedTuple):
     def is_plain(self) -> bool:
         """True if the output is the unchanged result lines."""
         return self.form.name == "jsonl" and not self.packing
+
+    @property
+    def description(self) -> str:
+        """The form in words, with its compression."""
+        return (
+            f"{self.form.what}, {_PACKING_NAMES[self.packing]}" if self.packing else self.form.what
+        )
 
     @property
     def is_results_file(self) -> bool:

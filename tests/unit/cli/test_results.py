@@ -80,18 +80,18 @@ def test_a_selection_without_results_is_reported(results, options, what):
 
 
 def test_every_output_is_written_in_its_form(results, tmp_path):
-    _, err, status = results(
-        "--failed", "-o", str(tmp_path / "a.csv"), "-o", f"md={tmp_path / 'summary'}"
-    )
-    assert (err, status) == ("", 0)
-    with (tmp_path / "a.csv").open(newline="") as table:
-        assert [row["custom_id"] for row in csv.DictReader(table)] == [
+    table, summary = tmp_path / "a.csv", tmp_path / "summary"
+    _, err, status = results("--failed", "-o", str(table), "-o", f"md={summary}")
+    assert err == f"4 results written to {table} (a table), {summary} (a summary)\n"
+    assert status == 0
+    with table.open(newline="") as rows:
+        assert [row["custom_id"] for row in csv.DictReader(rows)] == [
             "low",
             "lost",
             "bare",
             "blank",
         ]
-    assert "4 jobs" in (tmp_path / "summary").read_text()
+    assert "4 jobs" in summary.read_text()
 
 
 def test_causes_are_listed_with_examples_and_how_to_pick_them(results):
