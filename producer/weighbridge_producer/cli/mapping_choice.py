@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from weighbridge.errors import InputError, MappingError, MappingNeededError, WeighbridgeError
-from weighbridge.text import closest, did_you_mean, pluralize, shorten
+from weighbridge.text import pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
@@ -48,12 +48,14 @@ def choose_mapping(
     """
     if not (texts or saved or joins):
         return (_recognised_mapping(cases, graders, settings) if cases else None), None
+    from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
+
     given = mapped_fields(texts)
     if not cases:
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
-        _check_inputs(mapping, graders)
-        _check_needed(mapping, graders)
+        check_known_inputs(mapping, graders)
+        check_needed_inputs(mapping, graders, _how_to_add)
         _require(joined, mapping, graders)
         return mapping, joined
     from weighbridge_producer.input.further_rows import FurtherRows
@@ -73,13 +75,13 @@ def choose_mapping(
             _check_shape(seen, needed)
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
     mapping = _combined(texts, saved or recognised)
-    _check_inputs(mapping, graders)
+    check_known_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()
     further = FurtherRows(opened, settings, mapping.rows, joined)
     first = [*seen.rows, *examples]
     refuse_missing_paths(mapping, first, seen.file, recognised, own.document_hint(), further)
-    _check_needed(mapping, graders)
+    check_needed_inputs(mapping, graders, _how_to_add)
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined
@@ -96,31 +98,8 @@ def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[Grad
         )
 
 
-def _check_inputs(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
-    """Raise MappingError for an input that no grader has; graders that are not installed here may have any."""
-    from weighbridge_producer.input.recognition import known_inputs
-
-    known = known_inputs(graders)
-    if wrong := next((name for name in mapping.inputs if known and name not in known), None):
-        meant = did_you_mean(closest(wrong, known))
-        raise MappingError(
-            f"no grader has an input {shorten(wrong, 80, '...')!r}{meant}",
-            f"inputs of {' and '.join(spec.label for spec in graders)}: {', '.join(known)}",
-        )
-
-
-def _check_needed(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
-    """Raise MappingError if a grader requires an input that no case would have, so that it could grade none."""
-    from weighbridge_producer.input.recognition import needed_inputs
-
-    for spec in graders if mapping.change is None else ():
-        if lacking := [name for name in needed_inputs([spec]) if name not in mapping.inputs]:
-            fields = ",".join(f"{name}=COLUMN" for name in lacking)
-            hint = f"add --map {fields}, or --join a file that has it"
-            if len(graders) > 1:
-                hint += "; graders that need other inputs are run on their own"
-            lack = " and no ".join(lacking)
-            raise MappingError(f"the mapping has no {lack}, which {spec.label} needs", hint)
+def _how_to_add(fields: str) -> str:
+    return f"add --map {fields}, or --join a file that has it"
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from weighbridge_producer.service.form import Form, NextFile
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
 from weighbridge_producer.service.request_bodies import with_body_timeout
 from weighbridge_producer.service.service import Served
+from weighbridge_producer.service.submission import check_mapping
 from weighbridge_producer.service.submission_params import AUTO, SubmissionParams
 from weighbridge_producer.service.upload import FORM, receive_batch
 
@@ -173,6 +174,8 @@ def _preview(
     if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
     params = form.params(name)
+    if form.is_submitting and params.mapping:
+        check_mapping(params.mapping, params.graders)
     elsewhere = {grader for worker in client.workers() for grader in worker.graders}
     beginning = _head_of(name, head, form.file_size)
     preview = preview_of(beginning, params.graders, client.settings, elsewhere, params.mapping)

@@ -29,13 +29,15 @@ from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream
 from weighbridge_producer.service.idempotency import HeldKey, other_content
 from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
 from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
     from typing import BinaryIO
 
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge.store import Durability
     from weighbridge_producer.client.redis_batch import RedisBatch
@@ -52,6 +54,12 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.5  #: between checks whether a waiting upload is still alive
 CLOSE = {"Connection": "close"}  #: otherwise the rest of the body would be read and discarded
 _MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
+
+
+def check_mapping(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
+    """Raise MappingError if a mapping has an input that no grader takes, or lacks one that a grader requires."""
+    check_known_inputs(mapping, graders)
+    check_needed_inputs(mapping, graders, lambda fields: f"add {fields} to the mapping")
 
 
 class UploadBrokenError(ProblemError):
@@ -141,6 +149,9 @@ class UploadSubmission:
         # Authorise before any byte is read.
         project = self._identity.project_for(params.project)
         resumed = self._resumed() if params.resume else None
+        if params.mapping:
+            graders = resumed.options().graders if resumed else params.graders
+            check_mapping(params.mapping, graders)
         if params.strict:  # otherwise graders are checked when the batch is opened
             self._client.check_graders(params.graders)
         mapping = params.mapping

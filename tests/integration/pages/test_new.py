@@ -587,6 +587,41 @@ def test_a_mapping_that_is_wrong_is_reported(http: httpx.Client) -> None:
     assert "INVALID_MAPPING" in page.one("div", id="problem").text
 
 
+@pytest.mark.parametrize(
+    ("fields", "said", "hint"),
+    [
+        (
+            "agent_response=output",
+            "the mapping has no expected_output, which string-match needs",
+            "add expected_output=COLUMN to the mapping",
+        ),
+        (
+            "agent_respons=output,expected_output=gold",
+            "no grader has an input 'agent_respons'; did you mean 'agent_response'?",
+            "inputs of string-match: agent_response, expected_output",
+        ),
+    ],
+)
+def test_a_mapping_that_does_not_fit_the_graders_is_refused_and_makes_no_batch(
+    http: httpx.Client, client: Client, fields: str, said: str, hint: str
+) -> None:
+    before = [batch.batch_id for batch in client.batches(1)]
+    mapping = f"custom_id=id,{fields}"
+    for path, more in (("/new/preview", [("submitting", "on")]), ("/new", [])):
+        chosen = [*STRINGS, *more, ("mapping", mapping)]
+        told = page_of(sent(http, path, chosen, TABLE, "a.csv"), 422).one("div", id="problem").text
+        assert (said in told, hint in told) == (True, True)
+    params = {"grader": "string-match", "mapping": mapping, "source": "a.csv"}
+    opened = http.post("/api/open-batches", json={"graders": ["string-match"]}).json()["batch_id"]
+    resumed = {"resume": opened, "mapping": mapping, "source": "a.csv"}
+    for query in (params, resumed):
+        problem = http.post("/api/batches", params=query, content=TABLE).json()
+        assert (problem["code"], problem["detail"]) == ("INVALID_MAPPING", said)
+        assert problem["hint"] == hint
+    assert client.batch(opened).delete()
+    assert [batch.batch_id for batch in client.batches(1)] == before
+
+
 def test_a_join_is_refused_because_a_service_opens_no_other_files(http: httpx.Client) -> None:
     mapping = "custom_id=id,agent_response=output,expected_output=gold --join gold=/etc/passwd"
     page = page_of(sent(http, "/new", [*STRINGS, ("mapping", mapping)], TABLE, "a.csv"), 422)
