@@ -671,6 +671,7 @@ def test_the_client_for_asyncio_does_the_same(url: str, tmp_path: Path) -> None:
 async def use_every_method(url: str, path: Path) -> None:
     async with AsyncClient(url) as client:
         batch = await client.submit(path, graders=["true-false"], metadata={"a": "b"})
+        assert (batch.durability is None, batch.unread) == (False, None)
         assert (await batch.wait(30)).status is BatchStatus.COMPLETED
         assert [row.label for row in await batch.summary()] == ["true-false"]
         assert (await batch.options()).metadata == {"a": "b"}
@@ -690,3 +691,9 @@ async def use_every_method(url: str, path: Path) -> None:
         with pytest.raises(NoSuchWorkerError):
             await client.drain("nobody")
         assert await batch.delete() is True
+        broken = await client.open("cut", ["true-false"])
+        assert (broken.durability, broken.unread) == (None, None)
+        await broken.fill(io.BytesIO(gzip.compress(b"{}\n" * 9)[:-9]))
+        assert broken.unread is not None
+        assert broken.unread.code == "INPUT_TRUNCATED"
+        assert broken.durability is not None

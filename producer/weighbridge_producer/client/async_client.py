@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from typing import Any
 
+    from weighbridge.errors import Fault
     from weighbridge.jobs.batch_state import BatchState
     from weighbridge.settings import Settings
+    from weighbridge.store import Durability
     from weighbridge_producer.client.batch import Page, Result
 
 _Arguments = ParamSpec("_Arguments")
@@ -106,8 +108,16 @@ class AsyncBatch:
     def __init__(self, sync: Batch) -> None:
         self.sync = sync
         self.id = sync.id
-        self.durability = sync.durability
-        self.unread = sync.unread
+
+    @property
+    def durability(self) -> Durability | None:
+        """How durably the sealed batch was stored in Redis; None if it was not submitted through this handle."""
+        return self.sync.durability
+
+    @property
+    def unread(self) -> Fault | None:
+        """Why the input was not read to its end, although what was read is submitted; None if it was."""
+        return self.sync.unread
 
     fill = _of_batch(Batch.fill)
     status = _of_batch(Batch.status)
