@@ -229,9 +229,8 @@ class Joins:
                 continue
             for path in value.paths():
                 join = next((join for join in self if join.spec.name == path.parts[0]), None)
-                is_whole = path.text == str(
-                    value
-                )  # the column that it may be comes first, and is rare
+                # A column may have the text of the whole value as its name, but that is rare.
+                is_whole = path is not value and path.text == str(value)
                 if join and not is_whole and path.of(row.values, row.number) is MISSING:
                     return join.lacks(row, path, name)
         return None
