@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     Constant,
@@ -23,6 +22,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     json_within,
 )
+from weighbridge_producer.input.mapping.special_forms import Selection
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
@@ -81,7 +81,7 @@ class FieldMapping:
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None
     others: OtherRows | None = None  #: the rows that are no cases
-    _selections: tuple[Choice | Letter, ...] = field(init=False, repr=False, compare=False)
+    _selections: tuple[Selection, ...] = field(init=False, repr=False, compare=False)
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -93,7 +93,7 @@ class FieldMapping:
         object.__setattr__(self, "metadata", metadata)
         # Metadata that cannot be selected are only missing.
         graded = (self.custom_id, *self.inputs.values())
-        selections = [value for value in graded if isinstance(value, (Choice, Letter))]
+        selections = [value for value in graded if isinstance(value, Selection)]
         object.__setattr__(self, "_selections", tuple(selections))
         paths = [path for _, value in self.fields() for path in value.paths()]
         for source in (self.error, self.others):

@@ -14,8 +14,6 @@ import orjson
 
 from weighbridge.errors import MappingError
 from weighbridge.text import shorten
-from weighbridge_producer.input.mapping.choices import CHOICE_COLUMNS, Choice, Letter
-from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.field_mapping import ENTRIES, REST, FieldMapping
 from weighbridge_producer.input.mapping.row_values import (
     ROW_NUMBER,
@@ -26,6 +24,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     is_template,
 )
+from weighbridge_producer.input.mapping.special_forms import WRITTEN, form_of, is_clearly_a_form
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
 _ITEM_END = re.compile(r",(?=\s*(?:metadata\.\*|[\w./@-]+)\s*:?=)")
@@ -54,17 +53,12 @@ def mapped_fields(texts: Sequence[str]) -> frozenset[str]:
 
 
 def value_of(text: str) -> Value:
-    """Parse the right-hand side of a field: a path, alternatives separated by `|`, a template or a special form.
-
-    Special forms are `choices[answer]`, `letter(...)` and `last_answer(messages)`.
-    """
+    """Parse the right-hand side of a field: a path, alternatives separated by `|`, a template or a special form."""
     if is_template(text):
-        choice = Choice.parse(text)
-        is_choice = choice is not None and choice.choices.name.lower() in CHOICE_COLUMNS
-        if is_choice or Letter.parse(text) or LastAnswer.parse(text):
+        if is_clearly_a_form(text):
             raise MappingError(
                 f"{text!r} is a template around a special form, which gives its own text",
-                "write choices[answer], letter(...) and last_answer(messages) without braces",
+                f"write {WRITTEN} without braces",
             )
         return Template(text)
     if "|" in text:
@@ -74,7 +68,7 @@ def value_of(text: str) -> Value:
 
 
 def _single_value(text: str) -> Value:
-    return Choice.parse(text) or Letter.parse(text) or LastAnswer.parse(text) or Path(text)
+    return form_of(text) or Path(text)
 
 
 class _Fields:

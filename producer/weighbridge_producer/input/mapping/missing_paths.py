@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
-from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     FirstOf,
@@ -17,6 +16,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     json_within,
 )
+from weighbridge_producer.input.mapping.special_forms import Selection
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
@@ -107,5 +107,5 @@ def _wrong_path(value: Value, rows: Sequence[Row]) -> Path:
 
 def _lacks(row: Row, value: Value) -> bool:
     """Return whether a row lacks a value, rather than having one that selects nothing."""
-    selects = isinstance(value, (Choice, Letter)) and value.fault(row, 1) is not None
+    selects = isinstance(value, Selection) and value.fault(row, 1) is not None
     return not selects and value.of(row, 1) is MISSING

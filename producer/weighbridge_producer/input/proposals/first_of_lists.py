@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, json_within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge_producer.input.mapping.row_values import Row
 
@@ -25,6 +25,18 @@ def list_of_several(path: str, rows: Sequence[Row]) -> str | None:
         if part == _FIRST and any(_differ(Path(around).of(row, 0), rest) for row in rows):
             return around
     return None
+
+
+def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
+    """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none."""
+    around, _, index = path.rpartition(".")
+    lists = columns.get(around, []) if index == "0" else []
+    are_texts = all(
+        isinstance(each, list) and all(isinstance(text, str) for text in each) for each in lists
+    )
+    if not (lists and are_texts):
+        return "", False
+    return around, any(len(set(each)) > 1 for each in lists)
 
 
 def _differ(entries: Any, rest: list[str]) -> bool:

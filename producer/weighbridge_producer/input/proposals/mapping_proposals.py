@@ -23,7 +23,8 @@ from weighbridge_producer.input.proposals.agreeing_columns import agreeing_colum
 from weighbridge_producer.input.proposals.boolean_columns import boolean_columns
 from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_names import is_for_groups, is_within_metadata
-from weighbridge_producer.input.proposals.first_of_lists import list_of_several
+from weighbridge_producer.input.proposals.first_of_lists import list_of_answers, list_of_several
+from weighbridge_producer.input.proposals.json_columns import json_column
 from weighbridge_producer.input.proposals.named_columns import named_columns
 from weighbridge_producer.input.proposals.proposed_ids import IS_SYNTAX, id_paths, unused_id
 from weighbridge_producer.input.proposals.value_guesses import (
@@ -141,7 +142,9 @@ def propose(
         "/".join(f"{{{path}}}" for path in ids) if is_template else custom_id or ROW_NUMBER
     )
     taken = {"custom_id": identifying} | taken
-    answers, are_several = _list_of_answers(taken.get(_EXPECTED, ""), columns)
+    if in_json := json_column(taken, columns, accepts_several=accepts_several):
+        taken[in_json.field] = in_json.path
+    answers, are_several = list_of_answers(taken.get(_EXPECTED, ""), columns)
     free_ids = {path: values for path, values in own.items() if path not in taken.values()}
     unused = unused_id(free_ids, len(rows)) if identifying == ROW_NUMBER else None
     notes = [unused.note] if unused else []
@@ -150,9 +153,11 @@ def propose(
         better = agreeing_column(rows, free, taken[_RESPONSE], answers or taken[_EXPECTED])
         if better and _is_preferred(better, named, guesses):
             taken[better.field] = guesses[better.field] = better.path
-            answers, are_several = _list_of_answers(taken[_EXPECTED], columns)
+            answers, are_several = list_of_answers(taken[_EXPECTED], columns)
         elif better:
             notes.append(better.note)
+    if in_json and taken[in_json.field] == in_json.path:
+        notes.append(in_json.note)
     if several := list_of_several(taken.get(_RESPONSE, ""), rows):
         notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
     if not are_several and (several := list_of_several(taken.get(_EXPECTED, ""), rows)):
@@ -162,6 +167,7 @@ def propose(
     if answers and accepts_several:
         taken[_EXPECTED] = answers
     leaves_out_answers = are_several and not accepts_several
+    special = {in_json.path: in_json.value} if in_json else {}
     guessed = tuple(name for name in taken if name in guesses)
     missing = tuple(name for name in needed if name not in taken)
     # One clear name among two says what the other one is.
@@ -170,7 +176,7 @@ def propose(
         None,
         taken,
         missing,
-        paths,
+        (*paths, *(path for path in special if path not in columns)),
         guessed,
         doubted,
         named.rivals,
@@ -180,10 +186,13 @@ def propose(
     )
     if missing:
         return found
-    fields: list[tuple[str, Value]] = [(name, Path(taken[name])) for name in needed]
+    fields: list[tuple[str, Value]] = [
+        (name, special.get(taken[name]) or Path(taken[name])) for name in needed
+    ]
     fields.insert(0, ("custom_id", Template(identifying) if is_template else Path(identifying)))
     first = unused.path if unused else ""
-    short = _metadata(columns, {*taken.values(), first})
+    used = {path.text for _, value in fields for path in value.paths()}
+    short = _metadata(columns, {*taken.values(), *used, first})
     further = [path for path in short if Path(path).name != Path(first).name]
     metadata = [path for path in (first, *further) if path][:_METADATA_MOST]
     fields += [("metadata", Path(path)) for path in metadata]
@@ -196,20 +205,6 @@ def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[
     return better.has_several_texts and (
         is_open or better.path in (*named.rivals, *named.expected_rivals)
     )
-
-
-def _list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
-    """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none."""
-    around, _, index = path.rpartition(".")
-    lists = columns.get(around, []) if index == "0" else []
-    are_texts = all(isinstance(each, list) and all(map(_is_text, each)) for each in lists)
-    if not (lists and are_texts):
-        return "", False
-    return around, any(len(set(each)) > 1 for each in lists)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _with_special_forms(

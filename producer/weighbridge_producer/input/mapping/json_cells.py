@@ -1,0 +1,107 @@
+"""Texts that hold a value as JSON, such as `"Paris"` with its quotes or `["Paris", "Rome"]`, and the value itself: `json(column)`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import orjson
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import shorten
+from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
+
+_FORM = re.compile(r"json\((.+)\)")
+_SHOWN = 60  #: characters of a value
+#: A text as Python's `repr` writes it.
+_ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
+_LITERAL = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"
+#: Lists of Python have commas, and arrays of NumPy spaces, between texts; Python would join the latter.
+_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{_LITERAL}(?:(?:\s*,\s*|\s+){_LITERAL})*+\s*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCell:
+    """The value that a text holds as JSON, or the list of texts that it holds as Python writes one."""
+
+    text: str
+    cell: Path
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Parse `json(gold)`; None if a text is written otherwise."""
+        found = _FORM.fullmatch(text)
+        return cls(text, Path(found[1].strip())) if found else None
+
+    @classmethod
+    def in_(cls, path: str) -> Self:
+        """Return the value that the text at a path holds."""
+        return cls(f"json({path})", Path(path))
+
+    def of(self, row: Row, number: int) -> Any:
+        """Return the value, or the only text of a list; MISSING for a text that holds none.
+
+        What is no text, and an empty text, is returned as it is. A column whose name is the whole text takes precedence.
+        """
+        if self.text in row:
+            return row[self.text]
+        value = self.cell.of(row, number)
+        return _only(value_in(value)) if isinstance(value, str) and value.strip() else value
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return why a row's text holds no value; None if it does, or if the row lacks it."""
+        value = self.cell.of(row, number)
+        if value is MISSING or self.of(row, number) is not MISSING:
+            return None
+        what = f"{self.text}: {self.cell.text} is {shorten(repr(value), _SHOWN)}"
+        return Fault(
+            ErrorCode.INVALID_FIELD,
+            f"{what}, which is not JSON",
+            f"correct the row, or write {self.text}|{self.cell.text} to take such texts as they are",
+        )
+
+    def paths(self) -> Iterable[Path]:
+        """Return the column that the whole text may be, and the path of the text."""
+        return (Path(self.text), self.cell)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _only(value: Any) -> Any:
+    """Return the text in a list of one text, which only graders of several answers take; anything else unchanged."""
+    is_only = isinstance(value, list) and len(value) == 1 and isinstance(value[0], str)
+    return value[0] if is_only else value
+
+
+def value_in(text: str) -> Any:
+    """Return the value that a text holds as JSON or as a list of texts in Python's notation; MISSING if it holds none."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    if not _TEXTS_OF_PYTHON.fullmatch(text.strip()):
+        return MISSING
+    try:
+        return [ast.literal_eval(literal) for literal in re.findall(_LITERAL, text)]
+    except SyntaxError:  # a character beyond the last one of Unicode
+        return MISSING
+
+
+def texts_in(value: Any) -> list[str] | None:
+    """Return the text or texts that a text holds as JSON or as Python writes them; None if it holds anything else."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in {'"', "["}:
+        return None
+    held = value_in(value)
+    texts = held if isinstance(held, list) else [held]
+    return texts if all(isinstance(each, str) for each in texts) else None
+
+
+def hold_texts(values: Iterable[Any]) -> bool:
+    """Return whether there are values that are not empty, and all of them hold texts as JSON or as Python writes them."""
+    present = [value for value in values if value is not None and value != ""]
+    return bool(present) and all(texts_in(value) is not None for value in present)
