@@ -186,6 +186,23 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
 
 
 @pytest.mark.parametrize("piped", [False, True], ids=["a file", "a pipe"])
+def test_answers_in_another_notation_than_the_expected_ones_are_noted(cli, tmp_path, piped):
+    text = 'id,output,gold\n1,Paris,"""Paris"""\n2,Lima,"""Lima"""\n'
+    (tmp_path / "a.csv").write_text(text)
+    mapping = "custom_id=id,agent_response=output,expected_output={}"
+    given = ["-" if piped else "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map"]
+    run = cli("run", *given, mapping.format("gold"), stdin=text.encode())
+    assert (
+        ": expected_output has texts in the notation of JSON or Python such as '\"Paris\"'"
+        in run.err
+    )
+    assert run.err.endswith("write expected_output=json(gold)\n")
+    again = cli("run", *given, mapping.format("json(gold)"), stdin=text.encode())
+    assert "string-match     2/2  100.0%" in again.out
+    assert "notation" not in again.err
+
+
+@pytest.mark.parametrize("piped", [False, True], ids=["a file", "a pipe"])
 def test_a_mapping_without_what_a_grader_requires_is_refused(cli, tmp_path, piped):
     text = "id,output,gold\n1,x,x\n"
     (tmp_path / "a.csv").write_text(text)

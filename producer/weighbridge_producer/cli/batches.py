@@ -24,7 +24,7 @@ from weighbridge_producer.cli.reading import (
     SampleSize,
     TraceMappingFile,
     print_empty_expected,
-    print_other_rows,
+    print_notes,
     print_unused,
     source_of,
 )
@@ -138,7 +138,7 @@ def submit(
             raise typer.Exit(ERROR) from None
         print_unused(given)
         print_empty_expected(given)
-        print_other_rows(given)
+        print_notes(given)
         unread = batch.unread
         if as_json:
             more = {"durability": durability.as_dict(), "unread": unread and error_value(unread)}

@@ -12,7 +12,7 @@ from weighbridge.errors import BadLine
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.cli.reading import print_other_rows, print_unused
+from weighbridge_producer.cli.reading import print_notes, print_unused
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.input.duplicates import DuplicateIndex
@@ -50,7 +50,7 @@ def dry_run(source: Source, graders: Sequence[GraderSpec], *, as_json: bool) -> 
             if len(first) < _CASES_SHOWN:
                 first.append(content)
     print_unused(source)
-    print_other_rows(source)
+    print_notes(source)
     if as_json:
         print_json(_as_dict(lines, jobs, faults, first, bad_lines))
     else:

@@ -167,7 +167,7 @@ def print_unused(source: Source) -> None:
 
 def print_empty_expected(source: Source) -> None:
     """Print the number of rows with an empty expected output, which only an empty answer matches."""
-    if empty := source.empty_expected:
+    if empty := source.notes.empty_expected:
         has = "has" if empty == 1 else "have"
         err.print(
             f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, which only an empty answer"
@@ -175,9 +175,9 @@ def print_empty_expected(source: Source) -> None:
         )
 
 
-def print_other_rows(source: Source) -> None:
-    """Print the number of rows that are no cases: those without any value, and others, such as the header of a log, by kind."""
-    for note in filter(None, (source.blank_rows_note(), source.other_rows_note())):
+def print_notes(source: Source) -> None:
+    """Print how many rows are no cases, and what looks wrong in the values of the others."""
+    for note in source.notes.notes():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
 
 

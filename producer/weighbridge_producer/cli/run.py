@@ -24,7 +24,7 @@ from weighbridge_producer.cli.reading import (
     SampleSize,
     TraceMappingFile,
     print_empty_expected,
-    print_other_rows,
+    print_notes,
     print_unused,
     source_of,
 )
@@ -217,7 +217,7 @@ def run(
         report = _go(options, settings, cases, quiet=as_json)
     if source.only is not None and not report.state.counts.total:
         raise no_failed_case(source, only_failed)
-    if source.other_rows and not report.state.counts.total:
+    if source.notes.other_rows and not report.state.counts.total:
         raise no_case(source)
     decision = decide_on(
         *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short
@@ -228,7 +228,7 @@ def run(
     if not report.cut_short:
         print_unused(source)
         print_empty_expected(source)
-        print_other_rows(source)
+        print_notes(source)
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:

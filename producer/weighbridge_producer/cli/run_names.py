@@ -58,7 +58,7 @@ def no_failed_case(source: Source, name: str) -> InputError:
 def no_case(source: Source) -> InputError:
     """Return the error for an input of which no row is a case."""
     return InputError(
-        f"no row of {source.name!r} is a case; nothing is written: {source.other_rows_note()}",
+        f"no row of {source.name!r} is a case; nothing is written: {source.notes.other_rows_note()}",
         "give a log of an eval that matches answers with expected ones",
     )
 

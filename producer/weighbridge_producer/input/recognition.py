@@ -20,6 +20,7 @@ from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.input_files import InputFiles, Paths
 from weighbridge_producer.input.files.lines import plain_stream
 from weighbridge_producer.input.mapping.choices import choice_hint
+from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
@@ -73,12 +74,13 @@ class Recognised:
 
     def hints(self) -> list[str]:
         """Return what to check in the values of the proposed fields."""
-        found = self.proposal.fields if self.proposal else {}
-        hints = (
-            choice_hint(self.rows, found.get("expected_output", "")),
-            last_answer_hint(self.rows, found.get("agent_response", "")),
-        )
-        return [hint for hint in hints if hint]
+        if self.proposal is None:
+            return []
+        found, mapping = self.proposal.fields, self.proposal.mapping
+        choice = choice_hint(self.rows, found.get("expected_output", ""))
+        last = last_answer_hint(self.rows, found.get("agent_response", ""))
+        compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
+        return list(filter(None, (choice, last, compared)))
 
     def document_hint(self) -> str:
         """Return how to read the only line as a document with rows; empty if it has no list of objects."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,13 +13,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.text import pluralize, shorten
+from weighbridge.text import pluralize
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.event_folders import EventFolder
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
+from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import as_lines
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _SKIPPED_NAMED = 3  #: files in a note
-_KINDS_NAMED = 6  #: kinds of rows in a note
-_KIND_WIDTH = 40
-_KINDS_COUNTED = 100  #: kinds of other rows that are counted one by one
-_OTHER_KINDS = "of further kinds"
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -89,10 +85,8 @@ class Source:
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         self.consumed = 0  #: bytes read, before decompression
-        self.empty_expected = 0  #: rows read so far that have an empty expected_output
-        self.other_rows: Counter[str] = Counter()  #: rows read so far that are no cases, by kind
+        self.notes = RowNotes()  #: on the rows read so far
         self.size: int | None = None  #: total bytes, before decompression, if known
-        self.blank_rows = 0  #: rows of tables read so far that have no value, and are left out
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
             paths = cases if isinstance(cases, Paths) else Paths.of([cases])
@@ -129,30 +123,6 @@ class Source:
             f" {', '.join(self._found.endings)} are read{tables}"
         )
 
-    def other_rows_note(self) -> str:
-        """Return how many of the rows read so far are no cases, by kind; empty if there are none."""
-        count = self.other_rows.total()
-        if not count:
-            return ""
-        kinds = [f"{rows:,} {kind}" for kind, rows in self._most_other_rows()]
-        rows = (
-            f"{count:,} row of another kind is"
-            if count == 1
-            else f"{count:,} rows of other kinds are"
-        )
-        return f"{rows} not graded: {', '.join(kinds)}"
-
-    def blank_rows_note(self) -> str:
-        """Return how many of the rows read so far have no value; empty if there are none."""
-        if not self.blank_rows:
-            return ""
-        return f"{pluralize(self.blank_rows, 'row')} without any value {'was' if self.blank_rows == 1 else 'were'} skipped"
-
-    def _most_other_rows(self) -> list[tuple[str, int]]:
-        most = self.other_rows.most_common(_KINDS_NAMED)
-        rest = self.other_rows.total() - sum(rows for _, rows in most)
-        return [*most, ("others", rest)] if rest else most
-
     @property
     def names_locations(self) -> bool:
         """True if each line has a file and line number as its location."""
@@ -180,9 +150,8 @@ class Source:
         """
         settings = self._settings
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
-        total = self.consumed = self.empty_expected = 0
-        self.other_rows.clear()
-        self.blank_rows = 0
+        total = self.consumed = 0
+        self.notes.clear()
         with closing(DuplicateIndex()) as ids:
             for count, line in enumerate(self._chosen_lines(ids), start=1):
                 total += line.size
@@ -271,7 +240,7 @@ class Source:
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         reader = RowReader(
-            name, self._settings, mapping.rows, self._count, on_blank=self._count_blank
+            name, self._settings, mapping.rows, self._count, on_blank=self.notes.count_blank
         )
         columns = mapping.columns
         if columns and self.joins:
@@ -285,19 +254,7 @@ class Source:
             self.on_layout = None
         rows = self.joins.of(rows) if self.joins else rows
         file = name if self.names_locations else None
-        counting = (self._count_empty, self._count_other)
-        yield from as_lines(rows, mapping, self._settings, file, *counting)
-
-    def _count_empty(self) -> None:
-        self.empty_expected += 1
-
-    def _count_blank(self) -> None:
-        self.blank_rows += 1
-
-    def _count_other(self, kind: str) -> None:
-        kind = shorten(kind, _KIND_WIDTH)
-        known = kind in self.other_rows or len(self.other_rows) < _KINDS_COUNTED
-        self.other_rows[kind if known else _OTHER_KINDS] += 1
+        yield from as_lines(rows, mapping, self._settings, self.notes, file)
 
     def _count(self, size: int) -> None:
         self.consumed += size

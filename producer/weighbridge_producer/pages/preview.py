@@ -325,8 +325,8 @@ def _look_at(
         if _has(line):
             builder.add(number, line)
         expanded += len(line.raw)
-        builder.note(source.blank_rows_note())
-        builder.note(source.other_rows_note())
+        builder.note(source.notes.blank_rows_note())
+        builder.note(source.notes.other_rows_note())
     return True
 
 

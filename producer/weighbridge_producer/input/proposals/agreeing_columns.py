@@ -82,7 +82,8 @@ def _has_several(path: str, rows: Sequence[Row], compared: list[frozenset[str]])
 def _may_be(field: str, path: str) -> bool:
     """Return whether a name does not forbid that a column is a field."""
     name = normal(Path(path).name)
-    if is_wrong(path) or _OPTIONS.search(name) or not (may_name_text(path) and can_be(field, path)):
+    is_option = any(_OPTIONS.search(normal(part)) for part in Path(path).parts)
+    if is_wrong(path) or is_option or not (may_name_text(path) and can_be(field, path)):
         return False
     if field == _RESPONSE:
         return True

@@ -16,11 +16,11 @@ from weighbridge_producer.input.files.lines import bomb_fault, damage_fault, len
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-
+    from weighbridge_producer.input.rows.row_notes import RowNotes
 
 _UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
@@ -70,35 +70,33 @@ def as_lines(
     rows: Iterable[SourceRow],
     mapping: FieldMapping,
     settings: Settings,
+    notes: RowNotes,
     file: str | None = None,
-    on_empty: Callable[[], None] = lambda: None,
-    on_other: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SourceLine]:
-    """Convert rows to lines with their cases.
+    """Convert rows to lines with their cases, and note what is to be said of them.
 
-    `on_empty` is called for each case with an empty expected output, and `on_other` with the kind of each row that is no
-    case, which becomes a blank line.
-    Blank lines are inserted so that line numbers match row numbers; with several files, lines have locations instead.
+    A row that is no case becomes a blank line. Blank lines are also inserted so that line numbers match row numbers; with
+    several files, lines have locations instead.
     """
     case, limit = mapping.case, settings.line_limit_bytes + 1
     fault_of = mapping.fault if mapping.may_fault else None
     kind_of = mapping.others.kind if mapping.others else None
     in_line, line_number = f"{file}, line", 0
-    for row in rows:
+    for row in notes.watch(rows, mapping):
         number = row.number
         kind = kind_of(row.values) if kind_of else ""
         fault = row.fault or (fault_of(row.values, number) if fault_of else None)
         if row.doubt and not fault and _uses_doubtful(row, mapping):
             fault = row.doubt
         if kind:
-            on_other(kind)
+            notes.count_other(kind)
             line = SourceLine(b"\n")
         elif fault:
             line = _faulty_line(row, fault, mapping)
         else:
             made = case(row.values, number)
             if made["inputs"].get("expected_output") == "":
-                on_empty()
+                notes.count_empty_expected()
             line = encode_case(made, plain_value)
             if line.fault and line.fault.code == ErrorCode.LONE_SURROGATE:
                 line.fault = _encoding_fault(row) or line.fault

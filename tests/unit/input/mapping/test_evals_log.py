@@ -84,7 +84,7 @@ def test_rows_of_a_log_that_are_no_cases_are_counted_by_kind(tmp_path: Path) -> 
     source = source_of(tmp_path / "a.jsonl", SPEC, *ROME, *LIMA, more, REPORT)
     for _ in range(2):  # the numbers are those of the last reading
         list(source)
-    assert source.other_rows_note() == (
+    assert source.notes.other_rows_note() == (
         "5 rows of other kinds are not graded: 2 sampling, 1 spec, 1 metrics, 1 final_report"
     )
 
@@ -130,9 +130,9 @@ def test_kinds_of_other_rows_take_bounded_memory_and_are_shortened(tmp_path: Pat
     others = [event(n, "s", f"{n:03}" + "k" * 10_000, {}) for n in range(300)]
     source = source_of(tmp_path / "a.jsonl", *ROME, *others)
     list(source)
-    assert source.other_rows.total() == 301
-    assert len(source.other_rows) <= 101
-    assert max(map(len, source.other_rows)) < 50
+    assert source.notes.other_rows.total() == 301
+    assert len(source.notes.other_rows) <= 101
+    assert max(map(len, source.notes.other_rows)) < 50
 
 
 def test_rows_of_other_kinds_without_a_key_are_no_errors_of_a_join(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_rows_without_any_value_are_left_out_and_counted(quoted: str, tmp_path: 
     for _ in range(2):  # the number is that of the last reading
         found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
     assert found == ([2, 6, 8] if quoted else [2, 6])
-    assert source.blank_rows_note() == "4 rows without any value were skipped"
+    assert source.notes.blank_rows_note() == "4 rows without any value were skipped"
 
 
 def test_a_row_without_any_value_above_the_header_is_no_header() -> None:

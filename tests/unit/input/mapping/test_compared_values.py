@@ -1,0 +1,154 @@
+"""Answers and expected answers of different notations are noted, with what to write, for a proposal and after a reading."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import Settings
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.mapping.compared_values import compared_hint
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAPPING = "custom_id=@row,agent_response=output,expected_output=gold"
+TEXTS = ("The sun", "A bird", "Paris", "An ox")
+
+
+def hint(outputs: Any, golds: Any, mapping: str = MAPPING, **more: Any) -> str:
+    rows = [{"output": a, "gold": b, **more} for a, b in zip(outputs, golds, strict=True)]
+    return compared_hint(rows, parse_mapping([mapping]))
+
+
+@pytest.mark.parametrize("letters", ["BACB", "bacb"])
+def test_letters_beside_texts_are_noted(letters: str) -> None:
+    found = hint(TEXTS, letters)
+    first = letters[0]
+    assert found.startswith(
+        f"expected_output has letters such as {first!r}, and agent_response texts such as 'The sun'; no letter equals a text"
+    )
+    assert hint(letters, TEXTS).startswith("agent_response has letters such as ")
+
+
+def test_the_column_of_choices_is_named_if_there_is_one() -> None:
+    choices = {"label": ["A", "B"], "text": ["The sun", "The moon"]}
+    end = "expected_output=choices[gold] to compare the texts"
+    assert hint(TEXTS, "BACB", choices=choices).endswith(end)
+    assert hint(TEXTS, "BACB", options=orjson.dumps(TEXTS).decode()).endswith(
+        "expected_output=options[gold] to compare the texts"
+    )
+    assert hint("BACB", TEXTS, choices="none").endswith("LIST[COLUMN]")
+    assert hint("BACB", TEXTS, choices=list(TEXTS)).endswith(
+        "agent_response=choices[output] to compare the texts"
+    )
+    alternatives = MAPPING.replace("gold", "gold|other")
+    assert hint(TEXTS, "BACB", alternatives, choices=choices).endswith("LIST[COLUMN]")
+
+
+def test_letters_beside_indexes_are_noted() -> None:
+    assert hint("BACD", "1023").endswith("write expected_output=letter(gold)")
+    assert hint([1, 0, None], ["B", "A", "C"]).endswith("write agent_response=letter(output)")
+    assert "seem to count from 1" in hint("BACD", "2134")
+
+
+def test_indexes_beside_texts_are_noted() -> None:
+    found = hint(TEXTS, (1, 0, 2, 0))
+    assert "expected_output has numbers such as '1'" in found
+    assert "no number equals a text" in found
+
+
+def test_indexes_that_count_from_0_beside_others_from_1_are_noted() -> None:
+    found = hint("213344", (1, 0, 2, 2, 1, 3))
+    assert found == (
+        "expected_output seems to count from 0 and agent_response from 1: they differ by 1 in 5 of the first 6 rows;"
+        " correct one of the columns"
+    )
+    assert hint((1, 0, 2, 2), "2133").startswith("agent_response seems to count from 0")
+
+
+@pytest.mark.parametrize("golds", [("42", "7", ""), (42, 7, None)], ids=["texts", "numbers"])
+@pytest.mark.parametrize(
+    "outputs",
+    [("42.0", "7.0", ""), (42.0, 7.0, None), (Decimal("42.0"), Decimal("7.00"), None)],
+    ids=["texts", "numbers", "decimals"],
+)
+def test_whole_numbers_with_a_decimal_point_are_noted(outputs: Any, golds: Any) -> None:
+    found = hint(outputs, golds)
+    assert "agent_response has whole numbers with a decimal point such as '42.0'" in found
+    assert "astype('Int64')" in found
+    assert hint(golds, outputs).startswith("expected_output has whole numbers")
+
+
+def test_booleans_with_a_decimal_point_are_noted() -> None:
+    assert "decimal point such as '1.0'" in hint(("1.0", "0.0", ""), ("yes", "no", "no"))
+    assert "decimal point such as '1.0'" in hint((1.0, 0.0), (True, False))
+
+
+def test_texts_in_json_are_noted() -> None:
+    quoted = [f'"{text}"' for text in TEXTS]
+    assert hint(TEXTS, quoted).endswith("write expected_output=json(gold)")
+    assert hint(quoted, TEXTS).endswith("write agent_response=json(output)")
+    assert hint(['["a","b"]', '["c"]'], "ab").endswith("write agent_response=output.0")
+    template = MAPPING.replace("=gold", "={gold}")
+    assert hint(TEXTS, quoted, template).endswith("with json(COLUMN)")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "golds"),
+    [
+        (TEXTS, TEXTS),
+        (("B. The sun", "(A)", "the answer is C", "**b**"), "BACB"),
+        (("yes", "no", "yes", "no"), "1010"),
+        (("positive", "negative", "positive", "negative"), "1010"),
+        ("1234", "4321"),
+        (("42", "7.5", "3"), ("42.0", "7.5", "3.0")),
+        (("The sum is 4", "17 in all", "it is 9"), "497"),
+        (("[1]", "[2]"), "12"),
+        ((["a"], "b"), "AB"),
+        (({"a": 1},), "A"),
+        (TEXTS, "TFTF"),
+        (("", None, ""), "BAC"),
+        ((), ()),
+    ],
+)
+def test_other_values_are_not_noted(outputs: Any, golds: Any) -> None:
+    assert hint(outputs, golds) == ""
+
+
+def test_a_proposal_has_the_note(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,output,answerKey\nk1,The sun,B\nk2,A bird,A\nk3,An ox,C\n")
+    seen = recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    assert seen
+    assert [note.partition(" such")[0] for note in seen.hints()] == ["expected_output has letters"]
+
+
+def test_labels_of_choices_are_not_said_to_be_the_answer(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    choices = {"text": ["The sun", "A bird"], "label": ["A", "B"]}
+    rows = [{"id": f"k{n}", "output": choices["text"][n], "answerKey": "AB"[n], "choices": choices} for n in range(2)]  # fmt: skip
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    seen = recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    assert seen
+    assert seen.proposal
+    assert seen.proposal.caution == ""
+    assert seen.hints()[0].endswith("expected_output=choices[answerKey] to compare the texts")
+
+
+def test_the_first_rows_of_a_reading_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{TEXTS[n % 4]} ({n}),{'ABCD'[n % 4]}" for n in range(100)]
+    path.write_text("\n".join(["output,gold", *rows, *["x,not a letter"] * 900]))
+    source = Source(path, Settings(), parse_mapping([MAPPING]))
+    for _ in range(2):
+        assert sum(bool(line.raw.strip()) for line in source) == 1000
+        [note] = source.notes.notes()
+        assert note.startswith("expected_output has letters such as 'A'")
