@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from math import isfinite
 from string import ascii_uppercase
 from typing import Any, Self
 
@@ -16,13 +19,25 @@ from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, js
 _CHOICE = re.compile(r"([^\[\]|]+)\[([^\[\]|]+)\]")
 _LETTER = re.compile(r"letter\((.+)\)")
 _INDEX = re.compile(r"-?[0-9]{1,9}")
+_WHOLE = re.compile(r"(-?[0-9]{1,9})(?:\.0{1,18})?")  #: a column of numbers with gaps has 1.0 for 1
 _LABELS, _TEXTS = "label", "text"  #: keys of choices as two lists, as in ARC and CommonsenseQA
 CHOICE_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
 _SHOWN = 60  #: characters of a value
+_INDEX_LIMIT = 10**9
+_MOST = 10_000  #: choices of a row
+
+
+_USUAL_CAUSE = (
+    "correct the row; -1 usually stands for an unknown answer, and such a row can be left out"
+)
 
 
 class _NoEntryError(Exception):
     """A value selects no entry."""
+
+    def __init__(self, message: str, hint: str = _USUAL_CAUSE) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +74,7 @@ class Choice:
         position, _ = self._selected(row, number)
         if position is MISSING or position is None:
             return position
-        names, _ = _listed(json_within(self.choices.of(row, number)), self.choices.text)
+        names, _ = _listed(_decoded(self.choices.of(row, number)), self.choices.text)
         label = names[position] if names else None
         is_letter = isinstance(label, str) and re.fullmatch("[A-Za-z]", label.strip())
         return _index_of(label) if is_letter else position
@@ -70,7 +85,7 @@ class Choice:
             if self.text not in row:
                 self._look_up(row, number)
         except _NoEntryError as error:
-            return _fault(f"{self.text}: {error}")
+            return _fault(f"{self.text}: {error}", error.hint)
         return None
 
     def paths(self) -> Iterable[Path]:
@@ -87,8 +102,8 @@ class Choice:
             return MISSING, ()
 
     def _look_up(self, row: Row, number: int) -> tuple[Any, Sequence[Any]]:
-        choices = json_within(self.choices.of(row, number))
-        chosen = self.chosen.of(row, number)
+        choices = _decoded(_given(self.choices.of(row, number)))
+        chosen = _given(self.chosen.of(row, number))
         for value in (choices, chosen):
             if value is MISSING or value is None:
                 return value, ()
@@ -130,7 +145,7 @@ class Letter:
             return None
         if isinstance(self.index, Choice) and (fault := self.index.fault(row, number)):
             return fault
-        value = self.index.of(row, number)
+        value = _given(self.index.of(row, number))
         if value is MISSING or value is None or self.of(row, number) is not MISSING:
             return None
         what = f"{self.index.text} is {_shown(value)}"
@@ -148,7 +163,7 @@ class Letter:
     def _index(self, row: Row, number: int) -> Any:
         if isinstance(self.index, Choice):
             return self.index.position(row, number)
-        value = self.index.of(row, number)
+        value = _given(self.index.of(row, number))
         if value is MISSING or value is None:
             return value
         found = _index_of(value)
@@ -177,39 +192,65 @@ def choice_hint(rows: Sequence[Row], expected: str) -> str:
 
 
 def _is_index_into(value: Any, choices: Any) -> bool:
-    return _is_number(value) and isinstance(choices, list) and 0 <= int(value) < len(choices)
+    number = _whole(value)
+    return number is not None and isinstance(choices, list) and 0 <= number < len(choices)
 
 
 def _is_behind(value: Any, choices: Any) -> bool:
     """Return whether a number would select the last of the choices if the first were number 1."""
-    return _is_number(value) and isinstance(choices, list) and int(value) == len(choices)
+    return isinstance(choices, list) and _whole(value) == len(choices)
 
 
-def _is_number(value: Any) -> bool:
-    is_text = isinstance(value, str) and _INDEX.fullmatch(value) is not None
-    return type(value) is int or is_text
+def _given(value: Any) -> Any:
+    """Return a value; None for an empty cell of a table, as for null in JSON."""
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _decoded(choices: Any) -> Any:
+    return _decoded_text(choices) if isinstance(choices, str) else choices
+
+
+@lru_cache(maxsize=1)
+def _decoded_text(text: str) -> Any:
+    """Return choices written as JSON. A row's are needed several times, and often all rows have the same ones."""
+    return json_within(text)
 
 
 def _listed(choices: Any, name: str) -> tuple[list[Any] | None, Sequence[Any]]:
     """Return the keys or labels of choices, None if they have none, and the entries."""
-    if isinstance(choices, list):
-        return None, choices
-    if not isinstance(choices, Mapping):
+    if not isinstance(choices, (list, Mapping)):
         raise _NoEntryError(f"{name} is {_shown(choices)}, which is neither a list nor an object")
+    if isinstance(choices, list):
+        _limit(choices, name)
+        return None, choices
     labels, texts = choices.get(_LABELS), choices.get(_TEXTS)
     if isinstance(labels, list) and isinstance(texts, list) and len(labels) == len(texts):
+        _limit(labels, name)
         return labels, texts
+    _limit(choices, name)
     return list(choices), list(choices.values())
+
+
+def _limit(choices: Sized, name: str) -> None:
+    """Raise _NoEntryError for more choices than can be looked through in each row."""
+    if len(choices) > _MOST:
+        raise _NoEntryError(
+            f"{name} has {len(choices):,} choices, at most {_MOST:,} are allowed",
+            "add a column with the text of the answer, and map that",
+        )
 
 
 def _position(
     chosen: Any, names: list[Any] | None, entries: Sequence[Any], what: str, where: str
 ) -> int:
     if names is not None:
-        known = [str(name) for name in names]
-        if isinstance(chosen, bool) or str(chosen) not in known:
+        known = list(map(str, names))
+        wanted = str(chosen)
+        if wanted not in known:
+            known, wanted = list(map(_plain, names)), _plain(chosen)
+        if isinstance(chosen, bool) or wanted not in known:
             raise _NoEntryError(f"{what}, but {where} has {shorten(', '.join(known), _SHOWN)}")
-        return known.index(str(chosen))
+        return known.index(wanted)
     of_text = entries.index(chosen) if isinstance(chosen, str) and chosen in entries else None
     index = _index_of(chosen)
     if of_text is not None:
@@ -227,15 +268,29 @@ def _position(
     return index
 
 
+def _plain(name: Any) -> str:
+    """Return a key, a label or what selects one, as text; that of 1 for 1.0."""
+    if isinstance(name, str):
+        found = _WHOLE.fullmatch(name)
+        return found[1] if found else name
+    number = _whole(name)
+    return str(name) if number is None else str(number)
+
+
 def _index_of(value: Any) -> int | None:
     """Return the index that a number, digits or a letter stand for; None if a value is none of these."""
+    if isinstance(value, str) and re.fullmatch("[A-Za-z]", letter := value.strip()):
+        return ascii_uppercase.index(letter.upper())
+    return _whole(value)
+
+
+def _whole(value: Any) -> int | None:
+    """Return the integer that a number or digits stand for, also with zeros behind a decimal point; None for others."""
     if isinstance(value, str):
-        text = value.strip()
-        if re.fullmatch("[A-Za-z]", text):
-            return ascii_uppercase.index(text.upper())
-        return int(text) if _INDEX.fullmatch(text) else None
-    if isinstance(value, float) and value.is_integer():  # a column of numbers with gaps
-        return int(value)
+        found = _WHOLE.fullmatch(value.strip())
+        return int(found[1]) if found else None
+    if isinstance(value, (float, Decimal)) and isfinite(value) and abs(value) < _INDEX_LIMIT:
+        return int(value) if value == int(value) else None
     return value if type(value) is int else None
 
 
@@ -243,8 +298,5 @@ def _shown(value: Any) -> str:
     return shorten(repr(value), _SHOWN)
 
 
-def _fault(message: str) -> Fault:
-    hint = (
-        "correct the row; -1 usually stands for an unknown answer, and such a row can be left out"
-    )
+def _fault(message: str, hint: str = _USUAL_CAUSE) -> Fault:
     return Fault(ErrorCode.INVALID_FIELD, message, hint)

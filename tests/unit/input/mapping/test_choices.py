@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -50,6 +51,12 @@ def fault(written: str, **row: Any) -> str:
         (CITIES, 1),
         (CITIES, 1.0),
         (CITIES, "1"),
+        (CITIES, "1.0"),
+        (CITIES, Decimal("1.00")),
+        (LABELLED, 2.0),
+        (LABELLED, "2.0"),
+        (LABELLED, Decimal(2)),
+        ({"text": CITIES, "label": [1.0, 2.0, 3.0, 4.0]}, "2"),
         (CITIES, "B"),
         (CITIES, " b "),
         (CITIES, "Paris"),
@@ -117,7 +124,9 @@ def test_a_value_that_selects_no_choice_is_a_fault_that_says_what_was_found(
     assert message in fault("letter(choices[answer])", **row)
 
 
-@pytest.mark.parametrize("index", [26, -1, "Rome", "", 1.5])
+@pytest.mark.parametrize(
+    "index", [26, -1, "Rome", "26.0", "1.5", 1.5, float("nan"), Decimal("1.5")]
+)
 def test_an_index_without_a_letter_is_a_fault(index: Any) -> None:
     assert f"cop is {index!r}, which is neither an index from 0 to 25" in fault(
         "letter(cop)", cop=index
@@ -138,6 +147,64 @@ def test_a_row_without_an_answer_has_no_value_and_no_fault(written: str) -> None
     assert inputs(written, choices=CITIES, answer=None) == {"x": None}
     assert inputs(f"{written}|id", choices=CITIES, id=1) == {"x": 1}
     assert inputs(f"{written},y=id", choices=CITIES, id=1) == {"y": 1}
+
+
+@pytest.mark.parametrize(
+    "written", ["choices[answer]", "letter(choices[answer])", "letter(answer)"]
+)
+def test_an_empty_cell_has_no_value_as_null_has_none(written: str) -> None:
+    for row in ({"choices": CITIES, "answer": " "}, {"choices": "", "answer": ""}):
+        assert inputs(written, **row) == {"x": None}
+    assert inputs(f"{written}|id", choices=CITIES, answer="", id=1) == {"x": 1}
+
+
+def test_a_key_of_exactly_that_text_comes_first() -> None:
+    choices = {"1": "Rome", "1.0": "Lima", "2": "Oslo"}
+    assert inputs("choices[answer]", choices=choices, answer="1.0") == {"x": "Lima"}
+    assert inputs("choices[answer]", choices=choices, answer="2.0") == {"x": "Oslo"}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_indexes_of_a_column_with_gaps_select_the_same_choices_in_all_formats(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    answers = [1.0, 0.0, None]
+    if name == "a.csv":
+        cells = orjson.dumps(CITIES).decode().replace('"', '""')
+        path.write_text(
+            "choices,answer,id\n"
+            + "".join(f'"{cells}",{"" if n is None else n},1\n' for n in answers)
+        )
+    elif name == "a.jsonl":
+        rows = [orjson.dumps({"choices": CITIES, "answer": n, "id": 1}) for n in answers]
+        path.write_bytes(b"\n".join(rows))
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        pyarrow = pytest.importorskip("pyarrow")
+        columns = {"choices": [CITIES] * 3, "answer": answers, "id": [1] * 3}
+        parquet.write_table(pyarrow.table(columns), path)
+    written = "custom_id=@row,x=choices[answer],y=letter(choices[answer]),z=letter(answer)"
+    lines = [
+        line for line in Source(path, Settings(), parse_mapping([written])) if line.raw.strip()
+    ]
+    assert [line.fault for line in lines] == [None] * 3
+    assert [list(orjson.loads(line.raw)["inputs"].values()) for line in lines] == [
+        ["Paris", "B", "B"],
+        ["Rome", "A", "A"],
+        [None, None, None],
+    ]
+
+
+def test_more_choices_than_are_looked_at_are_a_fault() -> None:
+    many = {str(number): "x" for number in range(10_001)}
+    for choices in (many, list(many), {"label": list(many), "text": list(many)}):
+        assert fault("choices[answer]", choices=choices, answer="7") == (
+            "choices[answer]: choices has 10,001 choices, at most 10,000 are allowed"
+        )
+    assert inputs("choices[answer]", choices=many | {"7": "y"}, answer=None) == {"x": None}
+    most = orjson.dumps([str(number) for number in range(10_000)]).decode()
+    assert inputs("choices[answer]", choices=most, answer=9_999) == {"x": "9999"}
 
 
 def test_an_agents_text_stays_as_it_is_if_it_selects_no_choice() -> None:
