@@ -19,7 +19,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.input_files import InputFiles, Paths
 from weighbridge_producer.input.files.lines import plain_stream
-from weighbridge_producer.input.mapping.choices import choice_hint
+from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several

@@ -276,7 +276,7 @@ def test_a_number_that_json_lacks_is_an_error_only_of_the_rows_whose_mapping_use
         {"x": "x"},
         {"x": "y"},
     ]
-    used = parse_mapping(["custom_id=id,x=gold.answer,metadata=gold.score"])
+    used = parse_mapping(["custom_id=id,x=gold.answer,y=gold.score"])
     faulty, whole = joined(rows, joins(file), used)
     assert faulty.fault.code == "NUMBER_OUT_OF_RANGE"
     assert f"{file}, line 1: " in faulty.fault.message

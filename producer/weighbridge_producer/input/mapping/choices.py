@@ -21,7 +21,6 @@ _LETTER = re.compile(r"letter\((.+)\)")
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 _WHOLE = re.compile(r"(-?[0-9]{1,9})(?:\.0{1,18})?")  #: a column of numbers with gaps has 1.0 for 1
 _LABELS, _TEXTS = "label", "text"  #: keys of choices as two lists, as in ARC and CommonsenseQA
-CHOICE_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
 _SHOWN = 60  #: characters of a value
 _INDEX_LIMIT = 10**9
 _MOST = 10_000  #: choices of a row
@@ -170,37 +169,6 @@ class Letter:
         return MISSING if found is None else found
 
 
-def choice_hint(rows: Sequence[Row], expected: str) -> str:
-    """Return how to map an expected output that is an index into a column of choices; empty if it is none."""
-    values = [Path(expected).of(row, 1) for row in rows] if expected else []
-    named = (column for column in rows[0] if column.lower() in CHOICE_COLUMNS) if values else ()
-    for column in named:
-        lists = [json_within(row.get(column)) for row in rows]
-        indexes = sum(map(_is_index_into, values, lists))  # some rows may have none, such as -1
-        if indexes * 2 >= len(rows):
-            if any(map(_is_behind, values, lists)):
-                return (
-                    f"expected_output: {expected} seems to be an index into {column} that counts from 1; {column}[...] and"
-                    " letter(...) count from 0"
-                )
-            text = f"{column}[{expected}]"
-            return (
-                f"expected_output: {expected} is an index from 0 into {column}; write expected_output={text} if the agent answers"
-                f" with the text, or expected_output=letter({text}) if it answers with a letter"
-            )
-    return ""
-
-
-def _is_index_into(value: Any, choices: Any) -> bool:
-    number = _whole(value)
-    return number is not None and isinstance(choices, list) and 0 <= number < len(choices)
-
-
-def _is_behind(value: Any, choices: Any) -> bool:
-    """Return whether a number would select the last of the choices if the first were number 1."""
-    return isinstance(choices, list) and _whole(value) == len(choices)
-
-
 def _given(value: Any) -> Any:
     """Return a value; None for an empty cell of a table, as for null in JSON."""
     return None if isinstance(value, str) and not value.strip() else value
@@ -273,7 +241,7 @@ def _plain(name: Any) -> str:
     if isinstance(name, str):
         found = _WHOLE.fullmatch(name)
         return found[1] if found else name
-    number = _whole(name)
+    number = whole_number(name)
     return str(name) if number is None else str(number)
 
 
@@ -281,16 +249,16 @@ def _index_of(value: Any) -> int | None:
     """Return the index that a number, digits or a letter stand for; None if a value is none of these."""
     if isinstance(value, str) and re.fullmatch("[A-Za-z]", letter := value.strip()):
         return ascii_uppercase.index(letter.upper())
-    return _whole(value)
+    return whole_number(value)
 
 
-def _whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """Return the integer that a number or digits stand for, also with zeros behind a decimal point; None for others."""
     if isinstance(value, str):
         found = _WHOLE.fullmatch(value.strip())
         return int(found[1]) if found else None
-    if isinstance(value, (float, Decimal)) and isfinite(value) and abs(value) < _INDEX_LIMIT:
-        return int(value) if value == int(value) else None
+    if isinstance(value, (float, Decimal)) and isfinite(value):
+        return int(value) if -_INDEX_LIMIT < value < _INDEX_LIMIT and value == int(value) else None
     return value if type(value) is int else None
 
 

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.input.mapping.choices import CHOICE_COLUMNS
+from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
 from weighbridge_producer.input.mapping.json_cells import JsonCell, hold_texts, texts_in
 from weighbridge_producer.input.mapping.row_values import Path, Row, json_within
 

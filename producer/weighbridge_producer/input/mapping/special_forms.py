@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping.choices import CHOICE_COLUMNS, Choice, Letter
+from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
+from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.json_cells import JsonCell
 

@@ -99,10 +99,10 @@ class RowNotes:
     def _odd_metadata_note(self) -> str:
         if not self.odd_metadata:
             return ""
-        has = "has" if self.odd_metadata == 1 else "have"
+        has = "has a number" if self.odd_metadata == 1 else "have numbers"
         return (
-            f"{pluralize(self.odd_metadata, 'row')} {has} NaN, Infinity or an integer beyond 64 bits in metadata: null"
-            " or a text in the results"
+            f"{pluralize(self.odd_metadata, 'row')} {has} in metadata that JSON lacks: NaN and Infinity became null, and"
+            " integers beyond 64 bits became texts"
         )
 
     def _most_other_rows(self) -> list[tuple[str, int]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
 
 from weighbridge.errors import Fault
+from weighbridge.grading.strict_json import INT_MAX, INT_MIN
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
@@ -98,8 +101,8 @@ def as_lines(
             if made["inputs"].get("expected_output") == "":
                 notes.count_empty_expected()
             line = encode_case(made, plain_value)
-            if line.fault and line.fault.code == ErrorCode.LONE_SURROGATE:
-                line.fault = _encoding_fault(row) or line.fault
+            if line.fault:
+                line = _mended(line, made, row, notes)
             if line.size > limit:
                 line = SourceLine(b"\n", length_fault(line.size - 1, limit - 1))
         line.size = row.size
@@ -111,6 +114,32 @@ def as_lines(
                 yield SourceLine(b"\n")
                 line_number += 1
         yield line
+
+
+def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNotes) -> SourceLine:
+    """Return the line of a case that JSON cannot represent: without numbers that only its metadata have, or with a clearer fault."""
+    fault = line.fault
+    if fault and fault.code == ErrorCode.LONE_SURROGATE:
+        line.fault = _encoding_fault(row) or fault
+    elif fault and fault.code == ErrorCode.NUMBER_OUT_OF_RANGE and "metadata" in case:
+        changed = encode_case(case | {"metadata": json_numbers(case["metadata"])}, plain_value)
+        if not changed.fault:
+            notes.count_odd_metadata()
+            return changed
+    return line
+
+
+def json_numbers(value: Any) -> Any:
+    """Return a value with null for NaN and Infinity, and digits as text for integers beyond 64 bits, which JSON lines lack."""
+    if isinstance(value, Mapping):
+        return {key: json_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [json_numbers(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if type(value) is int and not INT_MIN <= value <= INT_MAX:
+        return str(value)
+    return value
 
 
 def _encoding_fault(row: SourceRow) -> Fault | None:
@@ -127,8 +156,9 @@ def _encoding_fault(row: SourceRow) -> Fault | None:
 
 
 def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:
-    """Return whether a mapping uses a value of a row that JSON cannot represent."""
-    paths = [path for _, value in mapping.fields() for path in value.paths()]
+    """Return whether a mapping uses a number of a row that JSON cannot represent for more than metadata."""
+    graded = (mapping.custom_id, *mapping.inputs.values())
+    paths = [path for value in graded for path in value.paths()]
     values = [path.of(row.values, row.number) for path in paths]
     return encode_case({"used": values}, plain_value).fault is not None
 

@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from weighbridge.errors import MappingError
 from weighbridge.jobs.grader_spec import GraderSpec
@@ -180,10 +182,8 @@ def test_indexes_of_a_column_with_gaps_select_the_same_choices_in_all_formats(
         rows = [orjson.dumps({"choices": CITIES, "answer": n, "id": 1}) for n in answers]
         path.write_bytes(b"\n".join(rows))
     else:
-        parquet = pytest.importorskip("pyarrow.parquet")
-        pyarrow = pytest.importorskip("pyarrow")
         columns = {"choices": [CITIES] * 3, "answer": answers, "id": [1] * 3}
-        parquet.write_table(pyarrow.table(columns), path)
+        parquet.write_table(pa.table(columns), path)
     written = "custom_id=@row,x=choices[answer],y=letter(choices[answer]),z=letter(answer)"
     lines = [
         line for line in Source(path, Settings(), parse_mapping([written])) if line.raw.strip()

@@ -6,6 +6,8 @@ import datetime as dt
 import decimal
 import gzip
 import io
+import json
+import math
 import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -497,14 +499,14 @@ def test_a_dataset_saved_to_disk_is_read_from_its_folder(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ['{\n"rows": [%s]}', "%s\n"])
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "[1e999]", "123456789012345678901"])
-def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
+def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_grades_it(
     form: str, number: str
 ) -> None:
     data = (form % f'{{"id": "q", "answer": "x", "score": {number}}}').encode()
     for mapped, faulty in (
         ("answer", False),
-        ("answer,metadata=score", True),
-        ("answer,metadata=*", True),
+        ("answer,metadata=score", False),
+        ("answer,metadata=*", False),
         ("{answer} {score}", True),
         ("score", True),
     ):
@@ -514,6 +516,34 @@ def test_a_number_that_json_lacks_is_an_error_only_if_the_mapping_uses_it(
         ]
         assert bool(line.fault) is faulty, mapped
         assert not line.fault or line.fault.code == "NUMBER_OUT_OF_RANGE"
+
+
+@pytest.mark.parametrize("written", ["metadata=score", "metadata=*", "metadata.*=all"])
+@pytest.mark.parametrize("form", [".jsonl", ".json", ".parquet"])
+def test_numbers_that_json_lacks_become_null_or_text_in_metadata_and_are_counted(
+    form: str, written: str, tmp_path: Path
+) -> None:
+    numbers: list[Any] = [math.nan, 1.5, -math.inf, None]
+    rows = [
+        {"id": f"k{n}", "answer": "x", "score": each, "all": {"score": each}}
+        for n, each in enumerate(numbers)
+    ]
+    path = tmp_path / f"a{form}"
+    if form == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        large = {"id": "k4", "answer": "x", "score": 2**70, "all": {"score": 2**70}}
+        texts = [json.dumps(row) for row in [*rows, large]]
+        path.write_text("\n".join(texts) if form == ".jsonl" else f"[{','.join(texts)}]")
+    mapping = parse_mapping([f"custom_id=id,agent_response=answer,{written}"])
+    source = Source(path, Settings(), mapping)
+    lines = [line for line in source if line.raw.strip()]
+    assert [line.fault for line in lines] == [None] * len(lines)
+    found = [orjson.loads(line.raw)["metadata"]["score"] for line in lines]
+    assert found == [None, 1.5, None, None, *([] if form == ".parquet" else [str(2**70)])]
+    count = 2 if form == ".parquet" else 3
+    [note] = source.notes.notes()
+    assert note.startswith(f"{count} rows have numbers in metadata that JSON lacks: NaN and ")
 
 
 def test_an_object_on_many_lines_is_one_row_and_several_are_one_fault() -> None:
