@@ -23,6 +23,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.files.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import (
@@ -267,6 +268,8 @@ def _preview_of_rows(
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
     used = with_accepted_answers(used, specs)
     preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
+    if mapping and seen:  # for a proposal, the pickers say it
+        builder.note("; ".join(filter(None, (preview.note, compared_hint(seen.rows, used)))))
     return preview
 
 
@@ -325,8 +328,7 @@ def _look_at(
         if _has(line):
             builder.add(number, line)
         expanded += len(line.raw)
-        builder.note(source.notes.blank_rows_note())
-        builder.note(source.notes.other_rows_note())
+        builder.note("; ".join(source.notes.counts()))
     return True
 
 

@@ -279,3 +279,16 @@ def test_the_agents_last_message_is_picked_if_the_user_has_the_last_word() -> No
     )
     assert "the agent's last one before them is taken" in preview.columns.caution
     assert '"agent_response":"4"' in preview.cases[0].excerpt
+
+
+def test_texts_in_json_are_picked_as_what_they_hold_and_noted_if_another_mapping_is_given() -> None:
+    content = b'{"id": "q", "output": "Paris", "gold": "\\"Paris\\""}\n'
+    preview = look(content, GraderSpec("string-match"))
+    assert preview.columns
+    chosen = {picker.field: picker.chosen for picker in preview.columns.pickers}
+    assert chosen["expected_output"] == ("json(gold)",)
+    assert '"expected_output":"Paris"' in preview.cases[0].excerpt
+    mapping = parse_mapping(["custom_id=id,agent_response=output,expected_output=gold"])
+    head = Head("cases.jsonl", content, is_whole=True)
+    as_it_is = preview_of(head, [GraderSpec("string-match")], Settings(), mapping=mapping)
+    assert as_it_is.note.endswith("write expected_output=json(gold)")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.choices import whole_number
-from weighbridge_producer.input.mapping.row_values import Path, json_within
+from weighbridge_producer.input.mapping.choices import Choice, Letter, whole_number
+from weighbridge_producer.input.mapping.row_values import FirstOf, Path, json_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 CHOICE_COLUMNS = frozenset({"choices", "options", "endings", "candidates", "alternatives"})
 
@@ -24,16 +24,36 @@ def choice_hint(rows: Sequence[Row], expected: str) -> str:
         indexes = sum(map(_is_index_into, values, lists))  # some rows may have none, such as -1
         if indexes * 2 >= len(rows):
             if any(map(_is_behind, values, lists)):
-                return (
-                    f"expected_output: {expected} seems to be an index into {column} that counts from 1; {column}[...] and"
-                    " letter(...) count from 0"
-                )
+                return _from_1("expected_output", expected, column)
             text = f"{column}[{expected}]"
             return (
                 f"expected_output: {expected} is an index from 0 into {column}; write expected_output={text} if the agent answers"
                 f" with the text, or expected_output=letter({text}) if it answers with a letter"
             )
     return ""
+
+
+def index_from_1_hint(rows: Sequence[Row], field: str, value: Value) -> str:
+    """Return that the index in a special form, such as `choices[answer]`, counts from 1; empty if rows do not say so."""
+    forms = value.values if isinstance(value, FirstOf) else (value,)
+    for form in forms:
+        choice = form.index if isinstance(form, Letter) else form
+        if not isinstance(choice, Choice):
+            continue
+        lists = [json_within(choice.choices.of(row, 1)) for row in rows]
+        chosen = [choice.chosen.of(row, 1) for row in rows]
+        numbers = [number for each in chosen if (number := whole_number(each)) is not None]
+        are_numbers = len(numbers) * 2 >= len(rows) > 0
+        if are_numbers and min(numbers) == 1 and any(map(_is_behind, chosen, lists)):
+            return _from_1(field, choice.chosen.text, choice.choices.text)
+    return ""
+
+
+def _from_1(field: str, index: str, column: str) -> str:
+    return (
+        f"{field}: {index} seems to be an index into {column} that counts from 1; {column}[...] and letter(...) count"
+        " from 0, so subtract 1 from it in the file"
+    )
 
 
 def _is_index_into(value: Any, choices: Any) -> bool:

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
+from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS, index_from_1_hint
 from weighbridge_producer.input.mapping.json_cells import JsonCell, hold_texts, texts_in
 from weighbridge_producer.input.mapping.row_values import Path, Row, json_within
 
@@ -61,6 +61,9 @@ def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
     """Return what in the first rows says that answers are compared that cannot be equal, and what to write instead."""
     if not {_RESPONSE, _EXPECTED} <= mapping.inputs.keys():
         return ""
+    for name in (_EXPECTED, _RESPONSE):
+        if hint := index_from_1_hint(rows, name, mapping.inputs[name]):
+            return hint
     answer, expected = (_side(name, rows, mapping) for name in (_RESPONSE, _EXPECTED))
     if not (answer and expected and any(answer.texts) and any(expected.texts)):
         return ""
@@ -145,17 +148,34 @@ def _has_choices(name: str, rows: Sequence[Row]) -> bool:
 
 
 def _shift_hint(side: _Side, other: _Side) -> str:
-    """Return that one side counts from 0 and the other from 1; empty unless most rows differ by 1 so, and few are equal."""
-    if not (side.are(_WHOLE.fullmatch) and other.are(_WHOLE.fullmatch)):
+    """Return that one side counts from 0 and the other from 1, also by letters; empty if rows do not say so."""
+    are_letters = _are_letters(side) and _are_letters(other)
+    if not are_letters and not (side.are(_WHOLE.fullmatch) and other.are(_WHOLE.fullmatch)):
         return ""
-    numbers = [(int(a), int(b)) for a, b in _pairs(side, other)]
+    read = (lambda text: ascii_uppercase.index(text.upper())) if are_letters else int
+    numbers = [(read(a), read(b)) for a, b in _pairs(side, other)]
+    if not _are_shifted(numbers):
+        return ""
+    rows = f"{sum(b - a == 1 for a, b in numbers)} of the first {pluralize(len(numbers), 'row')}"
+    return (
+        f"{side.field} seems to count from 0 and {other.field} from 1: the latter is the next"
+        f" {'letter' if are_letters else 'number'} in {rows}; correct one of the columns"
+    )
+
+
+def _are_shifted(numbers: Sequence[tuple[int, int]]) -> bool:
+    """Return whether the second numbers are the first plus 1 in several rows, in more than are equal.
+
+    So they are in most rows, or the numbers begin and end one later.
+    """
     shifted = [a for a, b in numbers if b - a == 1]
     equal = sum(a == b for a, b in numbers)
-    are_indexes = all(0 <= a < _INDEXES and 1 <= b <= _INDEXES for a, b in numbers)
-    if not are_indexes or len(set(shifted)) < 2 or len(shifted) < max(2 * equal, len(numbers) / 2):
-        return ""
-    rows = f"{len(shifted)} of the first {pluralize(len(numbers), 'row')}"
-    return f"{side.field} seems to count from 0 and {other.field} from 1: they differ by 1 in {rows}; correct one of the columns"
+    if len(set(shifted)) < 2 or len(shifted) <= equal:
+        return False
+    first, second = zip(*numbers, strict=True)
+    begin_later = min(first) == 0 and min(second) == 1 and max(second) == max(first) + 1
+    are_indexes = min(first) >= 0 and max(second) <= _INDEXES
+    return are_indexes and (begin_later or len(shifted) >= max(2 * equal, len(numbers) / 2))
 
 
 def _are_letters(side: _Side) -> bool:

@@ -243,7 +243,9 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for row in rows:
         for path, value in _leaves(row, "", 0):
-            if path in found or len(found) < _PATHS_LIMIT:
+            # An object with many entries must not hide the columns behind it.
+            most = 2 * _PATHS_LIMIT if path in row else _PATHS_LIMIT
+            if path in found or len(found) < most:
                 found.setdefault(path, []).append(value)
     return found
 

@@ -73,9 +73,13 @@ class RowNotes:
 
     def notes(self) -> list[str]:
         """Return all notes on the rows."""
-        notes = (self.blank_rows_note(), self.other_rows_note(), self._odd_metadata_note())
         hint = compared_hint(self._first, self._mapping) if self._mapping else ""
-        return list(filter(None, (*notes, hint)))
+        return [*self.counts(), *([hint] if hint else [])]
+
+    def counts(self) -> list[str]:
+        """Return the notes that count rows."""
+        notes = (self.blank_rows_note(), self.other_rows_note(), self._odd_metadata_note())
+        return list(filter(None, notes))
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""

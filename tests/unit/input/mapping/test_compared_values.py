@@ -68,9 +68,12 @@ def test_indexes_beside_texts_are_noted() -> None:
 def test_indexes_that_count_from_0_beside_others_from_1_are_noted() -> None:
     found = hint("213344", (1, 0, 2, 2, 1, 3))
     assert found == (
-        "expected_output seems to count from 0 and agent_response from 1: they differ by 1 in 5 of the first 6 rows;"
-        " correct one of the columns"
+        "expected_output seems to count from 0 and agent_response from 1: the latter is the next number in 5 of the first"
+        " 6 rows; correct one of the columns"
     )
+    assert "the latter is the next letter in 3 of the first 4 rows" in hint("BACD", "CBDA")
+    often_wrong = hint("2141433412", (1, 0, 2, 3, 0, 3, 1, 2, 0, 1))
+    assert "the latter is the next number in 4 of the first 10 rows" in often_wrong
     assert hint((1, 0, 2, 2), "2133").startswith("agent_response seems to count from 0")
 
 
@@ -141,6 +144,20 @@ def test_labels_of_choices_are_not_said_to_be_the_answer(tmp_path: Path) -> None
     assert seen.proposal
     assert seen.proposal.caution == ""
     assert seen.hints()[0].endswith("expected_output=choices[answerKey] to compare the texts")
+
+
+def test_an_index_in_a_special_form_that_counts_from_1_is_noted() -> None:
+    choices = [["Paris", "Rome", "Oslo"]] * 4
+    rows = [
+        {"output": "x", "gold": gold, "choices": each}
+        for gold, each in zip("1323", choices, strict=True)
+    ]
+    found = "expected_output: gold seems to be an index into choices that counts from 1"
+    for written in ("choices[gold]", "letter(choices[gold])", "choices[gold]|gold"):
+        mapping = parse_mapping([MAPPING.replace("=gold", f"={written}")])
+        assert compared_hint(rows, mapping).startswith(found)
+        from_0 = [row | {"gold": "0"} for row in rows[:1]] + rows[1:]
+        assert not compared_hint(from_0, mapping).startswith(found)
 
 
 def test_the_first_rows_of_a_reading_are_noted(tmp_path: Path) -> None:

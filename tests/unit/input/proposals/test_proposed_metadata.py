@@ -142,3 +142,10 @@ def test_what_a_template_cannot_name_or_is_no_short_text_makes_no_id(
 ) -> None:
     rows = [{"id": each, name: value} | ANSWERS for value in values for each in (7, 3)]
     assert propose(rows, NEEDED).text.startswith("custom_id=@row,")
+
+
+def test_columns_behind_an_object_of_many_entries_are_proposed() -> None:
+    many = {f"k{number}": "x" for number in range(1_000)}
+    found = propose([{"id": "a", "choices": many, "output": "b", "gold": "b"}] * 2, NEEDED)
+    assert found.fields["agent_response"] == "output"
+    assert found.fields["expected_output"] == "gold"
