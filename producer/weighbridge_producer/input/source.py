@@ -19,9 +19,9 @@ from weighbridge_producer.input.files.event_folders import EventFolder
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
+from weighbridge_producer.input.rows.case_lines import as_lines
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
-from weighbridge_producer.input.rows.source_rows import as_lines
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 from weighbridge_producer.input.traces.long_lines import in_native_form

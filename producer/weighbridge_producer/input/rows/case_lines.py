@@ -1,0 +1,129 @@
+"""Rows as lines with their cases, by a mapping."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import Fault
+from weighbridge.grading.strict_json import INT_MAX, INT_MIN
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import is_valid_name
+from weighbridge_producer.input.files.lines import length_fault
+from weighbridge_producer.input.rows.source_rows import plain_value
+from weighbridge_producer.input.source_lines import SourceLine, encode_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.rows.row_notes import RowNotes
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+_UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
+
+
+def as_lines(
+    rows: Iterable[SourceRow],
+    mapping: FieldMapping,
+    settings: Settings,
+    notes: RowNotes,
+    file: str | None = None,
+) -> Iterator[SourceLine]:
+    """Convert rows to lines with their cases, and note what is to be said of them.
+
+    A row that is no case becomes a blank line. Blank lines are also inserted so that line numbers match row numbers; with
+    several files, lines have locations instead.
+    """
+    case, limit = mapping.case, settings.line_limit_bytes + 1
+    fault_of = mapping.fault if mapping.may_fault else None
+    kind_of = mapping.others.kind if mapping.others else None
+    in_line, line_number = f"{file}, line", 0
+    for row in notes.watch(rows, mapping):
+        number = row.number
+        kind = kind_of(row.values) if kind_of else ""
+        fault = row.fault or (fault_of(row.values, number) if fault_of else None)
+        if row.doubt and not fault and _uses_doubtful(row, mapping):
+            fault = row.doubt
+        if kind:
+            notes.count_other(kind)
+            line = SourceLine(b"\n")
+        elif fault:
+            line = _faulty_line(row, fault, mapping)
+        else:
+            made = case(row.values, number)
+            if made["inputs"].get("expected_output") == "":
+                notes.count_empty_expected()
+            line = encode_case(made, plain_value)
+            if line.fault:
+                line = _mended(line, made, row, notes)
+            if line.size > limit:
+                line = SourceLine(b"\n", length_fault(line.size - 1, limit - 1))
+        line.size = row.size
+        if file:
+            line.origin = (in_line, number)
+        else:
+            line_number += 1
+            while line_number < number:
+                yield SourceLine(b"\n")
+                line_number += 1
+        yield line
+
+
+def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNotes) -> SourceLine:
+    """Return the line of a case that JSON cannot represent: without numbers that only its metadata have, or with a clearer fault."""
+    fault = line.fault
+    if fault and fault.code == ErrorCode.LONE_SURROGATE:
+        line.fault = _encoding_fault(row) or fault
+    elif fault and fault.code == ErrorCode.NUMBER_OUT_OF_RANGE and "metadata" in case:
+        changed = encode_case(case | {"metadata": json_numbers(case["metadata"])}, plain_value)
+        if not changed.fault:
+            notes.count_odd_metadata()
+            return changed
+    return line
+
+
+def json_numbers(value: Any) -> Any:
+    """Return a value with null for NaN and Infinity, and digits as text for integers beyond 64 bits, which JSON lines lack."""
+    if isinstance(value, Mapping):
+        return {key: json_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [json_numbers(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if type(value) is int and not INT_MIN <= value <= INT_MAX:
+        return str(value)
+    return value
+
+
+def _encoding_fault(row: SourceRow) -> Fault | None:
+    """Return the fault for a row of a table with a byte that could not be decoded; None if it has none."""
+    texts = (value for value in row.values.values() if isinstance(value, str))
+    byte = next((found[0] for text in texts if (found := _UNDECODED.search(text))), None)
+    if byte is None:
+        return None
+    return Fault(
+        ErrorCode.INVALID_UTF8,
+        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is not in the encoding in which the file begins",
+        "save the whole file as UTF-8",
+    )
+
+
+def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:
+    """Return whether a mapping uses a number of a row that JSON cannot represent for more than metadata."""
+    graded = (mapping.custom_id, *mapping.inputs.values())
+    paths = [path for value in graded for path in value.paths()]
+    values = [path.of(row.values, row.number) for path in paths]
+    return encode_case({"used": values}, plain_value).fault is not None
+
+
+def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:
+    """Return a line with a fault and, if its row could be read and has one, the case's id."""
+    custom_id = mapping.case(row.values, row.number).get("custom_id") if row.values else None
+    if not isinstance(custom_id, str) or not is_valid_name(custom_id):
+        return SourceLine(b"\n", fault)
+    only_id = encode_case({"custom_id": custom_id})
+    return SourceLine(only_id.raw, fault, custom_id=None if only_id.fault else custom_id)
