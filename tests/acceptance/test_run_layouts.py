@@ -290,11 +290,16 @@ def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp
         assert hint not in cli(*given, "--map", mapping, "--map", metadata).err
 
 
-def test_expected_answers_in_other_words_are_said_to_need_aliases(cli, tmp_path):
-    (tmp_path / "a.csv").write_text("id,answer,gold\n1,WAHR,WAHR\n2,Ja,Nein\n")
+@pytest.mark.parametrize(
+    ("rows", "true", "false"),
+    [("1,WAHR,WAHR\n2,Ja,Nein\n", ["wahr", "ja"], ["falsch", "nein"]), ("1,1.0,1.0\n2,1.0,0.0\n", ["1.0"], ["0.0"])],
+    ids=["words", "numbers with a decimal point"],
+)  # fmt: skip
+def test_expected_answers_in_other_words_are_said_to_need_aliases(cli, tmp_path, rows, true, false):
+    (tmp_path / "a.csv").write_text("id,answer,gold\n" + rows)
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     given = ("run", "a.csv", "-g", "true-false", "-o", "o.jsonl", "--map", mapping)
-    aliases = 'aliases={"true": ["wahr", "ja"], "false": ["falsch", "nein"]}'
+    aliases = f"aliases={json.dumps({'true': true, 'false': false})}"
     hint = (
         "true-false: no expected value is a known word for true or false; name yours with --config"
     )

@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
 
 _GRADER = "true-false"
-_CAUSE = "expected_is_boolean: other"
+#: Also of words that have known ones within them, such as 1.0.
+_CAUSES = tuple(f"expected_is_boolean: {kind}" for kind in ("other", "both", "wrapped"))
 
 
 def unknown_words_hint(row: GraderSummary) -> str:
     """Return how to name the words for true and false if a label's jobs all had other words; empty for other results."""
-    unknown = dict(row.causes).get(_CAUSE, 0)
+    causes = dict(row.causes)
+    unknown = sum(causes.get(cause, 0) for cause in _CAUSES)
     if row.grader != _GRADER or not unknown or unknown < row.finished:
         return ""
     return (

@@ -12,11 +12,15 @@ import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.settings import KIB
 from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
 
 _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
+_PYTHON_CHARACTERS = (
+    256 * KIB
+)  #: of a list in Python's notation, which takes longer to read than JSON
 #: A text as Python's `repr` writes it.
 _ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _LITERAL = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"
@@ -84,7 +88,7 @@ def value_in(text: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         pass
-    if not _TEXTS_OF_PYTHON.fullmatch(text.strip()):
+    if len(text) > _PYTHON_CHARACTERS or not _TEXTS_OF_PYTHON.fullmatch(text.strip()):
         return MISSING
     try:
         return [ast.literal_eval(literal) for literal in re.findall(_LITERAL, text)]

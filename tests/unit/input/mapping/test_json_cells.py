@@ -61,7 +61,7 @@ def test_a_cell_stands_for_what_it_holds(cell: Any, held: Any) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000],
+    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000, f"[{'1' * 300_000!r}]"],
 )  # fmt: skip
 def test_a_cell_that_holds_nothing_is_an_error_of_its_row(cell: str) -> None:
     found = parse_mapping([ROW.format("json(gold)")]).fault({"gold": cell}, 1)
