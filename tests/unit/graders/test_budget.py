@@ -248,6 +248,9 @@ def test_a_breach_lists_fifty_calls_and_says_how_many_there_are():
     entry = only(grade(*[tool()] * 200, max_tool_calls=100))
     assert len(entry["step_ids"]) == 50
     assert "calls 101 to 200 exceed it (the first 50 are listed)" in entry["description"]
+    entry = only(grade(*[tool()] * 150, max_tool_calls=100))
+    assert len(entry["step_ids"]) == 50
+    assert "calls 101 to 150 exceed it; used" in entry["description"]
 
 
 def test_a_breach_of_calls_quotes_the_first_call_too_many():
@@ -257,7 +260,20 @@ def test_a_breach_of_calls_quotes_the_first_call_too_many():
     assert len(excerpt) == 200
 
 
+def test_the_name_of_a_tool_stays_as_it_is_in_a_limit_of_one():
+    entry = only(grade(tool("list calls"), max_tool_calls_per_tool={"list calls": 1}))
+    assert "1 call of 'list calls'" in entry["description"]
+
+
 # Tokens that are recorded in part
+
+
+def test_three_steps_without_usage_are_named_and_the_others_counted():
+    steps = [llm(id=f"m{at}") for at in range(5)]
+    named = only(grade(llm(10), *steps[:3], max_tokens=100))["description"]
+    assert named.endswith("(steps m0, m1 and m2)")
+    counted = only(grade(llm(10), *steps, max_tokens=100))["description"]
+    assert counted.endswith("(steps m0, m1, m2 and 2 more)")
 
 
 def test_tokens_known_in_part_that_exceed_the_limit_already_fail():
@@ -414,6 +430,20 @@ def test_the_sum_that_an_agent_tells_is_not_counted_beside_the_calls_inside_it()
     ]
     assert only(grade(*steps, max_tokens=1000))["observed"] == 160
     assert only(grade(*reversed(steps), max_tokens=1000))["observed"] == 160
+
+
+def test_an_agent_that_tells_no_more_than_the_calls_inside_it_is_no_step_that_used_anything():
+    steps = agent(150, id="a"), llm(100, id="b", parent_id="a"), llm(50, id="c", parent_id="a")
+    assert only(grade(*steps, max_tokens=1000))["step_ids"] == ["b", "c"]
+    entry = only(grade(*steps, max_tokens=149))
+    assert entry["step_ids"] == ["c"]
+    assert "where the running total was 150" in entry["description"]
+
+
+def test_steps_of_other_types_that_tell_a_part_are_counted_as_steps_that_used_a_model():
+    steps = llm(10), tool(id="t", usage={"input_tokens": 5}), llm(id="m")
+    why = "no tokens are recorded by 2 steps that used a model (steps t and m)"
+    assert why in only(grade(*steps, max_tokens=100))["description"]
 
 
 def test_the_sum_that_an_agent_tells_counts_where_the_calls_inside_it_do_not_tell_everything():

@@ -59,6 +59,13 @@ def test_equal_texts_pass_with_every_detail():
     }
 
 
+def test_texts_of_up_to_160_characters_are_quoted_in_full():
+    same = "x" * 159
+    full = f"Expected '{same}b' but got '{same}a'"
+    assert grade(f"{same}a", f"{same}b")["details"]["reason"] == full
+    assert grade(f"x{same}a", f"x{same}b")["details"]["reason"].startswith("Expected '…xxx")
+
+
 def test_different_texts_fail_with_both_quoted_and_the_place_where_they_part():
     result = grade("Parma", "Paris")
     assert (result["passed"], result["score"], result["verdict"]) == (False, 0.0, "fail")

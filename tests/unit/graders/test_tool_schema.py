@@ -365,6 +365,14 @@ def test_an_alternative_that_none_matches_says_what_each_wanted():
     assert '5 is not of type "string"; or 5 is not of type "null"' in message
 
 
+def test_of_each_alternative_the_first_problem_is_told():
+    wanted = {"type": "object", "required": ["x", "y"]}
+    schema = {"properties": {"a": {"anyOf": [wanted, {"type": "null"}]}}}
+    result = grade(call("t", {"a": {}}), schemas={"t": schema})
+    message = entry(result, "arguments_match_schema")["observed"]["problems"][0]["message"]
+    assert '"x" is a required property; or {} is not of type "null"' in message
+
+
 def test_nested_calls_are_judged_like_any_other():
     result = grade(
         {"type": "agent", "name": "helper"},

@@ -6,7 +6,7 @@ import pytest
 from referencing.jsonschema import DRAFT202012
 
 from weighbridge.graders.tool_schema.json_data import is_extreme, json_data, shape_of
-from weighbridge.graders.tool_schema.schema import compile_schema
+from weighbridge.graders.tool_schema.schema import Undecided, compile_schema
 from weighbridge.graders.tool_schema.schema_graph import ANY_KEY, graph_of
 from weighbridge.graders.tool_schema.validation_cost import Allowance, ValidationCost
 
@@ -53,6 +53,61 @@ def test_errors_are_counted_where_a_schema_may_find_them(schema, own, inner):
     assert (root.errors, root.inner_errors) == (own, inner)
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "integer"}, "a"),
+        ({"enum": [1, 2]}, 3),
+        ({"const": 1}, 3),
+        ({"multipleOf": 2}, 3),
+        ({"maximum": 2}, 3),
+        ({"exclusiveMaximum": 3}, 3),
+        ({"minimum": 4}, 3),
+        ({"exclusiveMinimum": 3}, 3),
+        ({"maxLength": 1}, "ab"),
+        ({"minLength": 3}, "ab"),
+        ({"pattern": "c"}, "ab"),
+        ({"maxItems": 1}, [1, 2]),
+        ({"minItems": 3}, [1, 2]),
+        ({"uniqueItems": True}, [1, 1]),
+        ({"contains": {"type": "string"}}, [1, 2]),
+        ({"maxProperties": 0}, {"a": 1}),
+        ({"minProperties": 2}, {"a": 1}),
+        ({"anyOf": [{}, {}], "not": {}}, 3),
+        ({"oneOf": [{}, {}]}, 3),
+        ({"additionalProperties": False}, {"a": 1}),
+        ({"unevaluatedProperties": False}, {"a": 1}),
+        ({"unevaluatedItems": False}, [1]),
+        ({"propertyNames": False}, {"a": 1}),
+    ],
+)
+def test_each_keyword_counts_as_the_one_error_that_it_may_find(schema, value):
+    found = compile_schema(schema).validator.iter_errors(value)
+    assert len(list(found)) == 1
+    assert graph(schema).nodes[0].errors == len(schema)
+
+
+def test_comparing_a_list_or_an_object_costs_its_bytes_and_a_number_25():
+    options = ["abc", 12, [1, 2], {"a": 3}]
+    parts = 1 + len(options)
+    assert graph({"enum": options}).nodes[0].comparisons == parts + 25 + len("[1,2]") + len('{"a":3}')  # fmt: skip
+    assert graph({"const": "abc"}).nodes[0].comparisons == 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "quoted"),
+    [
+        ({"type": "integer"}, ""),
+        ({"const": 12345}, "12345"),
+        ({"enum": [1, "ab"]}, '[1,"ab"]'),
+        ({"pattern": "^a+$"}, '"^a+$"'),
+        ({"not": {"maximum": 5}}, '{"not":{"maximum":5}}'),
+    ],
+)
+def test_what_an_error_quotes_of_its_schema_is_counted(schema, quoted):
+    assert graph(schema).nodes[0].quoted == len(quoted)
+
+
 def test_the_errors_of_a_value_cost_their_description_and_the_copies_they_hold():
     # One error of 500 bytes, with a copy of one value of 250 and three characters of 5, each filled byte 0.025.
     assert errors_in({"type": "integer"}, "abc") == 100 + (500 + 250 + 15) * 0.025
@@ -62,6 +117,50 @@ def test_the_errors_of_a_value_cost_their_description_and_the_copies_they_hold()
     assert errors_in(schema, ["a", "b"]) == 400 + (4 * 500 + copies + quoted) * 0.025
     assert errors_in({"items": False}, ["a", "b"]) == 200 + (2 * 500 + 3 * 250 + 2 * 5) * 0.025
     assert errors_in({}, ["a", "b"]) == 0
+
+
+def test_the_error_for_a_key_holds_a_copy_of_its_whole_object():
+    # The key's characters count in the object and again among its members.
+    whole, member = 2 * 250 + 2 * 3 * 5, 250 + 3 * 5
+    # The keyword's own error, that of a key, and the error that is counted for a member.
+    size = 2 * 500 + 2 * whole + member
+    assert errors_in({"propertyNames": {"maxLength": 1}}, {"abc": 1}) == 200 + size * 0.025
+
+
+def test_each_pattern_that_may_backtrack_costs_its_steps():
+    def cost(*schemas):
+        value = "abc"
+        return ValidationCost(graph({"allOf": list(schemas)})).of(value, shape_of(value))
+
+    pattern, other = {"pattern": BACKTRACKING}, {"minLength": 1}
+    steps = 1_750 + 3 * 3 * 0.02
+    assert cost(pattern, pattern) - cost(pattern, other) == pytest.approx(steps)
+
+
+def test_a_dynamic_reference_may_lead_to_each_of_its_anchors():
+    tree = {
+        "$id": "https://example.com/tree",
+        "$dynamicAnchor": "node",
+        "properties": {"child": {"$dynamicRef": "#node"}},
+    }
+    one, two = (
+        {"$id": f"https://example.com/{name}", "$dynamicAnchor": "node", "$ref": "tree"}
+        for name in ("one", "two")
+    )
+    schema = {"properties": {"one": one, "two": two}, "$defs": {"tree": tree}}
+    assert graph(schema).keys_to_backtracking() == set()
+    for name, node in (("one", one), ("two", two)):
+        node["pattern"] = BACKTRACKING
+        assert graph(schema).keys_to_backtracking() == {name, "child"}
+        del node["pattern"]
+
+
+def test_invalid_arguments_are_undecided_where_finding_a_pattern_that_was_given_up_takes_too_long():
+    schema, arguments = compile_schema({"pattern": BACKTRACKING}), json_data("b" * 10)
+    assert schema.judge(arguments, Allowance(0)) is False
+    allowance = Allowance(0)
+    allowance.take(10_000_000 - 2_000)  # enough for one validation, not for a second one
+    assert isinstance(schema.judge(arguments, allowance), Undecided)
 
 
 def test_patterns_are_counted_with_the_states_that_they_are_compiled_to():

@@ -71,6 +71,16 @@ def test_nearly_the_same_message_of_a_frame_is_no_new_request(message):
     assert kinds(steps) == [("identical", 4)]
 
 
+def test_a_short_message_that_is_nearly_repeated_is_a_new_request():
+    message = "Observe the state of the page again, and act on what has changed there. " * 3
+
+    def of_length(count):
+        return [step for at in range(4) for step in (user(message[: count - 1] + f"{at}"), EDIT)]
+
+    assert kinds(of_length(200)) == [("identical", 4)]
+    assert kinds(of_length(199)) == []
+
+
 def test_a_users_own_message_is_a_new_request_however_alike():
     look = tool("track", {"parcels": "all"}, "Nothing was found.")
     steps = [step for at in range(5) for step in (user(f"Where is my parcel W{at}?"), look)]

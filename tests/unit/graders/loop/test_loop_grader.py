@@ -168,6 +168,18 @@ def test_failing_edits_that_differ_in_a_word_or_in_white_space_are_one_step():
     assert 0 < loop["min_similarity"] < 1
 
 
+def test_failing_requests_of_the_items_of_a_list_are_no_loop():
+    def send(item):
+        text = f"Please send the parcel of {item} from the depot in the north to the shop at the corner of the long street, and write the day of its arrival into the book of the shop, so that everybody there may know when it will come, and who has to wait for it"
+        return tool("send", {"text": text}, "Error: the shop is closed")
+
+    items = ("ants", "bees", "cats")
+    look = tool("status", {"of": "shop"}, "closed")
+    assert ids([*map(send, items), send("cats")]) == []
+    assert ids([step for item in items for step in (send(item), look)]) == []
+    assert ids([send(item) for item in ("ants", "bees", "ants", "bees")]) == [numbered(1, 4)]
+
+
 def test_a_stricter_threshold_tells_them_apart():
     variants = [BLOCK + f"\n    {word} = {word}" for word in ("a", "bb", "ccc", "dddd", "eeeee")]
     steps = [tool("edit", edit(text), NOT_FOUND) for text in [*variants, *variants]]
@@ -259,6 +271,8 @@ def test_results_in_another_order_are_the_same():
     ]
     [loop] = loops(steps)
     assert (loop["kind"], loop["step_ids"]) == ("noisy_results", numbered(1, 5))
+    same = times(4, tool, "read", {"path": "a.py"}, "text of a")
+    assert ids([*same, *steps]) == [numbered(1, 4), numbered(5, 9)]
 
 
 @pytest.mark.parametrize(
@@ -538,7 +552,14 @@ def test_a_name_made_of_parts_of_others_is_another_item_of_the_list():
 
 def test_a_label_for_each_new_question_is_no_loop_and_a_sermon_for_each_is():
     sermon = "I cannot help with that, but I am glad to answer anything else that you may ask."
-    for answer, found in (("Category: billing", []), ('{"label": "spam"}', []), (sermon, [5])):
+    label = "Category: bills of the wool and the yarn"
+    answers = [
+        ("Category: billing", []),
+        ('{"label": "spam"}', []),
+        (label, []),
+        (f"{label}s", [5]),
+    ]
+    for answer, found in (*answers, (sermon, [5])):
         steps = []
         for word in ("refund", "parcel", "price", "robot", "garden"):
             steps += [user(f"Which category has this: where is my {word}?"), llm(answer)]
@@ -816,6 +837,17 @@ def test_a_loop_that_the_agent_got_out_of_costs_what_came_before():
         "steps 3 to 9 of 10, then the agent left the loop; "
         "cost from the first repeat: 6 steps, 330 tokens, 2.0 s, 0.7500 USD"
     )
+
+
+def test_the_time_that_a_long_loop_costs_is_exact():
+    hour = 3_600 * 10**9
+    call = {"name": "get", "arguments": {"id": 1}, "output": "x"}
+    steps = [
+        Step(f"s{at}", "tool", **call, started_at=at * hour, ended_at=(at + 1) * hour)
+        for at in range(1, 5)
+    ]
+    [loop] = LoopGrader().grade(Trace(None, tuple(steps), "test"))["details"]["loops"]
+    assert loop["wasted_ms"] == 3 * 3_600_000
 
 
 def test_costs_that_a_trace_does_not_tell_are_null():

@@ -7,13 +7,16 @@ import random
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.actions import Call
 from weighbridge.graders.loop.arguments import Arguments
+from weighbridge.graders.loop.call_kinds import claims_done
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, low_novelty, repeats
 from weighbridge.graders.loop.essential_arguments import common_folder, normalized
+from weighbridge.graders.loop.failures import FailureNumbers
 from weighbridge.graders.loop.masking import beginning_of
 from weighbridge.graders.loop.merging import Finding, joined
 from weighbridge.graders.loop.results import CallResult
-from weighbridge.graders.loop.text_forms import lists_items
+from weighbridge.graders.loop.text_forms import ComparedText, lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Step
 
@@ -239,6 +242,41 @@ def test_a_result_begins_about_the_same_whatever_day_and_number_follow():
     assert beginning_of("Date: Tue, 20 Oct") == beginning_of("Date: Fri, 4 Nov") == "Date: "
     assert beginning_of("on Tue Oct 20 it") == beginning_of("on Fri Nov 4 it")
     assert beginning_of("12 files changed") == ""
+    assert beginning_of("größer als 12 Bücher") == beginning_of("größer als 7 Bücher")
+    months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    assert {beginning_of(f"on {word} 4 it") for word in (*months, *days)} == {"on "}
+
+
+def test_a_result_begins_about_the_same_whatever_temporary_file_follows():
+    assert beginning_of("saved in /var/tmpqxa of today") == "saved in /var/"
+    assert beginning_of("saved in /var/tmpzwk of today") == "saved in /var/"
+
+
+def test_the_lines_of_a_long_result_stay_in_order():
+    def words(count):
+        return CallResult("bee\nant\n" * (count // 8)).words.split("\n")[:2]
+
+    assert words(100_000) == ["ant", "ant"]
+    assert words(100_008) == ["bee", "ant"]
+
+
+def test_a_failure_that_echoes_its_arguments_is_one_failure_unless_it_is_long():
+    budget = WorkBudget()
+
+    def numbers(length):
+        failures = FailureNumbers(budget)
+        words = ("alpha", "gamma", "delta")
+        texts = [f"there is no {word} ".ljust(length, ".") for word in words]
+        return [
+            failures.number(Call(Step("s", "tool"), "find", Arguments({"q": word}), CallResult(text), None))
+            for word, text in zip(words, texts, strict=True)
+        ]  # fmt: skip
+
+    assert numbers(401) == [0, 1, 2]
+    assert budget.spent == 0
+    assert numbers(400) == [0, 0, 0]
+    assert budget.spent == 3 * (30 + (len('{"q":"alpha"}') + 400) / 20)
 
 
 IDLE = [
@@ -396,7 +434,31 @@ def test_a_list_is_one_sentence_with_another_item_each_time():
     assert lists_items([sermon.replace("orders", item) for item in ("letters", "parcels", "cards")])
     asides = ("many", "orders", "came", "day", "other", "look")
     assert not lists_items([sermon.replace(f" {word} ", f" {word[::-1]} ") for word in asides])
+    assert not lists_items([sermon.replace(f" {word} ", f" {word[::-1]} ") for word in asides[:4]])
     assert not lists_items(["red big house", "big red house", "house red big"])
+
+
+def test_texts_of_ten_words_are_prose_and_cost_as_much_work_as_phrases():
+    text = "in the shop at the corner nobody saw it"
+    for words, kind in ((text, "phrase"), (f"{text} today", "prose")):
+        budget = WorkBudget()
+        assert ComparedText(words, budget).forms.kind == kind
+        assert budget.spent == 15 + len(words) / 6
+    budget = WorkBudget()
+    assert ComparedText(text * 6, budget).forms.kind == "content"
+    assert budget.spent == 15 + len(text * 6) / 50
+
+
+def test_the_work_is_said_to_be_done_in_five_words_or_none():
+    def call(name, *said):
+        return Call(
+            Step("s", "tool"), name, Arguments({"message": list(said)}), CallResult(""), None
+        )
+
+    assert claims_done(call("finish"))
+    assert claims_done(call("finish", "all of it was done"))
+    assert not claims_done(call("finish", "a map of rivers"))
+    assert not claims_done(call("answer", "all of it was done"))
 
 
 def test_two_variants_are_no_list():
@@ -443,6 +505,13 @@ def test_a_cycle_has_one_cause_wherever_it_begins():
         loop_entry(*[look, poll] * 5)[0]["cause"],
     }
     assert causes == {"cycle, look, poll"}
+
+
+def test_a_cause_is_written_in_words():
+    orders = ("ant bee cat", "bee ant cat", "cat bee ant", "ant cat bee")
+    entry, loop = loop_entry(*[called("search", {"q": "x"}, order) for order in orders])
+    assert loop["kind"] == "noisy_results"
+    assert entry["cause"] == "noisy results, search"
 
 
 def test_a_loop_of_texts_names_no_tool():

@@ -57,6 +57,7 @@ def test_reading_six_things_a_second_time_is_none():
 def test_a_new_request_of_the_user_parts_them():
     request = {"type": "user", "output": "Which of the rooms has a second lamp, please?"}
     assert kinds([*looks("012345"), *looks("021"), request, *looks("3050")]) == []
+    assert kinds([*looks("012345"), request, *looks("0213050")]) == []
 
 
 PIPES = [
@@ -78,6 +79,14 @@ def growing(count, output):
 def test_six_commands_that_only_grow_and_have_one_result_are_a_loop():
     assert kinds(growing(6, "")) == [("nothing_new", 6)]
     assert kinds(growing(5, "")) == []
+
+
+def test_commands_that_only_grow_with_one_result_and_then_another_are_none():
+    outputs = ["", "", "", "", *["none"] * 4]
+    steps = [
+        {**step, "output": output} for step, output in zip(growing(8, ""), outputs, strict=True)
+    ]
+    assert kinds([bash("ls", "notes"), *steps]) == []
 
 
 def test_commands_that_change_or_shrink_are_other_attempts():

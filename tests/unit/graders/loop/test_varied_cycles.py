@@ -95,6 +95,8 @@ def test_three_rounds_with_a_reworded_question_and_one_answer_are_a_loop():
 
 def test_three_rounds_with_questions_about_different_things_are_no_loop():
     assert kinds([step for name in NAMES for step in shop_round(name)]) == []
+    longer = ["Ann Lee", "Ann Lee Bo Hart Moss", "Cy Ford Dee Nash"]
+    assert kinds([step for words in longer for step in shop_round(words)]) == []
 
 
 @pytest.mark.parametrize(
