@@ -91,10 +91,10 @@ class TestFinding:
 
     def test_a_revoked_key_opens_nothing_from_then_on(self, keys: ApiKeys) -> None:
         key, token = keys.make("ann", Role.READ)
-        assert keys.revoke(key.id)
+        assert keys.revoke(key.id) is True
         assert keys.find(token) is None
         assert keys.all() == []
-        assert not keys.revoke(key.id)
+        assert keys.revoke(key.id) is False
         assert not keys.revoke("\ud800")
 
 

@@ -6,6 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from redis.exceptions import RedisClusterException, ResponseError
 
 from support import requests
 from support.cases import assert_graded_right, results_by_id, true_false_cases, write_cases
@@ -198,6 +199,18 @@ def test_a_node_that_is_restarted_is_waited_for(tmp_path: Path) -> None:
 def test_a_cluster_that_is_away_is_an_unavailable_server() -> None:
     with pytest.raises(ServerUnavailableError, match="Redis Cluster"):
         connect(f"redis+cluster://127.0.0.1:{free_port()}", retry=False)
+
+
+def test_what_a_cluster_refuses_is_no_absence_of_the_server() -> None:
+    refused = pytest.raises(ServerError, match="refused a command: no such key")
+    with refused as raised, translate_errors():
+        raise RedisClusterException("no such key")
+    assert not isinstance(raised.value, ServerUnavailableError)
+
+
+def test_a_script_that_finds_no_memory_has_found_a_full_server() -> None:
+    with pytest.raises(ServerFullError), translate_errors():
+        raise ResponseError("Error running script: -OOM command not allowed")
 
 
 def test_a_worker_on_a_cluster_without_a_broker_says_what_it_lacks(cluster: Cluster) -> None:

@@ -207,6 +207,7 @@ def test_the_command_line_records_and_shows_what_it_does(
     entries = cli("audit", "--project", "shop", "--json").json
     assert [entry["action"] for entry in entries] == ["make-key", "cancel", "submit"]
     assert {entry["actor"].partition("@")[0] for entry in entries} == {f"cli:{getpass.getuser()}"}
+    assert {entry["key_id"] for entry in entries} == {""}
     assert made["project"] == "shop"
     assert made["key"].split("_", 2)[2] not in json.dumps(entries)
     table = cli("audit", "--batch", batch, "--since", "1h").out

@@ -18,7 +18,7 @@ from support.chunks import (
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.capabilities import Lane, Need
-from weighbridge.store.worker_registry import WorkerRegistry
+from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 
 if TYPE_CHECKING:
     from weighbridge.store import ClaimResult, Store
@@ -154,6 +154,18 @@ class TestWhoHasWhat:
         assert not worker_registry.has_had("elsewhere", Lane.of([Need("here", 3)]), 60)
         assert not worker_registry.has_had("q", Lane.of([Need("here", 3), Need("nowhere")]), 60)
         assert not worker_registry.has_had("q", Lane.of([Need("here", 3)]), -1)
+
+    def test_a_worker_that_is_running_has_its_capabilities_in_its_own_queue(
+        self, store: Store
+    ) -> None:
+        worker_registry = WorkerRegistry(store.redis)
+        worker = WorkerInfo("w", "host", 1, 1, "running", 1, {"here": 3})
+        worker_registry.heartbeat(worker, ttl_seconds=60)
+        assert worker_registry.has_had("running", Lane.of([Need("here", 3)]), -1)
+        assert not worker_registry.has_had("running", Lane.of([Need("here", 4)]), -1)
+        assert not worker_registry.has_had("elsewhere", Lane.of([Need("here", 3)]), -1)
+        [reported] = worker_registry.alive()
+        assert (reported.jobs, reported.chunks) == (0, 0)
 
     @pytest.mark.parametrize(
         "needs",

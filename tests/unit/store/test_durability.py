@@ -37,3 +37,14 @@ from weighbridge.store.durability import Durability
 def test_what_a_server_confirmed_is_said_in_words(found: Durability, said: str) -> None:
     assert str(found) == said
     assert found.as_dict()["text"] == said
+
+
+def test_what_was_not_waited_for_is_no_time_and_no_replica() -> None:
+    assert Durability(None, 0).as_dict() == {
+        "disk": None,
+        "replicas": 0,
+        "connected_replicas": 0,
+        "append_only": False,
+        "waited_seconds": 0.0,
+        "text": "in the Redis server's memory only",
+    }

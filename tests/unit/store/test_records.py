@@ -1,7 +1,23 @@
 """Records: the forms in which they are passed to the store's scripts and parsed again."""
 
+import orjson
+
 from weighbridge.errors import Fault
-from weighbridge.store import ChunkInfo, FailureCount
+from weighbridge.store import BatchOptions, ChunkInfo, FailureCount
+
+
+def test_options_that_were_not_given_are_stored_as_empty() -> None:
+    assert orjson.loads(BatchOptions().pack()) == {
+        "graders": [],
+        "source": "",
+        "metadata": {},
+        "queue": "",
+        "priority": "normal",
+        "versions": {},
+        "project": "default",
+        "submitted_by": "",
+        "submitter_key": "",
+    }
 
 
 def test_a_fault_of_several_lines_is_read_again_in_one() -> None:
