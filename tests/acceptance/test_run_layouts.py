@@ -167,12 +167,53 @@ def test_a_workbook_is_named_whichever_graders_there_are(cli, tmp_path, grader):
     assert "save the sheet as CSV UTF-8" in ended.err
 
 
-def test_rows_under_their_ids_are_named_with_what_would_work(cli, tmp_path):
-    rows = {"q1": {"output": "a", "gold": "a"}, "q2": {"output": "b", "gold": "b"}}
-    (tmp_path / "a.json").write_text(json.dumps(rows))
+def test_rows_under_their_ids_are_graded_with_the_mapping_that_is_proposed(cli, tmp_path):
+    rows = {"q1": {"output": "a", "gold": "a"}, "q2": {"output": "b", "gold": "c"}}
+    (tmp_path / "a.json").write_text(json.dumps(rows, indent=4))
     ended = cli("run", "a.json", "-g", "string-match")
-    assert "'a.json' is one JSON object with a row under each key" in ended.err
-    assert "jq -c 'to_entries[] | {id: .key} + .value' FILE > rows.jsonl" in ended.err
+    assert "'a.json' is JSON, a row under each key with the columns @key, output, gold" in ended.err
+    mapping = "custom_id=@key,agent_response=output,expected_output=gold"
+    assert f"its columns suggest --map {mapping}\n" in ended.err
+    graded = cli("run", "a.json", "-g", "string-match", "--map", mapping, "-o", "o.jsonl")
+    assert graded.err.startswith("a.json: JSON, a row under each key\n")
+    lines = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
+    verdicts = {line["custom_id"]: line["result"]["verdict"] for line in lines}
+    assert verdicts == {"q1": "pass", "q2": "fail"}
+
+
+BATCH = {"custom_id": "b1", "response": {"body": {"choices": [{"message": {"content": "a"}}]}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "joining", "mapping"),
+    [
+        ("a.csv", "id,output\nq1,a\n", "--on id=", "custom_id=id,agent_response=output,"),
+        ("a.csv", "output\na\n", "--on FIELD=", "custom_id=@row,agent_response=output,"),
+        ("a.csv", "model,id,output\nm1,q1,a\nm2,q1,b\n", "--on id=", "'custom_id={model}/{id},agent_response=output,"),
+        ("a.json", '{"q1": "a", "q2": "b"}', "--on @key=", "custom_id=@key,agent_response=value,"),
+        ("a.jsonl", json.dumps(BATCH) + "\n", "--on custom_id=", ""),
+    ],
+)  # fmt: skip
+def test_expected_outputs_that_a_file_lacks_are_said_to_be_joined(
+    cli, tmp_path, name, text, joining, mapping
+):
+    (tmp_path / name).write_text(text)
+    ended = cli("run", name, "-g", "string-match")
+    assert f"--join gold=FILE {joining}ID --map {mapping}expected_output=gold.COLUMN" in ended.err
+
+
+def test_a_file_is_joined_as_the_message_says(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("id,output\nq1,a\nq2,b\n")
+    (tmp_path / "gold.csv").write_text("key,answer\nq1,a\nq2,c\n")
+    said = cli("run", "a.csv", "-g", "string-match").err.splitlines()[2]
+    options = said.strip().partition(", if")[0].split()
+    given = [
+        text.replace("FILE", "gold.csv").replace("ID", "key").replace("COLUMN", "answer")
+        for text in options
+    ]
+    cli("run", "a.csv", "-g", "string-match", *given, "-o", "o.jsonl")
+    lines = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
+    assert [line["result"]["verdict"] for line in lines] == ["pass", "fail"]
 
 
 def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
@@ -218,7 +259,10 @@ def test_a_mapping_without_what_a_grader_requires_is_refused(cli, tmp_path, pipe
     assert (
         "INVALID_MAPPING: the mapping has no expected_output, which string-match needs" in alone.err
     )
-    assert "add --map expected_output=COLUMN, or --join a file that has it\n" in alone.err
+    joining = "--join gold=FILE --on id=ID --map expected_output=gold.COLUMN"
+    assert (
+        f"add --map expected_output=COLUMN, or take it from another file: {joining}\n" in alone.err
+    )
     both = cli("run", *given, "--map", "expected_output=gold", "-g", "loop", stdin=text.encode())
     assert "the mapping has no trace, which loop needs" in both.err
     assert "graders that need other inputs are run on their own" in both.err

@@ -302,6 +302,26 @@ def test_secrets_in_a_url_are_not_printed() -> None:
     assert file.name == "a.csv"
 
 
+@pytest.mark.parametrize("url", ["gs://no-bucket/a.csv", "s3://no-bucket/a.csv"])
+def test_only_the_error_of_a_run_is_printed(
+    url: str, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", site)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", site)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    cli = Cli(tmp_path)
+    try:
+        ended = cli("run", url, "-g", "string-match")
+    finally:
+        cli.clean_up()
+    assert ended.status == 1
+    first, *hint = ended.err.splitlines()
+    assert first.startswith(f"INPUT_UNREADABLE: the input '{url}' ")
+    assert all(line.startswith("  ") for line in hint)
+
+
 def test_a_run_takes_a_url(site: str, tmp_path: Path) -> None:
     cli = Cli(tmp_path, preloaded=True)
     try:

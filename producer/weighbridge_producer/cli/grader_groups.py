@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.first_rows import Opened
     from weighbridge_producer.input.mapping.row_values import Row
-    from weighbridge_producer.input.recognition import Opened
 
     Groups = dict[tuple[str, ...], list[GraderSpec]]  #: graders by the inputs that they need
 
@@ -24,7 +24,8 @@ _WIDTH = 800
 
 def print_traces(opened: Opened, groups: Groups, settings: Settings) -> None:
     """Say that a file is read as traces if some graders need other inputs."""
-    from weighbridge_producer.input.recognition import first_rows, trace_format
+    from weighbridge_producer.input.first_rows import first_rows
+    from weighbridge_producer.input.recognition import trace_format
 
     lacking = {needed: specs for needed, specs in groups.items() if needed != ("trace",)}
     format_name = trace_format(opened, settings) if lacking else None

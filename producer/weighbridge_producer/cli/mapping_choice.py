@@ -14,9 +14,14 @@ import typer
 from weighbridge.errors import InputError, MappingError, MappingNeededError, WeighbridgeError
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
+from weighbridge_producer.cli.mapping_hints import COLUMN, how_to_add, suggestion
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
+from weighbridge_producer.input.mapping.mapping_text import (
+    added_values,
+    mapped_fields,
+    parse_mapping,
+)
 from weighbridge_producer.input.mapping.missing_paths import listed, refuse_missing_paths
 
 if TYPE_CHECKING:
@@ -25,8 +30,8 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.input_files import Paths
+    from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.joins import Joins, JoinSpec
-    from weighbridge_producer.input.recognition import Recognised
     from weighbridge_producer.input.rows.row_formats import Layout
 
 _WIDTH = 400
@@ -55,14 +60,21 @@ def choose_mapping(
         mapping = _combined(texts, saved)
         joined = _read_joins(joins, settings, None)
         check_known_inputs(mapping, graders)
-        check_needed_inputs(mapping, graders, _how_to_add)
+        check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
         _require(joined, mapping, graders)
         return mapping, joined
+    from weighbridge_producer.input.first_rows import Opened, first_rows
     from weighbridge_producer.input.further_rows import FurtherRows
-    from weighbridge_producer.input.recognition import Opened, first_rows, recognise_rows
+    from weighbridge_producer.input.mapping.known_datasets import with_other_rows
+    from weighbridge_producer.input.recognition import recognise_rows
+    from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    opened = Opened.first_of(cases)
-    own = first_rows(opened, settings, saved.rows if saved else "")
+    files = Opened.all_of(cases)
+    opened = files[0]
+    added = added_values(texts).union(
+        saved.added if saved else (), (spec.left.text for spec in joins)
+    )
+    own = first_rows(opened, settings, saved.rows if saved else "", added)
     joined = _read_joins(joins, settings, own)
     seen = replace(own, rows=joined.of_first(own.rows), joined=joined.names) if joined else own
     recognised = None
@@ -73,15 +85,16 @@ def choose_mapping(
         if not (found and found.mapping):
             _refuse_empty(own)
             _check_shape(seen, needed)
+        found = with_file_in_id(found, files, settings) if found else None
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
-    mapping = _combined(texts, saved or recognised)
+    mapping = with_other_rows(_combined(texts, saved or recognised), seen.rows)
     check_known_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()
-    further = FurtherRows(opened, settings, mapping.rows, joined)
+    further = FurtherRows(files, settings, mapping.rows, joined, added)
     first = [*seen.rows, *examples]
-    refuse_missing_paths(mapping, first, seen.file, recognised, own.document_hint(), further)
-    check_needed_inputs(mapping, graders, _how_to_add)
+    refuse_missing_paths(mapping, first, seen.file, recognised, own.wrong_rows_hint(), further)
+    check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
     return mapping, joined
@@ -96,10 +109,6 @@ def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[Grad
         joined.require(
             mapping, [name for name in needed[0] if all(name in each for each in needed)]
         )
-
-
-def _how_to_add(fields: str) -> str:
-    return f"add --map {fields}, or --join a file that has it"
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:
@@ -169,18 +178,21 @@ def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
     lacking = [name for name in needed if shape and name not in shape.inputs]
     if shape and lacking:
         found = propose(seen.rows, lacking).fields
-        fields = ",".join(f"{name}={found.get(name, 'COLUMN')}" for name in lacking)
+        fields = ",".join(f"{name}={found.get(name, COLUMN)}" for name in lacking)
         what = f"{shape.name}, which has no {' and no '.join(lacking)}"
-        raise MappingNeededError(seen.file, what, f"add --map {shlex.quote(fields)}")
+        raise MappingNeededError(seen.file, what, how_to_add(fields, shape.custom_id))
 
 
 def _recognised_mapping(
     cases: Paths, graders: Sequence[GraderSpec], settings: Settings
 ) -> FieldMapping | None:
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
-    from weighbridge_producer.input.recognition import Opened, input_groups, recognise
+    from weighbridge_producer.input.first_rows import Opened
+    from weighbridge_producer.input.recognition import input_groups, recognise
+    from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    opened = Opened.first_of(cases)
+    files = Opened.all_of(cases)
+    opened = files[0]
     seen = recognise(opened, graders, settings)
     groups = input_groups(graders)
     if seen is None:
@@ -194,7 +206,7 @@ def _recognised_mapping(
     if seen.proposal and seen.proposal.missing:
         [needed] = groups or [()]
         _check_shape(seen, needed)
-    mapping = seen.mapping or _confirmed_mapping(seen)
+    mapping = seen.mapping or _confirmed_mapping(with_file_in_id(seen, files, settings))
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping
 
@@ -203,7 +215,8 @@ def print_unmapped(
     name: str, head: bytes, graders: Sequence[GraderSpec], settings: Settings
 ) -> None:
     """Say how a pipe without a mapping is read, by its first bytes, if they are rows, or traces that a grader cannot take."""
-    from weighbridge_producer.input.recognition import Opened, input_groups, recognise
+    from weighbridge_producer.input.first_rows import Opened
+    from weighbridge_producer.input.recognition import input_groups, recognise
 
     lines = head[: head.rfind(b"\n") + 1] or head  # the last line may not have arrived
     opened = Opened("stdin", name, lambda: io.BytesIO(lines))
@@ -214,7 +227,7 @@ def print_unmapped(
             return
         what = f"{_columns_of(seen)}, read as cases or traces because there is no --map"
         err.print(f"{shown(name)}: {shown(what, _WIDTH)}", soft_wrap=True)
-        for line in _suggestion(seen):
+        for line in suggestion(seen):
             err.print(f"  {shown(line, _WIDTH)}", soft_wrap=True)
 
 
@@ -250,27 +263,15 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     assert proposal is not None
     what = _columns_of(seen)
     if proposal.mapping is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise MappingNeededError(seen.file, what, "\n  ".join(_suggestion(seen)))
+        raise MappingNeededError(seen.file, what, "\n  ".join(suggestion(seen)))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
-    for line in _suggestion(seen):
+    for line in suggestion(seen):
         err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
     is_likely = not (proposal.caution or seen.hints())
     if not typer.confirm("Grade with this mapping?", default=is_likely, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
-
-
-def _suggestion(seen: Recognised) -> list[str]:
-    """Return lines with the option that the columns suggest, and what to check in it."""
-    proposal = seen.proposal
-    if proposal is None:
-        return [f"its columns suggest --map {shlex.quote(str(seen.mapping))}"]
-    option = f"--map {shlex.quote(proposal.text)}"
-    hint = f"its columns suggest {option}"
-    if proposal.mapping is None:
-        hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
-    return list(filter(None, (hint, proposal.caution, *seen.hints(), seen.document_hint())))
 
 
 def _first_case(seen: Recognised, mapping: FieldMapping) -> str:

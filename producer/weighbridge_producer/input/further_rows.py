@@ -1,4 +1,4 @@
-"""Rows of a file after its first ones, which are read only if a mapping may be wrong."""
+"""Rows of an input's files after the first ones, which are read only if a mapping may be wrong."""
 
 from __future__ import annotations
 
@@ -9,44 +9,54 @@ from weighbridge.settings import MIB
 from weighbridge_producer.input.rows.row_formats import RowReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.first_rows import Opened
     from weighbridge_producer.input.joins import Joins
     from weighbridge_producer.input.mapping.row_values import Row
-    from weighbridge_producer.input.recognition import Opened
 
-_ROWS = 10_000
+_ROWS = 10_000  #: of all files together, each of which may have the same share
 _BYTES = 256 * MIB
 
 
 @dataclass(slots=True)
 class FurtherRows:
-    """The rows of a file up to a limit; each iteration reads them again."""
+    """The rows of files up to a limit; each iteration reads them again."""
 
-    opened: Opened
+    files: Sequence[Opened]
     settings: Settings
     pointer: str = ""  #: JSON Pointer to the rows in a document
     joined: Joins | None = None
-    read: int = 0  #: number of rows in the last iteration
-    is_whole: bool = False  #: True if the last iteration reached the end of the file
+    added: Collection[str] = ()  #: what is added to the rows, as by the mapping
+    most: int = 0  #: number of rows read from a file in the last iteration, at most
+    is_whole: bool = False  #: True if the last iteration reached the end of each file
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows that can be read, with the fields of joined files."""
-        self.read, self.is_whole = 0, False
-        reader, size = RowReader(self.opened.name, self.settings, self.pointer), 0
-        with self.opened.open() as stream:
-            for row in reader.read(stream):
-                self.read += 1
+        self.most, self.is_whole = 0, True
+        for opened in self.files[:_ROWS]:
+            yield from self._rows_of(opened)
+        self.is_whole = self.is_whole and len(self.files) <= _ROWS
+
+    def _rows_of(self, opened: Opened) -> Iterator[Row]:
+        most_rows = max(1, _ROWS // len(self.files))
+        most_bytes = _BYTES // len(self.files)
+        reader = RowReader(opened.name, self.settings, self.pointer, added=self.added)
+        size = 0
+        with opened.open() as stream:
+            for read, row in enumerate(reader.read(stream), 1):
+                self.most = max(read, self.most)
                 size += row.size
                 if not row.fault:
                     yield self.joined.of_first([row.values])[0] if self.joined else row.values
-                if self.read >= _ROWS or size > _BYTES:
+                if read >= most_rows or size > most_bytes:
+                    self.is_whole = False
                     return
-        self.is_whole = True
 
     def all_that(self, lack: Callable[[Row], bool]) -> str:
         """Return the subject of a sentence on rows that all lack something; empty if one of them has it."""
         if not all(map(lack, self)):
             return ""
-        return "no row" if self.is_whole else f"none of the first {self.read:,} rows"
+        of_each = " of each file" if len(self.files) > 1 else ""
+        return "no row" if self.is_whole else f"none of the first {self.most:,} rows{of_each}"

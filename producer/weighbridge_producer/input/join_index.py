@@ -23,7 +23,8 @@ from weighbridge_producer.input.files.lines import BLOCK_BYTES
 from weighbridge_producer.input.files.named_pipes import open_pipe
 from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
-from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
+from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path, Row
+from weighbridge_producer.input.rows.keyed_documents import join_hint
 from weighbridge_producer.input.rows.row_formats import Layout, RowFormat, RowReader
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.temporary import scratch_database
@@ -147,7 +148,8 @@ class JoinIndex:
                 return
 
     def _read(self, settings: Settings) -> None:
-        reader = RowReader(self.file.name, settings)
+        added = {self._key_path.text} & ADDED
+        reader = RowReader(self.file.name, settings, added=added)
         first: list[Row] = []
         number = 0
         with _opened(self.file) as stream:
@@ -209,7 +211,7 @@ class JoinIndex:
         meant = did_you_mean(nearest(self._key_path, first)) or "."
         return JoinError(
             f"{self.file}: no row has {self._key_path.text!r}, the field named by --on{meant}",
-            f"columns: {listed(columns)}",
+            "\n  ".join(filter(None, (f"columns: {listed(columns)}", join_hint(first)))),
         )
 
     @property

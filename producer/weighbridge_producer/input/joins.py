@@ -11,7 +11,8 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.join_index import JoinIndex, KeyFormError, key_of
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
-from weighbridge_producer.input.mapping.row_values import MISSING, Path
+from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path
+from weighbridge_producer.input.rows.keyed_documents import join_hint
 from weighbridge_producer.input.rows.source_rows import SourceRow
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ class Join:
         found = None if key is None else self.index.find(key)
         if found is not None:
             row.values[name] = found.values
-            row.doubt = row.doubt or found.doubt
+            if found.doubt:
+                row.joined_doubts = {**(row.joined_doubts or {}), name: found.doubt}
         elif key is None:
             row.fault = _unmatched(f"the row has no key in {left.text!r}", self._hint)
         else:
@@ -193,6 +195,11 @@ class Joins:
     def columns(self) -> set[str]:
         """The columns of the input that may have keys."""
         return {part for join in self for part in (join.spec.left.text, join.spec.left.parts[0])}
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The values that keys need and a row of the input does not have by itself."""
+        return frozenset(join.spec.left.text for join in self) & ADDED
 
     @property
     def files(self) -> list[InputFile]:
@@ -264,7 +271,7 @@ def _check(spec: JoinSpec, rows: Sequence[Row], name: str) -> None:
         meant = did_you_mean(nearest(spec.left, rows)) or "."
         raise JoinError(
             f"{name}: no row has {spec.left.text!r}, the field named by --on{meant}",
-            f"columns: {listed(near)}",
+            "\n  ".join(filter(None, (f"columns: {listed(near)}", join_hint(rows)))),
         )
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import LineError, MappingNeededError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
@@ -16,26 +13,19 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
-from weighbridge_producer.input.files.input_files import InputFiles, Paths
-from weighbridge_producer.input.files.lines import plain_stream
-from weighbridge_producer.input.mapping.choice_columns import choice_hint
-from weighbridge_producer.input.mapping.compared_values import compared_hint
-from weighbridge_producer.input.mapping.conversations import last_answer_hint
+from weighbridge_producer.input.first_rows import Opened, Recognised, first_rows, under_keys
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
-from weighbridge_producer.input.proposals.mapping_proposals import Proposal
 from weighbridge_producer.input.proposals.trace_proposals import (
     propose_beside_traces,
     propose_from_rows,
 )
-from weighbridge_producer.input.rows.json_rows import rows_pointer
-from weighbridge_producer.input.rows.keyed_documents import refuse_keyed
+from weighbridge_producer.input.rows.keyed_documents import (
+    value_under_key,
+)
 from weighbridge_producer.input.rows.row_formats import (
-    Layout,
     RowFormat,
-    RowReader,
     beginning_of,
     may_be_document,
     may_be_table,
@@ -45,55 +35,15 @@ from weighbridge_producer.input.rows.span_tables import are_spans
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.source_lines import SourceLine
 
-_ROWS = 100
-_LINES_OF_ROWS = 10_000  #: including blank lines
 _LINES = 20
 _BYTES = 8 * MIB
 USUAL_INPUTS = ("agent_response", "expected_output")  #: the inputs of most graders
-
-
-@dataclass(frozen=True, slots=True)
-class Recognised:
-    """The first rows of an input's first file, and their mapping."""
-
-    file: str
-    layout: Layout | None  #: None if no row could be read
-    rows: list[Row]  #: the first rows
-    mapping: FieldMapping | None = None  #: if determined by the shape of the rows
-    proposal: Proposal | None = None  #: if the mapping can only be guessed
-    faulty: int = 0  #: number of rows among the first that cannot be read
-    joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
-
-    def hints(self) -> list[str]:
-        """Return what to check in the values of the proposed fields."""
-        if self.proposal is None:
-            return []
-        found, mapping = self.proposal.fields, self.proposal.mapping
-        choice = choice_hint(self.rows, found.get("expected_output", ""))
-        last = last_answer_hint(self.rows, found.get("agent_response", ""))
-        compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
-        return list(filter(None, (choice, last, compared)))
-
-    def document_hint(self) -> str:
-        """Return how to read the only line as a document with rows; empty if it has no list of objects."""
-        is_line = self.layout is not None and self.layout.format is RowFormat.JSON_LINES
-        if not is_line or len(self.rows) != 1:
-            return ""
-        pointer = rows_pointer(io.BytesIO(orjson.dumps(self.rows[0], str)).read)
-        if not pointer:
-            return ""
-        return (
-            f"the file is one JSON object; to read the list at {pointer} as its rows, rename the file to end in .json,"
-            f" or write `rows: {pointer}` into the mapping file (--mapping)"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +51,6 @@ class _ReadAs:
     """The reading of a file without a mapping."""
 
     trace: Any = None  #: the first trace; None if the file has cases, or no JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A file that can be opened several times."""
-
-    name: str  #: its suffix may determine the format
-    label: str  #: name for messages
-    open: Callable[[], BinaryIO]
-
-    @classmethod
-    def first_of(cls, cases: Paths) -> Opened:
-        """Return the first file of an input."""
-        file = InputFiles(cases, takes_tables=True).files[0]
-        return cls(file.name, str(file), lambda: file.open("rb"))
 
 
 def needed_inputs(graders: Iterable[GraderSpec]) -> tuple[str, ...]:
@@ -159,22 +94,6 @@ def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[Gr
         every = [spec for specs in groups.values() for spec in specs]
         return {tuple(dict.fromkeys(name for needed in groups for name in needed)): every}
     return groups
-
-
-def first_rows(opened: Opened, settings: Settings, rows: str = "") -> Recognised:
-    """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known."""
-    reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS)
-    found: list[Row] = []
-    taken = faulty = 0
-    with opened.open() as stream:
-        for number, row in enumerate(islice(reader.read(stream), _ROWS)):
-            taken += row.size if number else 0  # the first has all that is before it in a document
-            faulty += row.fault is not None
-            if not row.fault:
-                found.append(row.values)
-            if taken > _BYTES:
-                break
-    return Recognised(opened.label, reader.layout, found, faulty=faulty)
 
 
 def recognise(
@@ -229,19 +148,14 @@ def recognise_rows(
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not needed:
         return None
+    read_as = None if is_table or not seen.rows else _read_as(opened, settings)
+    if not is_table and not read_as:
+        seen = under_keys(opened, seen, needed, settings)
     if not is_table and not seen.rows:
-        _refuse_document(opened, seen, needed, settings)
         return None
-    read_as = None if is_table else _read_as(opened, settings)
     may_map = maps_traces and "trace" not in needed
     if read_as and not (may_map and read_as.trace == seen.rows[0]):
         return None
-    is_json = seen.layout is not None and seen.layout.format in {
-        RowFormat.JSON_LINES,
-        RowFormat.JSON,
-    }
-    if len(seen.rows) == 1 and not read_as and is_json:
-        refuse_keyed(seen.file, seen.rows[0], needed)
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
     accepts_several = all_accept_several(graders)
     proposal = (
@@ -258,6 +172,7 @@ def recognise_rows(
             needed,
             has_only_texts=is_csv,
             joined=seen.joined,
+            given=value_under_key(seen.rows, needed),
             accepts_several=accepts_several,
             booleans=boolean_words(graders),
         )
@@ -271,21 +186,6 @@ def recognise_rows(
     if names and not proposal.missing:
         return replace(seen, mapping=proposal.mapping)
     return replace(seen, proposal=proposal)
-
-
-def _refuse_document(
-    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
-) -> None:
-    """Raise InputError if a document of several lines without a list of rows has rows or columns under keys."""
-    if not seen.faulty or seen.layout is None or seen.layout.format is not RowFormat.JSON_LINES:
-        return
-    with opened.open() as stream:
-        try:
-            document = orjson.loads(plain_stream(stream, settings).read(_BYTES))
-        except (*DAMAGE, ExpansionError, ValueError):
-            return
-    if not is_trace(document):
-        refuse_keyed(seen.file, document, needed)
 
 
 def begins_document(opened: Opened, settings: Settings) -> bool:

@@ -239,8 +239,11 @@ class Source:
         return lambda lines: mapped_cases(lines, name, ids, mapping)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
+        added = mapping.added | self.joins.added if self.joins else mapping.added
         reader = RowReader(
-            name, self._settings, mapping.rows, self._count, on_blank=self.notes.count_blank
+            *(name, self._settings, mapping.rows, self._count),
+            on_blank=self.notes.count_blank,
+            added=added,
         )
         columns = mapping.columns
         if columns and self.joins:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
+    from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row, Value
-    from weighbridge_producer.input.recognition import Recognised
 
 _PREFIX = "map."
 _METADATA = "metadata"

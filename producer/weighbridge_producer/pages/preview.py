@@ -23,16 +23,12 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.files.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.proposals.mapping_proposals import propose
-from weighbridge_producer.input.recognition import (
-    USUAL_INPUTS,
-    Opened,
-    needed_inputs,
-    recognise,
-)
-from weighbridge_producer.input.rows.json_rows import USUAL_NAMES, has_all_rows
+from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, recognise
+from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.traces.trace_cases import input_kind
 from weighbridge_producer.pages.column_pickers import ColumnPickers, pickers_of
@@ -48,8 +44,8 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge.traces import Trace
+    from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.recognition import Recognised
     from weighbridge_producer.input.source_lines import SourceLine
 
 HEAD_BYTES = 256 * KIB  #: examined at the beginning of an input

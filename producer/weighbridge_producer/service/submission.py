@@ -21,9 +21,10 @@ from weighbridge.errors import (
 from weighbridge_producer.input.annotated_lines import read_annotated
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import StreamLines
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
-from weighbridge_producer.input.recognition import Opened, begins_document, recognise
-from weighbridge_producer.input.rows.csv_tables import HEAD_BYTES
+from weighbridge_producer.input.recognition import begins_document, recognise
+from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.service.auth import resumable_batch
 from weighbridge_producer.service.body_stream import PeekedStream

@@ -45,7 +45,7 @@ _FULL_PAUSE_SECONDS = 0.25
 ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
-    "give each case its own custom_id; results are found by it",
+    "give each case its own custom_id; for ids that repeat in several files, map custom_id={@file}/{id}",
 )
 
 

@@ -283,6 +283,19 @@ def test_a_number_that_json_lacks_is_an_error_only_of_the_rows_whose_mapping_use
     assert whole.fault is None
 
 
+def test_a_number_that_json_lacks_is_blamed_on_the_file_that_has_it(tmp_path: FilePath) -> None:
+    file = tmp_path / "gold.jsonl"
+    file.write_text('{"key": "a", "answer": "x", "score": NaN}\n')
+    own = b'{"id": "a", "loss": Infinity}\n'
+    for field, is_of_gold in (("gold.score", True), ("loss", False)):
+        mapping = parse_mapping([f"custom_id=id,x=gold.answer,y={field}"])
+        [line] = Source(io.BytesIO(own), Settings(), mapping, joins=joins(file))
+        assert line.fault
+        assert (f"{file}, line 1: " in line.fault.message) is is_of_gold
+    unused = parse_mapping(["custom_id=id,x=gold.answer"])
+    assert next(iter(Source(io.BytesIO(own), Settings(), unused, joins=joins(file)))).fault is None
+
+
 # Files that cannot be joined.
 
 
@@ -369,6 +382,27 @@ def test_a_link_to_a_file_and_a_pipe_are_read_like_files(
     for file in (tmp_path / "link.csv", pipe):
         assert len(cases(joined([{"id": "q1"}], joins(file)))) == 1
     writer.join()
+
+
+def test_rows_under_keys_are_joined_by_their_keys(tmp_path: FilePath) -> None:
+    path = tmp_path / "gold.json"
+    path.write_bytes(orjson.dumps({"q1": "Paris", "q2": {"value": "Lima"}}))
+    mapping = parse_mapping(["custom_id=id,x=gold.value"])
+    lines = joined([{"id": "q1"}, {"id": "q2"}], joins(path, "id=@key"), mapping)
+    assert [orjson.loads(line.raw)["inputs"] for line in lines] == [{"x": "Paris"}, {"x": "Lima"}]
+    path.write_bytes(orjson.dumps({"q1": "Paris", "q2": "Lima"}))
+    with pytest.raises(JoinError) as caught:
+        joins(path, "id")
+    assert caught.value.hint.endswith("@key names the key: --on id=@key, or --on @key=id")
+
+
+def test_the_key_of_a_row_in_a_document_is_joined(gold: FilePath) -> None:
+    stream = io.BytesIO(b'{"q1": "Paris", "q9": "x"}')
+    mapping = parse_mapping(["custom_id=gold.topic,x=gold.answer"])
+    found = list(Source(stream, Settings(), mapping, joins=joins(gold, "@key=key")))
+    assert orjson.loads(found[0].raw) == {"custom_id": "geo", "inputs": {"x": "Paris"}}
+    assert found[1].fault
+    assert found[1].fault.code == "UNMATCHED_ROW"
 
 
 def test_what_the_first_rows_of_the_input_rule_out_is_refused(gold: FilePath) -> None:

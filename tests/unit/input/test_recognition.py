@@ -14,14 +14,15 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened, first_rows
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
-from weighbridge_producer.input.recognition import Opened, first_rows, recognise, recognise_rows
+from weighbridge_producer.input.recognition import recognise, recognise_rows
 from weighbridge_producer.input.rows.row_formats import Layout, RowFormat
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.recognition import Recognised
+    from weighbridge_producer.input.first_rows import Recognised
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 BODY = {
@@ -246,13 +247,12 @@ def test_a_workbook_is_known_by_its_name_too(data: bytes, name: str, tmp_path: P
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"q1": {"output": "a", "gold": "a"}, "q2": {"output": "b", "gold": "c"}}, "row under each key"),
         ({"id": {"0": "q1"}, "output": {"0": "a"}, "gold": {"0": "b"}}, "column under each name"),
         ({"predictions": ["a", "b"], "references": ["a", "c"]}, "column under each name"),
     ],
-    ids=["index", "columns", "lists"],
+    ids=["columns", "lists"],
 )  # fmt: skip
-def test_rows_or_columns_under_keys_are_refused_with_what_would_work(
+def test_columns_under_names_are_refused_with_what_would_work(
     document: Any, said: str, pretty: int, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=said) as caught:

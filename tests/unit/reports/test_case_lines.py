@@ -13,7 +13,8 @@ from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import Settings
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.first_rows import Opened
+from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.reports.case_lines import in_order, with_cases, without_case
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import logging
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -21,6 +22,12 @@ SCHEMES = ("http", "https", "s3", "gs")
 _NEEDED = {"http": "http", "https": "http", "s3": "s3fs", "gs": "gcsfs"}
 _AFTER_PATH = re.compile("[?#]")
 _INSTALL = "pip install 'weighbridge[remote]'"
+#: Loggers of the libraries, whose warnings Python prints if nobody configures logging; errors are raised as well.
+_LOGGERS = ("aiobotocore", "botocore", "fsspec", "gcsfs", "google", "s3fs", "urllib3")
+_NO_CREDENTIALS = frozenset(
+    {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError", "RefreshError"}
+)
+_CREDENTIALS_HINT = "set the credentials as for the server's own tools, such as AWS_PROFILE"
 _VERSION_FIELDS = ("ETag", "etag", "LastModified", "updated", "mtime", "generation")
 
 
@@ -184,6 +191,7 @@ def _system_of(url: str) -> tuple[Any, str]:
         import fsspec
     except ImportError:
         raise InputError(f"reading {_without_password(url)!r} needs fsspec", _INSTALL) from None
+    _keep_quiet()
     try:
         # Not `url_to_fs`, which reads a `::` in a name as a chain of file systems.
         system = fsspec.filesystem(url.partition("://")[0].lower())
@@ -193,6 +201,14 @@ def _system_of(url: str) -> tuple[Any, str]:
             f"reading {_without_password(url)!r} needs {package}: {error}", _INSTALL
         ) from None
     return system, system._strip_protocol(url)  # noqa: SLF001 - as `url_to_fs` does
+
+
+def _keep_quiet() -> None:
+    """Make the libraries log only to what the user has configured."""
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
 
 
 def _translated(url: str, work: Callable[[], Any]) -> Any:
@@ -207,11 +223,12 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
     except PermissionError as error:
         raise InputError(
             f"the input {_without_password(url)!r} cannot be accessed: {_in_words(error)}",
-            "set the credentials as for the server's own tools, such as AWS_PROFILE",
+            _CREDENTIALS_HINT,
         ) from None
     except Exception as error:  # each storage library has its own exceptions
         raise InputError(
-            f"the input {_without_password(url)!r} cannot be read: {_in_words(error)}"
+            f"the input {_without_password(url)!r} cannot be read: {_in_words(error)}",
+            _CREDENTIALS_HINT if type(error).__name__ in _NO_CREDENTIALS else "",
         ) from error
 
 

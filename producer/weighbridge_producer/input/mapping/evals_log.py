@@ -5,14 +5,14 @@ Only a `match` event has an answer beside the expected one. Source: `evals/recor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping.row_values import Path
+from weighbridge_producer.input.mapping.row_values import MISSING, Path
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 _EVENT = frozenset({"event_id", "sample_id", "type", "data"})
 _AROUND = ("spec", "final_report")  #: keys of the rows that are no events, each alone in its row
@@ -20,18 +20,31 @@ _MATCH = "match"
 
 
 @dataclass(frozen=True, slots=True)
-class EventsExceptMatches:
-    """The rows of a log that are no `match` event."""
+class EventsExcept:
+    """The rows of a log that are no events of some types, which are the cases."""
+
+    types: frozenset[str] = frozenset({_MATCH})
 
     def kind(self, row: Row) -> str:
-        """Return the type of an event, or the key of another row; empty for a `match` event and for rows of no log."""
+        """Return the type of an event, or the key of another row; empty for a case and for rows of no log."""
         if is_event(row):
-            return "" if row["type"] == _MATCH else row["type"]
+            return "" if row["type"] in self.types else row["type"]
         return next((key for key in _AROUND if row.keys() == {key}), "")
 
     def paths(self) -> Iterable[Path]:
         """Return the path of an event's type, and those of the other rows."""
         return map(Path, ("type", *_AROUND))
+
+
+def events_except_mapped(rows: Sequence[Row], inputs: Iterable[Value]) -> EventsExcept:
+    """Return the rows that are no cases of a mapping to inputs: all but `match` events or, if these lack one, those with all."""
+    values = list(inputs)
+    types = {
+        row["type"]
+        for row in rows
+        if is_event(row) and all(value.of(row, 1) not in (MISSING, None) for value in values)
+    }
+    return EventsExcept(frozenset(types)) if types and _MATCH not in types else EventsExcept()
 
 
 def is_event(row: Row) -> bool:

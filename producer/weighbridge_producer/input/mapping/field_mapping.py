@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from weighbridge_producer.input.mapping.row_values import (
+    ADDED,
     MISSING,
     Constant,
     FirstOf,
@@ -142,6 +143,11 @@ class FieldMapping:
     def columns(self) -> list[str] | None:
         """The columns of a table that the mapping needs; None for all."""
         return None if self.takes_rest else sorted(self._used)
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The values that the mapping needs and a row does not have by itself, such as its key in a document."""
+        return self._used & ADDED
 
     def fields(self) -> Iterable[tuple[str, Value]]:
         """Yield the name and value of each field."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.evals_log import EventsExceptMatches, is_evals_row, is_event
+from weighbridge_producer.input.mapping.evals_log import (
+    EventsExcept,
+    events_except_mapped,
+    is_evals_row,
+    is_event,
+)
 from weighbridge_producer.input.mapping.expected_answers import ExpectedAnswers
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.recorded_errors import RecordedError
@@ -145,6 +150,14 @@ def shape_of(rows: Sequence[Row]) -> Shape | None:
     return next((shape for shape in SHAPES if _have_shape(rows, shape)), None)
 
 
+def with_other_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMapping:
+    """Return a mapping of one's own with the rows that are no cases, if the first rows are of a shape that has them."""
+    shape = shape_of(rows)
+    if mapping.others or shape is None or shape.others is None:
+        return mapping
+    return replace(mapping, others=events_except_mapped(rows, mapping.inputs.values()))
+
+
 def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:
     has_sign = shape.has_sign is None or any(map(shape.has_sign, rows))
     return has_sign and all(map(shape.has_shape, rows))
@@ -227,7 +240,7 @@ SHAPES: tuple[Shape, ...] = (
         {"agent_response": Path("data.sampled"), "expected_output": Path("data.expected")},
         {"correct": Path("data.correct")},
         expected_list=Path("data.expected"),
-        others=EventsExceptMatches(),
+        others=EventsExcept(),
         has_sign=is_event,
         hints={
             "agent_response": "the answers are only in the sampling events; to grade what the eval picked from them, add"

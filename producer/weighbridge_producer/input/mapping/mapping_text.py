@@ -16,6 +16,7 @@ from weighbridge.errors import MappingError
 from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.field_mapping import ENTRIES, REST, FieldMapping
 from weighbridge_producer.input.mapping.row_values import (
+    ADDED,
     ROW_NUMBER,
     Constant,
     FirstOf,
@@ -50,6 +51,11 @@ def mapping_of(fields: Iterable[tuple[str, Value]], **more: Any) -> FieldMapping
 def mapped_fields(texts: Sequence[str]) -> frozenset[str]:
     """Return `custom_id` and the names of the inputs that texts of `parse_mapping` map; raises MappingError."""
     return _parsed(texts, None).names()
+
+
+def added_values(texts: Sequence[str]) -> frozenset[str]:
+    """Return the values that texts of `parse_mapping` use and a row does not have by itself; raises MappingError."""
+    return _parsed(texts, None).added()
 
 
 def value_of(text: str) -> Value:
@@ -131,6 +137,12 @@ class _Fields:
     def names(self) -> frozenset[str]:
         """Return `custom_id`, if it has been added, and the names of inputs."""
         return frozenset({*self._inputs, *(["custom_id"] if self._custom_id else [])})
+
+    def added(self) -> frozenset[str]:
+        """Return the values that the fields use and a row does not have by itself."""
+        single = [value for value in (self._custom_id, self._entries) if value]
+        values = [*single, *self._inputs.values(), *self._metadata.values()]
+        return ADDED & {path.text for value in values for path in value.paths()}
 
     def mapping(self) -> FieldMapping:
         """Return the mapping; raises MappingError if it has no custom_id or no inputs."""

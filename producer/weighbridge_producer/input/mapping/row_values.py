@@ -10,6 +10,9 @@ from typing import Any, Final, Protocol
 import orjson
 
 ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
+KEY = "@key"  #: a path that means the key under which a row stands in a JSON document
+FILE = "@file"  #: a path that means the name of the row's file within the input
+ADDED = frozenset({KEY, FILE})  #: paths of values that are added to a row only if they are used
 MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _INDEX = re.compile(r"0|-?[1-9][0-9]{0,8}")  #: negative ones count from the end of a list

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.line import is_valid_name
-from weighbridge_producer.input.mapping.row_values import Path
+from weighbridge_producer.input.mapping.row_values import KEY, Path
 from weighbridge_producer.input.proposals.column_names import (
     ID_NAMES,
     VARIANT_NAMES,
@@ -50,8 +50,11 @@ class UnusedId(NamedTuple):
 def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
     """Return the path to an id; after those of what differs each time, such as the model, if the id repeats.
 
-    The id of an item comes before the id of a row, which another run does not share.
+    The id of an item comes before the id of a row, which another run does not share. The key of rows in a document comes
+    first: a mapping without it would not read them as rows.
     """
+    if len(set(map(str, columns.get(KEY, ())))) == rows:
+        return (KEY,)
     names = ID_NAMES[: ID_NAMES.index("id")]
     if path := _unique(columns, rows):
         rank = next((rank for rank, name in enumerate(names) if name in id_names_of(path)), None)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Path
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
@@ -46,8 +47,8 @@ def as_lines(
         number = row.number
         kind = kind_of(row.values) if kind_of else ""
         fault = row.fault or (fault_of(row.values, number) if fault_of else None)
-        if row.doubt and not fault and _uses_doubtful(row, mapping):
-            fault = row.doubt
+        if (row.doubt or row.joined_doubts) and not fault:
+            fault = _doubt_of_used(row, mapping)
         if kind:
             notes.count_other(kind)
             line = SourceLine(b"\n")
@@ -112,10 +113,23 @@ def _encoding_fault(row: SourceRow) -> Fault | None:
     )
 
 
-def _uses_doubtful(row: SourceRow, mapping: FieldMapping) -> bool:
-    """Return whether a mapping uses a number of a row that JSON cannot represent for more than metadata."""
+def _doubt_of_used(row: SourceRow, mapping: FieldMapping) -> Fault | None:
+    """Return the fault of the row, or of its joined row, with a number that JSON cannot represent and more than metadata use."""
     graded = (mapping.custom_id, *mapping.inputs.values())
     paths = [path for value in graded for path in value.paths()]
+    joined = row.joined_doubts or {}
+    for name, doubt in joined.items():
+        if _has_doubtful(row, [path for path in paths if _column(path, row) == name]):
+            return doubt
+    own = [path for path in paths if _column(path, row) not in joined]
+    return row.doubt if row.doubt and _has_doubtful(row, own) else None
+
+
+def _column(path: Path, row: SourceRow) -> str:
+    return path.text if path.text in row.values else path.parts[0]
+
+
+def _has_doubtful(row: SourceRow, paths: Iterable[Path]) -> bool:
     values = [path.of(row.values, row.number) for path in paths]
     return encode_case({"used": values}, plain_value).fault is not None
 

@@ -1,70 +1,28 @@
-"""Rows of CSV and TSV files; encoding and dialect are detected from the first lines."""
+"""Rows of CSV and TSV files."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import pluralize
+from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
+from weighbridge_producer.input.rows.lost_quotes import lost_quote
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.rows.csv_dialects import Dialect
 
-HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-_ROWS_TRIED = 50
 _BLOCK_CHARACTERS = 64 * KIB  #: read at once to find lines without quotes
-_LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
-_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
-_LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
 _COLUMNS_LIMIT = 10_000
-_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The encoding and delimiter of a table."""
-
-    encoding: str
-    delimiter: str
-    skipped: int = 0  #: lines above the header
-
-    def __str__(self) -> str:
-        """Return a description of the dialect."""
-        encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
-        header = f", header in line {self.skipped + 1}" if self.skipped else ""
-        delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
-        return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
-
-
-def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> Dialect:
-    """Detect the dialect of a table from its first bytes."""
-    encoding = _encoding_of(head)
-    text = head.decode(encoding, errors="replace")
-    lines = list(io.StringIO(text, newline=""))
-    lines = lines if is_whole else lines[:-1] or lines
-    separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
-    if separator_line:
-        return Dialect(encoding, separator_line[1], 1)
-    delimiters = [delimiter] if delimiter else list(_DELIMITERS)
-    skipped = _lines_above_header(lines, delimiters)
-    return Dialect(encoding, delimiter or _delimiter_of(lines[skipped:]), skipped)
 
 
 def table_rows(
@@ -76,7 +34,7 @@ def table_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows after the header as mappings by column, from at most `most_lines` lines.
 
-    A row with more or fewer cells than the header, or with misplaced quotes, becomes a fault. Rows without any value,
+    A row with more or fewer cells than the header, or with misplaced or missing quotes, becomes a fault. Rows without any value,
     as spreadsheets write them below their content, are left out; `on_blank` is called for each.
     """
     ascii_based = not dialect.encoding.startswith(("utf-16", "utf-32"))
@@ -128,6 +86,8 @@ def table_rows(
         elif len(cells) != len(header):
             fault = _ragged(len(cells), len(header), lines.read - first + 1)
             yield SourceRow(first, {}, fault, lines.taken)
+        elif lines.read > first and (lost := lost_quote(cells, dialect.delimiter)):
+            yield SourceRow(first, {}, lost, lines.taken)
         else:
             yield SourceRow(first, dict(zip(header, cells, strict=True)), None, lines.taken)
 
@@ -228,73 +188,6 @@ class _Lines:
         line = self._ahead.readline(most)
         self._ahead_left -= len(line)
         return line
-
-
-def _encoding_of(head: bytes) -> str:
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    try:
-        # The last character of the head may be truncated.
-        head[: len(head) - 3 if len(head) >= HEAD_BYTES else None].decode()
-    except UnicodeDecodeError as error:
-        if len(head) < HEAD_BYTES or error.start < len(head) - 8:
-            return "utf-8" if _is_mostly_utf8(head) else _guessed(head)
-    return "utf-8"
-
-
-def _is_mostly_utf8(head: bytes) -> bool:
-    """Return whether characters in UTF-8 outnumber the bytes that are not UTF-8, so that only some rows are wrong."""
-    text = head.decode(errors="replace")
-    beyond_ascii = sum(character > "\x7f" for character in text)
-    return beyond_ascii >= 2 * text.count("\ufffd")
-
-
-def _guessed(head: bytes) -> str:
-    """Return the likeliest encoding of text that is not UTF-8, by its share of letters beyond ASCII."""
-    beyond_ascii = sum(byte > 127 for byte in head[: 64 * KIB])
-    if beyond_ascii < _LATIN_SHARE * len(head[: 64 * KIB]):
-        return "cp1252"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(head[: 64 * KIB]).best()
-    return best.encoding if best else "cp1252"
-
-
-def _delimiter_of(lines: Sequence[str]) -> str:
-    """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
-    found = {delimiter: _fit(lines, delimiter) for delimiter in _DELIMITERS}
-    return max(found, key=lambda delimiter: found[delimiter])
-
-
-def _lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
-    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
-    for skipped in range(min(_LINES_ABOVE_MOST, len(lines) - 2) + 1):
-        if not lines[skipped].strip():
-            continue
-        fits = [_fit(lines[skipped:], delimiter) for delimiter in delimiters]
-        if any(columns for _, columns in fits):
-            return skipped if skipped == 0 or any(share == 1.0 for share, _ in fits) else 0
-    return 0
-
-
-def _fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
-    """Return the share of rows with as many cells as the header for a delimiter, and the number of cells."""
-    widths: Counter[int] = Counter()
-    header = 0
-    try:
-        for cells in csv.reader(iter(lines), delimiter=delimiter, strict=True):
-            if not cells:
-                continue
-            header = header or len(cells)
-            widths[len(cells)] += 1
-            if widths.total() >= _ROWS_TRIED:
-                break
-    except csv.Error:
-        pass  # evaluate the rows read so far
-    if header < 2:
-        return 0.0, 0
-    return widths[header] / widths.total(), header
 
 
 def _header(cells: list[str]) -> list[str]:

@@ -1,53 +1,36 @@
-"""Rows in JSON: one row per line, or the items of a list in one document, read as a stream."""
+"""Rows in JSON: one row per line, or the items of a list or an object in one document, read as a stream."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from weighbridge.errors import Fault, InputError, LineError
-from weighbridge.grading.strict_json import decode_line, decode_row
+from weighbridge.errors import Fault, LineError
+from weighbridge.grading.strict_json import decode_row
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
-from weighbridge.text import closest, did_you_mean, pluralize
-from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
+from weighbridge.text import pluralize
 from weighbridge_producer.input.files.non_json_files import several_values_fault
-from weighbridge_producer.input.rows.json_scanner import JsonScanner, ScanError, TooDeepError
+from weighbridge_producer.input.mapping.row_values import KEY
+from weighbridge_producer.input.rows.json_places import keys_of, step_into
+from weighbridge_producer.input.rows.json_scanner import (
+    NAME_BYTES,
+    JsonScanner,
+    ScanError,
+    TooDeepError,
+)
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow, invalid_row
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.source_lines import SourceLine
 
-_DEPTH_LOOKED_AT = 4  #: levels of a document that are searched for its list of rows
-_ITEMS_LOOKED_AT = 100  #: of a list, to find an object
-_SEARCHED_BYTES = 32 * MIB  #: at the beginning of a document with lists of objects
-_ROW_BYTES = 32 * MIB  #: of a row whose shape is looked at
-#: Names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
-USUAL_NAMES = frozenset(
-    {"rows", "data", "results", "samples", "examples", "records", "items", "instances", "cases"}
-)
-_COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas (`orient="split"`)
-_COLUMNS_BYTES = MIB
-_TABLES = (["data"], ["rows"])  #: where such tables have their rows, which are lists
-_NAMES_SHOWN = 8  #: of an object without the key that a pointer has
-_NAMES_COMPARED = 100
-_TYPES = {
-    b"{": "an object",
-    b"[": "a list",
-    b'"': "a text",
-    b"n": "null",
-    b"": "missing",
-    **dict.fromkeys((b"t", b"f"), "a boolean"),
-}  #: of JSON values, by their first byte
+VALUE = "value"  #: the column of a value that is no object and stands under a key
+_NO_KEY = f"the key of the row has more than {NAME_BYTES:,} bytes, or is not Unicode"
 
 
 def line_rows(
@@ -93,28 +76,32 @@ def _object_on_many_lines(lines: Iterator[SourceLine], limit_bytes: int) -> list
 
 
 def document_rows(
-    plain: io.BufferedIOBase, pointer: str, settings: Settings
+    plain: io.BufferedIOBase, pointer: str, settings: Settings, *, by_key: bool = False
 ) -> Iterator[SourceRow]:
     """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself.
 
-    Items that are lists have the names in `columns`, which come before the rows. Raises RowError if there is no list.
+    Items that are lists have the names in `columns`, which come before the rows. If the document has an object there and
+    `by_key` is true, its members are the rows. Raises RowError if there is no list.
     """
-    keys, limit = _keys(pointer), settings.line_limit_bytes
+    limit = settings.line_limit_bytes
     number = start = 0
     try:
         scanner = JsonScanner(plain.read1)
-        place = _step_into(scanner, keys)
+        place = step_into(scanner, keys_of(pointer), b"[{" if by_key else b"[")
         if place.fault:
             raise RowError(place.fault, 1)
-        for _ in scanner.items():
+        is_list = scanner.peek() == b"["
+        for key in scanner.items() if is_list else scanner.members():
             number += 1
             text = scanner.cut(limit)
             size, start = scanner.offset - start, scanner.offset
             row = SourceRow(number, {}, None, size)
             if text is None:
                 row.fault = _too_long(limit)
-            else:
+            elif is_list:
                 _read_into(row, text, place.columns)
+            else:
+                _read_under(row, key, text)
             yield row
         place.finish(scanner)
     except TooDeepError as error:
@@ -123,160 +110,20 @@ def document_rows(
         raise RowError(_not_json(error), number) from None
 
 
-def rows_pointer(read: Callable[[int], bytes], *, only_known: bool = False) -> str | None:
-    """Return the JSON Pointer to the list of rows in a document; None if there is none, or none that is of a known shape.
-
-    It is the list of a known shape, or else the longest list of objects, those with usual names first. The search ends
-    where the rows of a known shape begin, or after 32 MiB if there has been a list of objects.
-
-    `only_known` restricts it to lists of a known shape, because the document may be a row itself.
-    """
-    search = _Search(read)
-    with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
-        search.look_into(JsonScanner(search.read, depth_limit=None), [])
-    return None if only_known and not search.is_over else search.pointer
-
-
-def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
-    """Return whether the list at a JSON Pointer ends in this part of a document."""
-    with suppress(ScanError, ExpansionError, *DAMAGE):
-        scanner = JsonScanner(read, depth_limit=None)
-        _step_into(scanner, _keys(pointer))
-        scanner.skip()
-        return True
-    return False
-
-
-class _Search:
-    """A search for the list of rows in a document."""
-
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self._read = read
-        self._left = _SEARCHED_BYTES
-        self._has_list = False
-        self.pointer: str | None = None  #: of the best list so far
-        self.is_over = False  #: True if no other list can be better
-        self._rank = (False, 0)  # of that list: whether its name is usual, and its bytes
-        self._columns: list[str] | None = None  # names of the values of rows that are lists
-
-    def read(self, size: int) -> bytes:
-        """Read on; return nothing if enough has been searched."""
-        if self._left <= 0 and self._has_list:
-            return b""
-        data = self._read(size)
-        self._left -= len(data)
-        return data
-
-    def look_into(self, scanner: JsonScanner, keys: list[str]) -> None:
-        """Look for lists of objects in the next value, which is at a path of keys."""
-        first = scanner.peek()
-        if first == b"[":
-            self._look_at_list(scanner, keys)
-        elif first == b"{" and len(keys) < _DEPTH_LOOKED_AT - 1:
-            for name in scanner.members():
-                if name == _COLUMNS and not keys:
-                    self._columns = _names(scanner.cut(_COLUMNS_BYTES))
-                elif name is None:
-                    scanner.skip()
-                else:
-                    self.look_into(scanner, [*keys, name])
-                if self.is_over:
-                    return
-        else:
-            scanner.skip()
-
-    def _look_at_list(self, scanner: JsonScanner, keys: list[str]) -> None:
-        start = scanner.offset
-        for count, _ in enumerate(scanner.items(), 1):
-            first = scanner.peek()
-            if first == b"{":
-                self._look_at_rows(scanner, keys, start)
-                return
-            if first == b"[" and self._columns and keys in _TABLES:
-                self._end_at(keys)
-                return
-            scanner.skip()
-            if count == _ITEMS_LOOKED_AT:
-                scanner.skip_rest()
-                return
-
-    def _look_at_rows(self, scanner: JsonScanner, keys: list[str], start: int) -> None:
-        if not keys or self._are_known(scanner.cut(_ROW_BYTES), keys):
-            self._end_at(keys)
-            return
-        self._has_list = True
-        try:
-            scanner.skip_rest()
-        finally:  # a list that is cut off has rows too
-            rank = (keys[-1] in USUAL_NAMES, scanner.offset - start)
-            if rank > self._rank:
-                self._rank, self.pointer = rank, _pointer(keys)
-
-    def _are_known(self, first: bytes | None, keys: list[str]) -> bool:
-        """Return whether rows are of a known shape, by the first of them and the place of their list."""
-        from weighbridge_producer.input.mapping.known_datasets import shape_of
-
-        try:
-            shape = shape_of([decode_line(first or b"")])
-        except LineError:
-            return False
-        return shape is not None and shape.rows == _pointer(keys)
-
-    def _end_at(self, keys: list[str]) -> None:
-        self.pointer, self.is_over = _pointer(keys), True
-
-
-@dataclass(slots=True)
-class _Place:
-    """A value in a document, what is open around it, and the names of columns before it."""
-
-    fault: Fault | None = None  #: why it is not a list
-    columns: list[str] = field(default_factory=list)
-    around: list[Iterator[str | None]] = field(default_factory=list)
-
-    def finish(self, scanner: JsonScanner) -> None:
-        """Step over the rest of the document after the value."""
-        for members in reversed(self.around):
-            for _ in members:
-                scanner.skip()
-        scanner.end()
-
-
-def _step_into(scanner: JsonScanner, keys: list[str]) -> _Place:
-    """Step to the list at a path of keys; if there is none, over all other values."""
-    place = _Place()
-    for depth, key in enumerate(keys):
-        if scanner.peek() != b"{":
-            break
-        members = scanner.members()
-        place.around.append(members)
-        names: list[str] = []
-        for name in members:
-            if name == key:
-                break
-            if name is not None and len(names) < _NAMES_COMPARED:
-                names.append(name)
-            if name == _COLUMNS and depth == 0:
-                place.columns = _names(scanner.cut(_COLUMNS_BYTES)) or []
-            else:
-                scanner.skip()
-        else:
-            place.fault = _not_there(keys, depth, names)
-            return place
-    if len(place.around) < len(keys) or scanner.peek() != b"[":
-        place.fault = _no_list(keys, len(place.around), scanner.peek())
-        scanner.skip()
-    return place
-
-
-def _names(text: bytes | None) -> list[str] | None:
-    """Return the names of columns; None if the text is no list of different names."""
-    try:
-        names = orjson.loads(text or b"")
-    except orjson.JSONDecodeError:
-        return None
-    is_list = type(names) is list and all(type(name) is str for name in names)
-    return names if is_list and len(set(names)) == len(names) > 0 else None
+def _read_under(found: SourceRow, key: str | None, text: bytes) -> None:
+    """Read the values of a row that stands under a key, or the only one if it is no object."""
+    is_object = text.startswith(b"{")
+    _read_into(found, text if is_object else b'{"%b":%b}' % (VALUE.encode(), text), [])
+    if found.fault:
+        return
+    if key is None:
+        found.fault = invalid_row(_NO_KEY, "give each row a key of at most 256 characters")
+    elif KEY in found.values or key == KEY:
+        found.fault = invalid_row(f"there is a {KEY!r} besides the row's key", "rename it")
+    else:
+        found.values = {KEY: key, **found.values}
+    if found.fault:
+        found.values, found.doubt = {}, None
 
 
 def _read_into(found: SourceRow, text: bytes, columns: list[str]) -> None:
@@ -296,18 +143,6 @@ def _read_into(found: SourceRow, text: bytes, columns: list[str]) -> None:
         found.values = dict(zip(columns, values, strict=True))
     else:
         found.fault = _ragged(len(values), columns)
-
-
-def _keys(pointer: str) -> list[str]:
-    if pointer and not pointer.startswith("/"):
-        raise InputError(
-            f"the pointer to the rows {pointer!r} does not begin with /", "write /results/rows"
-        )
-    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-
-
-def _pointer(keys: Sequence[str]) -> str:
-    return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys)
 
 
 def _as_row(fault: Fault) -> Fault:
@@ -341,30 +176,6 @@ def _too_long(limit: int) -> Fault:
         f"the row has more than {limit:,} bytes",
         "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
     )
-
-
-def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
-    """Return the fault of a pointer that leads to an object without its next key."""
-    has = f"it has {', '.join(map(repr, names[:_NAMES_SHOWN]))}" if names else "it is empty"
-    more = " and others" if len(names) > _NAMES_SHOWN else ""
-    return Fault(
-        ErrorCode.MISSING_FIELD,
-        f"no rows at {_pointer(keys)!r}: {_location_of(keys, depth)} has no {keys[depth]!r}; {has}{more}",
-        f"correct the pointer to the rows{did_you_mean(closest(keys[depth], names))}",
-    )
-
-
-def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
-    """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
-    return Fault(
-        ErrorCode.INVALID_FIELD,
-        f"no rows at {_pointer(keys)!r}: {_location_of(keys, depth)} is {_TYPES.get(first, 'a number')}",
-        "correct the pointer to the rows: it leads through objects to a list",
-    )
-
-
-def _location_of(keys: Sequence[str], depth: int) -> str:
-    return repr(_pointer(keys[:depth])) if depth else "the document"
 
 
 def _ragged(values: int, columns: Sequence[str]) -> Fault:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _CHUNK_BYTES = 64 * KIB
-_NAME_BYTES = 4 * KIB  #: longer names of members are not compared
+NAME_BYTES = 4 * KIB  #: longer names of members are not read
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _WORD = re.compile(rb"[\w.+-]*+")
 _IN_STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+')
@@ -76,7 +76,7 @@ class JsonScanner:
                 return b""
 
     def members(self) -> Iterator[str | None]:
-        """Yield the name of each member of an object, None if it is very long; the caller then takes the value."""
+        """Yield the name of each member of an object, None if it is very long or no text; the caller then takes the value."""
         self._enter(b"{")
         if self.peek() == b"}":
             self._leave()
@@ -127,8 +127,8 @@ class JsonScanner:
             raise self._error("the name of a member is missing")
         if plain := _PLAIN_NAME.match(self._text, self._at):
             self._at = plain.end()
-            return plain[1].decode(errors="replace")
-        text = self.cut(_NAME_BYTES)
+            return _decoded(plain[1])
+        text = self.cut(NAME_BYTES)
         self._take(b":")
         try:
             return None if text is None else str(orjson.loads(text))
@@ -247,6 +247,13 @@ class JsonScanner:
 
     def _error(self, reason: str) -> ScanError:
         return ScanError(reason if self.peek() else "it ends early", self.offset)
+
+
+def _decoded(name: bytes) -> str | None:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:

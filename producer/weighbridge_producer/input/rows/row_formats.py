@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -25,11 +25,13 @@ from weighbridge_producer.input.files.eval_archive import (
 from weighbridge_producer.input.files.input_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
-from weighbridge_producer.input.rows.csv_tables import HEAD_BYTES, Dialect, dialect_of, table_rows
+from weighbridge_producer.input.mapping.row_values import FILE, KEY
+from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES, Dialect, dialect_of
+from weighbridge_producer.input.rows.csv_tables import table_rows
 from weighbridge_producer.input.rows.source_rows import until_damage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.rows.source_rows import SourceRow
@@ -75,12 +77,16 @@ class Layout:
     format: RowFormat
     dialect: Dialect | None = None  #: for tables
     rows: str = ""  #: JSON Pointer to the list of rows in a document
+    by_key: bool = False  #: True if the rows stand under keys, unless there is a list
 
     def __str__(self) -> str:
         """Return a description of the layout."""
         if self.dialect:
             name = "TSV" if self.dialect.delimiter == "\t" else "CSV"
             return f"{name} ({self.dialect})"
+        if self.by_key:
+            within = f" of {self.rows}" if self.rows else ""
+            return f"{self.format}, a row under each key{within}"
         return f"{self.format}, rows at {self.rows}" if self.rows else str(self.format)
 
 
@@ -176,8 +182,11 @@ class RowReader:
         *,
         most_lines: int | None = None,
         on_blank: Callable[[], None] = lambda: None,
+        added: Collection[str] = (),
     ) -> None:
         self._name = name
+        #: What is added to the rows: `@file`, the name, and `@key` for those that stand under keys.
+        self._added = added
         self._most_lines = most_lines
         self._settings = settings
         self._rows = rows
@@ -186,8 +195,16 @@ class RowReader:
         self.layout: Layout | None = None  #: set when the first row is read
 
     def read(self, stream: BinaryIO, columns: Sequence[str] | None = None) -> Iterator[SourceRow]:
-        """Yield the rows of a file opened at its start; `columns` are the needed columns, or None for all."""
-        yield from until_damage(self._read(stream, columns), self._settings)
+        """Return the rows of a file opened at its start; `columns` are the needed columns, or None for all."""
+        rows = until_damage(self._read(stream, columns), self._settings)
+        return self._with_file(rows) if FILE in self._added else rows
+
+    def _with_file(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
+        """Yield rows with the file's name, unless they have a column of that name."""
+        for row in rows:
+            if not row.fault:
+                row.values.setdefault(FILE, self._name)
+            yield row
 
     def _read(self, stream: BinaryIO, columns: Sequence[str] | None) -> Iterator[SourceRow]:
         plain = _Peeked(plain_stream(stream, self._settings, self._on_bytes))
@@ -198,6 +215,8 @@ class RowReader:
             is_whole=plain.is_whole,
             find_rows=lambda: self._find_rows(plain.head, kept),
         )
+        if layout.format is RowFormat.JSON and self._may_be_keyed(plain.head):
+            layout = replace(layout, by_key=True)
         self.layout = layout
         buffered = io.BufferedReader(kept.rest(), BLOCK_BYTES)
         if layout.format is RowFormat.PARQUET:
@@ -221,16 +240,23 @@ class RowReader:
         """Return the JSON Pointer to the list of rows in a document; None if there is none."""
         if self._rows or not may_be_document(head, self._name):
             return self._rows or None
-        from weighbridge_producer.input.rows.json_rows import rows_pointer
+        if self._may_be_keyed(head):
+            return ""
+        from weighbridge_producer.input.rows.rows_search import rows_pointer
 
         is_sure = _is_document(head, self._name)
         return rows_pointer(kept.beginning().read1, only_known=not is_sure)
+
+    def _may_be_keyed(self, head: bytes) -> bool:
+        is_object = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE).startswith(b"{")
+        return is_object and KEY in self._added
 
     def _json_rows(self, stream: io.BufferedReader[Any], layout: Layout) -> Iterator[SourceRow]:
         from weighbridge_producer.input.rows.json_rows import document_rows, line_rows
 
         if layout.format is RowFormat.JSON:
-            yield from document_rows(stream, layout.rows, self._settings)
+            by_key = layout.by_key
+            yield from document_rows(stream, layout.rows, self._settings, by_key=by_key)
         else:
             lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
             yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)

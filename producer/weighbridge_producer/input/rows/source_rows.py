@@ -28,6 +28,7 @@ class SourceRow(msgspec.Struct, gc=False):
     doubt: Fault | None = (
         None  #: the fault of a number in it, which counts if an id or an input uses the number
     )
+    joined_doubts: dict[str, Fault] | None = None  #: those of joined rows, by their names
 
 
 class RowError(Exception):

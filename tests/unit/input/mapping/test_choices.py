@@ -14,11 +14,12 @@ from weighbridge.errors import MappingError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
 from weighbridge_producer.input.mapping_file import read_mapping
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:

@@ -10,9 +10,11 @@ import pytest
 from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.joins import Joins, JoinSpec
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -55,6 +57,33 @@ def source_of(path: Path, *rows: Any) -> Source:
     assert seen.mapping
     assert seen.mapping.name == "OpenAI Evals match events"
     return Source(path, Settings(), seen.mapping)
+
+
+def of_own_mapping(path: Path, mapping: str, *rows: Any) -> Source:
+    """Return a source that reads a log with a whole mapping of one's own."""
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    graders = [GraderSpec("string-match")]
+    paths = Paths([path])
+    found, _ = choose_mapping(paths, graders, Settings(), texts=[mapping], saved=None, joins=())
+    return Source(path, Settings(), found)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "answers", "others"),
+    [
+        ("agent_response=data.sampled", ["Rome", "Lima"], "2 sampling, 1 spec, 1 final_report"),
+        ("agent_response=data.prompt.0.content", ["Capital?"] * 2, "2 match, 1 spec, 1 final_report"),
+    ],
+)  # fmt: skip
+def test_rows_of_other_kinds_are_none_of_a_whole_mapping_either(
+    mapping: str, answers: list[str], others: str, tmp_path: Path
+) -> None:
+    whole = f'custom_id=sample_id,{mapping},expected_output:="x"'
+    source = of_own_mapping(tmp_path / "log.jsonl", whole, SPEC, *ROME, *LIMA, REPORT)
+    lines = [line for line in source if line.raw.strip() or line.fault]
+    assert [line.fault for line in lines] == [None, None]
+    assert [orjson.loads(line.raw)["inputs"]["agent_response"] for line in lines] == answers
+    assert source.notes.other_rows_note() == f"4 rows of other kinds are not graded: {others}"
 
 
 @pytest.mark.parametrize(

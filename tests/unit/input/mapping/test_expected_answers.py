@@ -11,10 +11,11 @@ from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
-from weighbridge_producer.input.recognition import Opened, recognise
+from weighbridge_producer.input.recognition import recognise
 
 if TYPE_CHECKING:
     from pathlib import Path

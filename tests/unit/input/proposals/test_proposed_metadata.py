@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.input.first_rows import Recognised
 from weighbridge_producer.input.proposals.mapping_proposals import propose
-from weighbridge_producer.input.recognition import Recognised
 from weighbridge_producer.pages.column_pickers import pickers_of
 
 NEEDED = ("agent_response", "expected_output")

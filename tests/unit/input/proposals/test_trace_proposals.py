@@ -12,19 +12,15 @@ import pytest
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.proposals.mapping_proposals import propose
-from weighbridge_producer.input.recognition import (
-    Opened,
-    input_groups,
-    recognise,
-    trace_format,
-)
+from weighbridge_producer.input.recognition import input_groups, recognise, trace_format
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.recognition import Recognised
+    from weighbridge_producer.input.first_rows import Recognised
 
 CHAT = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 SHARED = [{"from": "human", "value": "2+2?"}, {"from": "gpt", "value": "4"}]

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.settings import KIB, MIB, Settings
-from weighbridge_producer.input.rows.json_rows import document_rows, rows_pointer
+from weighbridge_producer.input.rows.json_rows import document_rows
 from weighbridge_producer.input.rows.row_formats import RowReader
+from weighbridge_producer.input.rows.rows_search import rows_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -89,6 +89,10 @@ def test_a_file_that_ends_in_tsv_is_parted_by_tabs_whatever_else_fits() -> None:
         ("sep=;\r\n", "CSV (UTF-8, semicolon-separated, header in line 2)"),
         ("# exported\n# by hand\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
         ("Results of May\n\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ("Results March;\n;\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        (";Run of the output model\n", "CSV (UTF-8, semicolon-separated, header in line 2)"),
+        ("sep=;\nResults March;\n", "CSV (UTF-8, semicolon-separated, header in line 3)"),
+        ('"Results;\nof March";\nModel x;\n', "CSV (UTF-8, semicolon-separated, header in line 4)"),
         ("", "CSV (UTF-8, semicolon-separated)"),
     ],
 )
@@ -97,6 +101,28 @@ def test_lines_above_the_header_are_skipped_and_that_is_said(above: str, describ
     assert values(data, "a.csv") == [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
     assert str(layout_of(data, "a.csv", is_whole=True)) == described
     assert [row.number for row in rows(data, "a.csv")] == [above.count("\n") + n for n in (2, 3)]
+
+
+def test_facts_below_a_padded_title_are_skipped_with_it() -> None:
+    data = b"Results,,\nModel,gpt-4,\n,,\nid,output,gold\nq1,a,b\n"
+    assert values(data, "a.csv") == [{"id": "q1", "output": "a", "gold": "b"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",pred\n0,Paris\n",
+        ",foo\nq1,Paris\n",
+        "id,,\nq1,name,answer\n",
+        "foo,,\n1,a,b\n",
+        "foo,,\nq1,a,b\n",
+        "foo,,\n,,\n1,a,b\n",
+        "foo,,\n,,\na,b,b\n",
+        "foo,,\n" + "x,,\n" * 10 + "id,output,gold\n",
+    ],
+)
+def test_a_header_with_empty_cells_is_no_title(text: str) -> None:
+    assert str(layout_of(text.encode(), "a.csv", is_whole=True)) == "CSV (UTF-8, comma-separated)"
 
 
 def test_a_ragged_row_below_a_header_of_one_column_moves_no_header() -> None:

@@ -1,0 +1,59 @@
+"""Hints to map CASES: the options that their columns suggest, and how to join what they lack."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from weighbridge_producer.input.mapping.mapping_text import value_of
+from weighbridge_producer.input.mapping.row_values import FILE, ROW_NUMBER, FirstOf, Template
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.mapping.row_values import Value
+    from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+
+COLUMN = "COLUMN"  #: in place of a column that is to be named
+_EXPECTED = "expected_output"
+
+
+def suggestion(seen: Recognised) -> list[str]:
+    """Return lines with the option that the columns suggest, and what to check in it."""
+    proposal = seen.proposal
+    if proposal is None:
+        return [f"its columns suggest --map {shlex.quote(str(seen.mapping))}"]
+    option = f"--map {shlex.quote(proposal.text)}"
+    hint = f"its columns suggest {option}"
+    if proposal.mapping is None:
+        hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
+    joining = "" if seen.joined else _joining(proposal)
+    return list(
+        filter(None, (hint, joining, proposal.caution, *seen.hints(), seen.document_hint()))
+    )
+
+
+def how_to_add(fields: str, custom_id: Value) -> str:
+    """Return the options that add fields to a mapping; for an expected output without a column, also from another file."""
+    hint = f"add --map {shlex.quote(fields)}"
+    if fields != f"{_EXPECTED}={COLUMN}":
+        return hint
+    options = _join_options(custom_id)
+    return f"{hint}, or take it from another file: {options} --map {_EXPECTED}=gold.{COLUMN}"
+
+
+def _joining(proposal: Proposal) -> str:
+    """Return the options that take the expected output from another file; empty unless it is all that is missing."""
+    if proposal.missing != (_EXPECTED,):
+        return ""
+    fields = [f"{name}={path}" for name, path in proposal.fields.items()]
+    mapping = ",".join([*fields, f"{_EXPECTED}=gold.{COLUMN}"])
+    options = _join_options(value_of(proposal.fields["custom_id"]))
+    return f"{options} --map {shlex.quote(mapping)}, if it is in another file"
+
+
+def _join_options(custom_id: Value) -> str:
+    """Return the options that join a file with an input by the last of the columns that the id of a case is made of."""
+    whole = str(custom_id) if isinstance(custom_id, (Template, FirstOf)) else ""
+    paths = [path.text for path in custom_id.paths()]
+    columns = [path for path in paths if path not in {ROW_NUMBER, FILE, whole}]
+    return f"--join gold=FILE --on {shlex.quote(columns[-1]) if columns else 'FIELD'}=ID"

@@ -1,0 +1,154 @@
+"""The first rows of an input's file, by which a mapping is chosen, and where a document has them."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO
+
+import orjson
+
+from weighbridge.settings import MIB
+from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.mapping.choice_columns import choice_hint
+from weighbridge_producer.input.mapping.compared_values import compared_hint
+from weighbridge_producer.input.mapping.conversations import last_answer_hint
+from weighbridge_producer.input.mapping.row_values import KEY
+from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+from weighbridge_producer.input.rows.json_places import keys_of
+from weighbridge_producer.input.rows.keyed_documents import (
+    HINT_KEY,
+    document_of,
+    has_rows,
+    has_values,
+    inner_rows_hint,
+    may_have_rows,
+    refuse_columns,
+)
+from weighbridge_producer.input.rows.row_formats import Layout, RowFormat, RowReader
+from weighbridge_producer.input.rows.rows_search import rows_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from weighbridge.settings import Settings
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Row
+
+_ROWS = 100
+_LINES_OF_ROWS = 10_000  #: including blank lines
+_BYTES = 8 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The first rows of an input's first file, and their mapping."""
+
+    file: str
+    layout: Layout | None  #: None if no row could be read
+    rows: list[Row]  #: the first rows
+    mapping: FieldMapping | None = None  #: if determined by the shape of the rows
+    proposal: Proposal | None = None  #: if the mapping can only be guessed
+    faulty: int = 0  #: number of rows among the first that cannot be read
+    joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
+
+    def hints(self) -> list[str]:
+        """Return what to check in the values of the proposed fields."""
+        if self.proposal is None:
+            return []
+        found, mapping = self.proposal.fields, self.proposal.mapping
+        choice = choice_hint(self.rows, found.get("expected_output", ""))
+        last = last_answer_hint(self.rows, found.get("agent_response", ""))
+        compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
+        inner = inner_rows_hint(self.rows, found)
+        return list(filter(None, (choice, last, compared, inner)))
+
+    def document_hint(self) -> str:
+        """Return how to read the only line as a document with rows; empty if it seems to be a row."""
+        layout = self.layout
+        is_line = layout is not None and layout.format is RowFormat.JSON_LINES
+        if not is_line or len(self.rows) != 1:
+            return ""
+        if pointer := rows_pointer(io.BytesIO(orjson.dumps(self.rows[0], str)).read):
+            return (
+                f"the file is one JSON object; to read the list at {pointer} as its rows, rename the file to end in .json,"
+                f" or write `rows: {pointer}` into the mapping file (--mapping)"
+            )
+        return f"the file is one JSON object; {HINT_KEY}" if may_have_rows(self.rows[0]) else ""
+
+    def wrong_rows_hint(self) -> str:
+        """Return where else the rows may be if they lack a path of the mapping; empty if nowhere."""
+        layout = self.layout
+        if layout and layout.format is RowFormat.JSON and layout.rows.count("/") > 1:
+            return f"the rows are those at {layout.rows}; {HINT_KEY}"
+        return self.document_hint()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that can be opened several times."""
+
+    name: str  #: name within the input; its suffix may determine the format
+    label: str  #: name for messages
+    open: Callable[[], BinaryIO]
+
+    @classmethod
+    def first_of(cls, cases: Paths) -> Opened:
+        """Return the first file of an input."""
+        return cls.all_of(cases)[0]
+
+    @classmethod
+    def all_of(cls, cases: Paths) -> list[Opened]:
+        """Return the files of an input."""
+        found = InputFiles(cases, takes_tables=True)
+        return [cls(found.name_of(file), str(file), _opening(file)) for file in found.files]
+
+
+def _opening(file: InputFile) -> Callable[[], BinaryIO]:
+    return lambda: file.open("rb")
+
+
+def first_rows(
+    opened: Opened, settings: Settings, rows: str = "", added: Collection[str] = ()
+) -> Recognised:
+    """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known.
+
+    `added` are the values that are added to the rows, such as `@key`.
+    """
+    reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS, added=added)
+    found: list[Row] = []
+    taken = faulty = 0
+    with opened.open() as stream:
+        for number, row in enumerate(islice(reader.read(stream), _ROWS)):
+            taken += row.size if number else 0  # the first has all that is before it in a document
+            faulty += row.fault is not None
+            if not row.fault:
+                found.append(row.values)
+            if taken > _BYTES:
+                break
+    return Recognised(opened.label, reader.layout, found, faulty=faulty)
+
+
+def under_keys(
+    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
+) -> Recognised:
+    """Return the first rows of a document whose members are its rows; of other files, those that were seen.
+
+    Raises InputError for a document of columns.
+    """
+    layout = seen.layout
+    is_list = layout is not None and layout.format is RowFormat.JSON
+    is_line = layout is not None and layout.format is RowFormat.JSON_LINES
+    keys = keys_of(layout.rows) if layout and is_list else []
+    if layout is None or layout.by_key or not (len(keys) > 1 or (is_line and len(seen.rows) < 2)):
+        return seen
+    found = first_rows(opened, settings, added={KEY})
+    document = document_of(found.rows) if found.layout and found.layout.by_key else {}
+    if not document or is_trace(document):
+        return seen
+    if is_line:
+        refuse_columns(seen.file, document)
+    are_rows = has_rows(document, needed, keys[1] if keys else "")
+    return found if are_rows or (is_line and has_values(document, needed)) else seen

@@ -1,0 +1,163 @@
+"""The dialect of a table in text: its encoding, its separator, and the lines above its header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from weighbridge.settings import KIB
+from weighbridge_producer.input.proposals.column_names import is_usual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_ROWS_TRIED = 50
+_LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
+_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
+_LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
+_NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The encoding and delimiter of a table."""
+
+    encoding: str
+    delimiter: str
+    skipped: int = 0  #: lines above the header
+
+    def __str__(self) -> str:
+        """Return a description of the dialect."""
+        encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
+        header = f", header in line {self.skipped + 1}" if self.skipped else ""
+        delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
+        return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
+
+
+def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> Dialect:
+    """Detect the dialect of a table from its first bytes."""
+    encoding = _encoding_of(head)
+    text = head.decode(encoding, errors="replace")
+    lines = list(io.StringIO(text, newline=""))
+    lines = lines if is_whole else lines[:-1] or lines
+    separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    if separator_line:
+        titles = _titles_above(lines[1:], separator_line[1])
+        return Dialect(encoding, separator_line[1], 1 + titles)
+    delimiters = [delimiter] if delimiter else list(_DELIMITERS)
+    skipped = _lines_above_header(lines, delimiters)
+    delimiter = delimiter or _delimiter_of(lines[skipped:])
+    return Dialect(encoding, delimiter, skipped + _titles_above(lines[skipped:], delimiter))
+
+
+def _encoding_of(head: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    try:
+        # The last character of the head may be truncated.
+        head[: len(head) - 3 if len(head) >= HEAD_BYTES else None].decode()
+    except UnicodeDecodeError as error:
+        if len(head) < HEAD_BYTES or error.start < len(head) - 8:
+            return "utf-8" if _is_mostly_utf8(head) else _guessed(head)
+    return "utf-8"
+
+
+def _is_mostly_utf8(head: bytes) -> bool:
+    """Return whether characters in UTF-8 outnumber the bytes that are not UTF-8, so that only some rows are wrong."""
+    text = head.decode(errors="replace")
+    beyond_ascii = sum(character > "\x7f" for character in text)
+    return beyond_ascii >= 2 * text.count("\ufffd")
+
+
+def _guessed(head: bytes) -> str:
+    """Return the likeliest encoding of text that is not UTF-8, by its share of letters beyond ASCII."""
+    beyond_ascii = sum(byte > 127 for byte in head[: 64 * KIB])
+    if beyond_ascii < _LATIN_SHARE * len(head[: 64 * KIB]):
+        return "cp1252"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(head[: 64 * KIB]).best()
+    return best.encoding if best else "cp1252"
+
+
+def _delimiter_of(lines: Sequence[str]) -> str:
+    """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
+    found = {delimiter: _fit(lines, delimiter) for delimiter in _DELIMITERS}
+    return max(found, key=lambda delimiter: found[delimiter])
+
+
+def _lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
+    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
+    for skipped in range(min(_LINES_ABOVE_MOST, len(lines) - 2) + 1):
+        if not lines[skipped].strip():
+            continue
+        fits = [_fit(lines[skipped:], delimiter) for delimiter in delimiters]
+        if any(columns for _, columns in fits):
+            return skipped if skipped == 0 or any(share == 1.0 for share, _ in fits) else 0
+    return 0
+
+
+def _fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
+    """Return the share of rows with as many cells as the header for a delimiter, and the number of cells."""
+    widths: Counter[int] = Counter()
+    header = 0
+    try:
+        for cells in csv.reader(iter(lines), delimiter=delimiter, strict=True):
+            if not cells:
+                continue
+            header = header or len(cells)
+            widths[len(cells)] += 1
+            if widths.total() >= _ROWS_TRIED:
+                break
+    except csv.Error:
+        pass  # evaluate the rows read so far
+    if header < 2:
+        return 0.0, 0
+    return widths[header] / widths.total(), header
+
+
+def _titles_above(lines: Sequence[str], delimiter: str) -> int:
+    """Return the number of first lines that are a title, padded with separators to the width of the table.
+
+    The first row has only one cell that is not empty, and no name of a column in it; the header is the first row without
+    an empty cell. It has a usual name, or an empty row and no cells but the title's above it.
+    """
+    above: list[list[str]] = []
+    before = 0
+    reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
+    try:
+        for cells in islice(reader, _LINES_ABOVE_MOST + 1):
+            names = list(filter(None, map(str.strip, cells)))
+            if len(names) == len(cells) > 1:
+                return before if _is_title(above) and _is_header(names, above) else 0
+            before = reader.line_num
+            above.append(names)
+    except csv.Error:
+        pass  # reading the table reports it
+    return 0
+
+
+def _is_title(above: Sequence[Sequence[str]]) -> bool:
+    first = next(filter(None, above), ())
+    return len(first) == 1 and (" " in first[0] or not is_usual(first[0]))
+
+
+def _is_header(names: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
+    if len(set(names)) < len(names) or any(map(_NUMBER.fullmatch, names)):
+        return False
+    return any(map(is_usual, names)) or (not above[-1] and all(len(cells) < 2 for cells in above))

@@ -1,0 +1,187 @@
+"""JSON documents whose members are rows: their keys are the column @key, and they are read as a stream."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import MIB, Settings
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.mapping_file import read_mapping
+from weighbridge_producer.input.recognition import recognise
+from weighbridge_producer.input.rows.row_formats import RowReader
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+ROWS = {"q1": {"pred": "a", "gold": "a"}, "q2": {"pred": "b", "gold": "c"}}
+MAPPING = "custom_id=@key,agent_response=pred,expected_output=gold"
+TURNS = [{"role": "HUMAN", "prompt": "Capital of France?"}, {"role": "BOT", "prompt": ""}]
+STRING_MATCH = [GraderSpec("string-match")]
+
+
+def read(data: Any, name: str = "a.json", rows: str = "", added: Any = ("@key",)) -> list[SourceRow]:  # fmt: skip
+    text = data if isinstance(data, bytes) else orjson.dumps(data)
+    return list(RowReader(name, Settings(), rows, added=added).read(io.BytesIO(text)))
+
+
+def faults(data: bytes) -> dict[int, tuple[str, str]]:
+    rows = read(data)
+    return {row.number: (fault.code, fault.message) for row in rows if (fault := row.fault)}
+
+
+def seen(path: Path, document: Any, option: int = 0) -> Recognised:
+    path.write_bytes(orjson.dumps(document, option=option))
+    found = recognise(Opened.first_of(Paths([path])), STRING_MATCH, Settings())
+    assert found
+    return found
+
+
+@given(st.dictionaries(st.text(max_size=300), st.dictionaries(st.text(), st.text())), st.booleans())
+def test_each_member_is_a_row_with_its_key(document: dict[str, Any], indented: bool) -> None:
+    document = {key: row for key, row in document.items() if key != "@key" and "@key" not in row}
+    data = orjson.dumps(document, option=orjson.OPT_INDENT_2 if indented else 0)
+    assert [row.values for row in read(data)] == [
+        {"@key": key, **row} for key, row in document.items()
+    ]
+
+
+def test_a_member_that_is_no_object_is_the_column_value() -> None:
+    document = {"q1": "Paris", "q2": ["Lima", "lima"], "q3": 3, "q4": None}
+    assert [row.values for row in read(document)] == [
+        {"@key": key, "value": value} for key, value in document.items()
+    ]
+
+
+def test_a_pointer_leads_to_the_object_with_the_rows() -> None:
+    document = {"model": {"x": 1}, "answers": ROWS}
+    assert [row.values["@key"] for row in read(document, rows="/answers")] == ["q1", "q2"]
+    mapping = parse_mapping([MAPPING])
+    source = Source(io.BytesIO(orjson.dumps(ROWS)), Settings(), mapping)
+    assert [orjson.loads(line.raw)["custom_id"] for line in source] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    "data", [b'[{"@key": "a", "x": "1"}]', b'{"@key": "a", "x": "1"}\n{"@key": "b", "x": "2"}\n']
+)
+def test_a_column_of_that_name_in_other_files_is_only_a_column(data: bytes) -> None:
+    assert read(data)[0].values == {"@key": "a", "x": "1"}
+
+
+def test_rows_and_keys_that_cannot_be_used_are_faults_and_the_others_are_read() -> None:
+    long = b'"%b": {"x": 1}' % (b"k" * 5000)
+    members = [
+        b'"q1": {"x": 1}', long, b'"\xff": {"x": 1}', b'"\\ud800": {"x": 1}', b'"q5": {"@key": 1}', b'"@key": {"x": 1}',
+        b'"q7": {"x": 1, "x": 2}', b'"q8": %b' % (b"[" * 300 + b"]" * 300), b'"q9": {"x": 9}',
+    ]  # fmt: skip
+    data = b"{" + b",\n".join(members) + b"}"
+    no_key = ("INVALID_ROW", "the key of the row has more than 4,096 bytes, or is not Unicode")
+    own_key = ("INVALID_ROW", "there is a '@key' besides the row's key")
+    found = faults(data)
+    assert [found[number] for number in (2, 3, 4, 5, 6)] == [no_key] * 3 + [own_key] * 2
+    assert [found[7][0], found[8][0]] == ["DUPLICATE_KEY", "TOO_DEEP"]
+    assert [row.values for row in read(data) if not row.fault] == [
+        {"@key": "q1", "x": 1},
+        {"@key": "q9", "x": 9},
+    ]
+
+
+def test_a_key_that_occurs_twice_gives_two_rows() -> None:
+    assert [row.values["x"] for row in read(b'{"a": {"x": 1}, "a": {"x": 2}}')] == [1, 2]
+
+
+def test_a_document_that_breaks_off_is_truncated_behind_its_rows() -> None:
+    rows = read(orjson.dumps(ROWS)[:-8])
+    assert [row.fault and row.fault.code for row in rows] == [None, "INPUT_TRUNCATED"]
+
+
+def test_memory_does_not_grow_with_the_document() -> None:
+    row = b'"q%d": {"pred": "' + b"a" * 500 + b'"},\n'
+    data = b"{" + b"".join(row % number for number in range(40_000)) + b'"end": {}}'
+    stream = io.BytesIO(data)
+    tracemalloc.start()
+    try:
+        assert (
+            sum(1 for _ in RowReader("a.json", Settings(), added=["@key"]).read(stream)) == 40_001
+        )
+        assert tracemalloc.get_traced_memory()[1] < 2 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("document", "mapping"),
+    [
+        (ROWS, MAPPING),
+        (
+            {"0": {"origin_prompt": TURNS, "prediction": "a", "gold": "a"}, "1": {"origin_prompt": TURNS, "prediction": "b", "gold": "b"}},
+            "custom_id=@key,agent_response=prediction,expected_output=gold",
+        ),
+        (
+            {"q1": {"id": "x", "output": "a", "gold": "a"}, "q2": {"id": "y", "output": "b", "gold": "c", "note": [1]}},
+            "custom_id=@key,agent_response=output,expected_output=gold",
+        ),
+        ({"q1": "Paris", "q2": "Lima"}, "custom_id=@key,agent_response=value,expected_output=COLUMN"),
+    ],
+    ids=["rows", "opencompass", "fields that some lack", "texts"],
+)  # fmt: skip
+def test_a_mapping_with_the_key_is_proposed_and_not_used_unasked(
+    document: Any, mapping: str, option: int, tmp_path: Path
+) -> None:
+    found = seen(tmp_path / "a.json", document, option)
+    assert found.proposal
+    assert (found.mapping, found.proposal.text) == (None, mapping)
+    assert str(found.layout) == "JSON, a row under each key"
+
+
+def test_a_document_that_is_too_large_for_one_row_is_known_too(tmp_path: Path) -> None:
+    rows = {f"q{number}": {"pred": "a" * 1000, "gold": "a"} for number in range(3000)}
+    found = seen(tmp_path / "a.json", rows, orjson.OPT_INDENT_2)
+    assert found.proposal
+    assert found.proposal.text.startswith(MAPPING)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"run1": {"results": [{"id": 1, "output": "a", "expected": "a"}]}, "run2": {"results": []}},
+        {"config": {"model": "m"}, "results": {"samples": [{"id": 1, "output": "a", "gold": "a"}]}},
+    ],
+)
+def test_a_list_of_rows_within_objects_stays_the_rows(document: Any, tmp_path: Path) -> None:
+    found = seen(tmp_path / "a.json", document)
+    assert found.layout
+    assert not found.layout.by_key
+    assert found.layout.rows
+
+
+def test_rows_under_keys_of_an_object_within_the_document_are_named(tmp_path: Path) -> None:
+    [hint] = seen(tmp_path / "a.json", {"model": "m", "answers": ROWS}).hints()
+    assert hint.startswith("only the first of 2 objects under the keys of /answers; a mapping file")
+    (tmp_path / "m.yaml").write_text(hint.partition("row: ")[2])
+    saved = read_mapping(tmp_path / "m.yaml").mapping
+    cases = [orjson.loads(line.raw) for line in Source(tmp_path / "a.json", Settings(), saved)]
+    assert [case["custom_id"] for case in cases] == ["q1", "q2"]
+    one_row = {"models": {"m1": {"output": "a"}, "m2": {"output": "b"}}, "gold": "a"}
+    assert seen(tmp_path / "b.json", one_row).hints() == []
+
+
+def test_a_mapping_without_the_key_is_told_how_to_read_rows_under_keys(tmp_path: Path) -> None:
+    row = RowReader("a.json", Settings()).read(io.BytesIO(orjson.dumps(ROWS)))
+    assert [each.values for each in row] == [ROWS]
+    found = seen(tmp_path / "a.jsonl", {"q1": {"x": 1}, "q2": {"x": 2}})
+    assert "write @key for the key, as in custom_id=@key" in found.document_hint()
