@@ -83,9 +83,8 @@ class _LazyCommands(MutableMapping[str, Any]):
         if name not in self._loaded:
             module = import_module(f"weighbridge_producer.cli.{COMMANDS[name].module}")
             part = typer.Typer(rich_markup_mode=None)
-            part.callback()(
-                lambda: None
-            )  # keeps typer from replacing a group that has a single command by the command
+            # Keeps typer from replacing a group that has a single command by the command.
+            part.callback()(lambda: None)
             module.add_to(part)
             commands = get_group(part).commands
             for parameter in (one for each in commands.values() for one in each.params):

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HEAD_BYTES = 4  #: enough to detect the format
+#: Exceptions for damaged or truncated input.
 DAMAGE = (
     EOFError,
     zlib.error,
     zstandard.ZstdError,
-)  #: exceptions for damaged or truncated input
+)
 
 _GZIP = re.compile(rb"\x1f\x8b")
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  #: a frame, or a skippable one

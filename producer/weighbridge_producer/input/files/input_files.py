@@ -64,9 +64,10 @@ class InputFiles:
         endings = _READ_IN_FOLDERS + (_TABLES_IN_FOLDERS if takes_tables else ())
         self.endings = endings  #: of the files that are read in folders
         self._named = [_named(path, endings) for path in paths]
+        #: In reading order.
         self.files: tuple[InputFile, ...] = tuple(
             file for named in self._named for file in named.files
-        )  #: in reading order
+        )
 
     @property
     def are_found(self) -> bool:

@@ -59,9 +59,8 @@ class CaseChange(Protocol):
         """Change the case of a row."""
 
 
-_Field = tuple[
-    str, str | None, Value
-]  #: name, column or None, and the source of the value otherwise
+#: Name, column or None, and the source of the value otherwise.
+_Field = tuple[str, str | None, Value]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
 
 _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
-_PYTHON_CHARACTERS = (
-    256 * KIB
-)  #: of a list in Python's notation, which takes longer to read than JSON
+#: Of a list in Python's notation, which takes longer to read than JSON.
+_PYTHON_CHARACTERS = 256 * KIB
 #: A text as Python's `repr` writes it.
 _ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _LITERAL = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"

@@ -21,6 +21,7 @@ COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas
 COLUMNS_BYTES = MIB
 _NAMES_SHOWN = 8  #: of an object without the key that a pointer has
 _NAMES_COMPARED = 100
+#: Of JSON values, by their first byte.
 _TYPES = {
     b"{": "an object",
     b"[": "a list",
@@ -28,7 +29,7 @@ _TYPES = {
     b"n": "null",
     b"": "missing",
     **dict.fromkeys((b"t", b"f"), "a boolean"),
-}  #: of JSON values, by their first byte
+}
 
 
 def keys_of(pointer: str) -> list[str]:
