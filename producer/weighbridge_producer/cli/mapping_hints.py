@@ -11,7 +11,7 @@ from weighbridge_producer.input.mapping.row_values import FILE, ROW_NUMBER, Firs
 if TYPE_CHECKING:
     from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.mapping.row_values import Value
-    from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+    from weighbridge_producer.input.proposals.proposal import Proposal
 
 COLUMN = "COLUMN"  #: in place of a column that is to be named
 _EXPECTED = "expected_output"

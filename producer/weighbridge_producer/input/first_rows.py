@@ -16,7 +16,7 @@ from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.row_values import KEY
-from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.rows.json_places import keys_of
 from weighbridge_producer.input.rows.keyed_documents import (
     HINT_KEY,

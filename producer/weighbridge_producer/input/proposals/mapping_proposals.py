@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.conversations import is_by_agent, is_conversation
-from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
-from weighbridge_producer.input.mapping.missing_paths import listed
-from weighbridge_producer.input.mapping.row_values import (
-    ROW_NUMBER,
-    Path,
-    Template,
-    Value,
-    json_within,
-)
+from weighbridge_producer.input.mapping.row_values import ROW_NUMBER, Path, Template, Value
 from weighbridge_producer.input.proposals.agreeing_columns import agreeing_column
 from weighbridge_producer.input.proposals.boolean_columns import boolean_columns
 from weighbridge_producer.input.proposals.column_choice import is_around
-from weighbridge_producer.input.proposals.column_names import is_for_groups, is_within_metadata
+from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.first_of_lists import list_of_answers, list_of_several
 from weighbridge_producer.input.proposals.json_columns import json_column
+from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST, metadata_paths
 from weighbridge_producer.input.proposals.named_columns import named_columns
-from weighbridge_producer.input.proposals.proposed_ids import IS_SYNTAX, id_paths, unused_id
+from weighbridge_producer.input.proposals.proposal import Proposal
+from weighbridge_producer.input.proposals.proposed_ids import id_paths, unused_id
 from weighbridge_producer.input.proposals.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -34,69 +25,18 @@ from weighbridge_producer.input.proposals.value_guesses import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.agreeing_columns import AgreeingColumn
+    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.json_columns import JsonColumn
     from weighbridge_producer.input.proposals.named_columns import NamedColumns
+    from weighbridge_producer.input.proposals.proposed_ids import UnusedId
 
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _ANSWERS = (_RESPONSE, _EXPECTED)
-_DEPTH = 6  #: levels of a row that are searched for values
-_PATHS_LIMIT = 200
-_METADATA_MOST = 6
-_METADATA_DEPTH = 2  #: levels of an object that are searched for metadata, unless it is named so
-_METADATA_CHARACTERS = 60  #: longest value that is proposed as metadata
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A mapping suggested by the first rows, and the fields that it lacks."""
-
-    mapping: FieldMapping | None  #: None if no field was found
-    fields: dict[str, str]  #: paths by field, for the fields found
-    missing: tuple[str, ...]  #: fields without a matching column
-    columns: tuple[str, ...] = ()  #: all paths in the first rows
-    guessed: tuple[
-        str, ...
-    ] = ()  #: fields whose columns were chosen by their values, not their names
-    doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
-    rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
-    expected_rivals: tuple[str, ...] = ()  #: the same for the expected answer
-    leaves_out_answers: bool = False  #: True if only the first of several expected answers is taken
-    notes: tuple[str, ...] = ()  #: what the first rows say against the proposal
-
-    @property
-    def text(self) -> str:
-        """The proposal in the syntax of `--map`, with COLUMN for missing fields."""
-        if self.mapping:
-            return str(self.mapping)
-        found = [f"{name}={path}" for name, path in self.fields.items()]
-        return ",".join([*found, *(f"{name}=COLUMN" for name in self.missing)])
-
-    @property
-    def caution(self) -> str:
-        """What to check before the proposal is used; empty if names support all of it."""
-        sources = (
-            (self.guessed, "the values, not from the names"),
-            (self.doubted, "names that may mean either"),
-        )
-        notes = [
-            f"{', '.join(fields)}: guessed from {source}, so check which is which"
-            for fields, source in sources
-            if fields
-        ]
-        if self.rivals:
-            columns = f"{len(self.rivals)} columns may be the answer"
-            notes.append(f"{_RESPONSE}: {columns}: {listed(self.rivals)}")
-        if self.expected_rivals:
-            columns = f"{len(self.expected_rivals)} columns may be the expected answer"
-            notes.append(f"{_EXPECTED}: {columns}: {listed(self.expected_rivals)}")
-        if self.leaves_out_answers:
-            notes.append(
-                f"{_EXPECTED}: only the first of several answers, because not every grader accepts more than one"
-            )
-        return "; ".join([*notes, *self.notes])
 
 
 def propose(
@@ -116,87 +56,144 @@ def propose(
     match has none. `given` are the paths of inputs that are not looked for. `accepts_several` says that the expected output
     may be a list of texts, and `booleans` are the only texts that the answers may be, if not empty.
     """
-    columns = _columns(rows)
-    paths = tuple(columns)
+    columns = all_columns = column_values(rows)
     if has_only_texts:
         columns = {
             path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
-    ids = id_paths(own, len(rows))
-    custom_id = ids[-1] if ids else None
-    wanted = [name for name in needed if name not in given]
-    of_booleans = boolean_columns(columns, booleans)
-    named = named_columns(columns, dict(given), wanted, custom_id, of_booleans)
-    taken = named.paths
-    guesses = {name: taken[name] for name in named.guessed}
-    guessable = _with_special_forms(given, columns, rows)
-    guesses |= _guesses(guessable, taken, custom_id, needed) if not of_booleans else {}
-    taken |= guesses
-    if not ids:
-        codes = {path: values for path, values in own.items() if path not in taken.values()}
-        if custom_id := guessed_id(codes, len(rows)):
-            guesses["custom_id"] = custom_id
-    is_template = len(ids) > 1
-    identifying = (
-        "/".join(f"{{{path}}}" for path in ids) if is_template else custom_id or ROW_NUMBER
-    )
-    taken = {"custom_id": identifying} | taken
-    if in_json := json_column(taken, columns, accepts_several=accepts_several):
-        taken[in_json.field] = in_json.path
-    answers, are_several = list_of_answers(taken.get(_EXPECTED, ""), columns)
-    free_ids = {path: values for path, values in own.items() if path not in taken.values()}
-    unused = unused_id(free_ids, len(rows)) if identifying == ROW_NUMBER else None
-    notes = [unused.note] if unused else []
-    if set(_ANSWERS) <= {*needed} & taken.keys() and not of_booleans:
-        free = [path for path in columns if path not in {custom_id, *ids}]
-        better = agreeing_column(rows, free, taken[_RESPONSE], answers or taken[_EXPECTED])
-        if better and _is_preferred(better, named, guesses):
-            taken[better.field] = guesses[better.field] = better.path
-            answers, are_several = list_of_answers(taken[_EXPECTED], columns)
-        elif better:
-            notes.append(better.note)
-    if in_json and taken[in_json.field] == in_json.path:
-        notes.append(in_json.note)
-    if several := list_of_several(taken.get(_RESPONSE, ""), rows):
-        notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
-    if not are_several and (several := list_of_several(taken.get(_EXPECTED, ""), rows)):
-        notes.append(
-            f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"
+    draft = _Draft(rows, needed, given, columns, own, boolean_columns(columns, booleans))
+    draft.choose_columns()
+    draft.read_json_cells(accepts_several=accepts_several)
+    draft.replace_answers_that_never_agree()
+    return draft.proposal(tuple(all_columns), accepts_several=accepts_several)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A proposal in the making."""
+
+    rows: Sequence[Row]
+    needed: Sequence[str]
+    given: Mapping[str, str]
+    columns: Columns
+    own: Columns  #: those that come from no joined file
+    booleans: Columns  #: those of two booleans, if the answers may only be such
+    ids: tuple[str, ...] = field(init=False)  #: paths to the id, and to what differs if it repeats
+    custom_id: str | None = field(init=False)  #: the path to the id of an item
+    named: NamedColumns = field(init=False)
+    taken: dict[str, str] = field(init=False)  #: paths by field
+    guesses: dict[str, str] = field(init=False)  #: those that were chosen by their values
+    in_json: JsonColumn | None = field(init=False)
+    answers: str = field(init=False)  #: path of a list of expected answers, if there is one
+    has_several: bool = field(init=False)  #: True if that has several answers in one of the rows
+    notes: list[str] = field(default_factory=list)
+
+    def choose_columns(self) -> None:
+        """Choose the columns of the id and of the inputs by their names, and the rest by their values."""
+        self.ids = id_paths(self.own, len(self.rows))
+        self.custom_id = self.ids[-1] if self.ids else None
+        wanted = [name for name in self.needed if name not in self.given]
+        self.named = named_columns(
+            self.columns, dict(self.given), wanted, self.custom_id, self.booleans
         )
-    if answers and accepts_several:
-        taken[_EXPECTED] = answers
-    leaves_out_answers = are_several and not accepts_several
-    special = {in_json.path: in_json.value} if in_json else {}
-    guessed = tuple(name for name in taken if name in guesses)
-    missing = tuple(name for name in needed if name not in taken)
-    # One clear name among two says what the other one is.
-    doubted = (*(named.weak if len(named.weak) > 1 or missing else ()), *named.unsure)
-    found = Proposal(
-        None,
-        taken,
-        missing,
-        (*paths, *(path for path in special if path not in columns)),
-        guessed,
-        doubted,
-        named.rivals,
-        named.expected_rivals,
-        leaves_out_answers,
-        tuple(notes),
-    )
-    if missing:
-        return found
-    fields: list[tuple[str, Value]] = [
-        (name, special.get(taken[name]) or Path(taken[name])) for name in needed
-    ]
-    fields.insert(0, ("custom_id", Template(identifying) if is_template else Path(identifying)))
-    first = unused.path if unused else ""
-    used = {path.text for _, value in fields for path in value.paths()}
-    short = _metadata(columns, {*taken.values(), *used, first})
-    further = [path for path in short if Path(path).name != Path(first).name]
-    metadata = [path for path in (first, *further) if path][:_METADATA_MOST]
-    fields += [("metadata", Path(path)) for path in metadata]
-    return replace(found, mapping=mapping_of(fields))
+        inputs = self.named.paths
+        self.guesses = {name: inputs[name] for name in self.named.guessed}
+        if not self.booleans:
+            columns = _with_special_forms(self.given, self.columns, self.rows)
+            self.guesses |= _guesses(columns, inputs, self.custom_id, self.needed)
+        inputs |= self.guesses
+        codes = {path: values for path, values in self.own.items() if path not in inputs.values()}
+        if not self.ids and (custom_id := guessed_id(codes, len(self.rows))):
+            self.custom_id = self.guesses["custom_id"] = custom_id
+        self.taken = {"custom_id": str(self._id())} | inputs
+
+    def _id(self) -> Path | Template:
+        if len(self.ids) > 1:
+            return Template("/".join(f"{{{path}}}" for path in self.ids))
+        return Path(self.custom_id or ROW_NUMBER)
+
+    def read_json_cells(self, *, accepts_several: bool) -> None:
+        """Take the texts that cells hold as JSON, if those of one of the answers do."""
+        self.in_json = json_column(self.taken, self.columns, accepts_several=accepts_several)
+        if self.in_json:
+            self.taken[self.in_json.field] = self.in_json.path
+        self._look_for_several_answers()
+
+    def _look_for_several_answers(self) -> None:
+        self.answers, self.has_several = list_of_answers(
+            self.taken.get(_EXPECTED, ""), self.columns
+        )
+
+    def replace_answers_that_never_agree(self) -> None:
+        """Take or note a column that agrees with one of the answers, if the one that was chosen never does."""
+        if not set(_ANSWERS) <= {*self.needed} & self.taken.keys() or self.booleans:
+            return
+        free = [path for path in self.columns if path not in {self.custom_id, *self.ids}]
+        expected = self.answers or self.taken[_EXPECTED]
+        better = agreeing_column(self.rows, free, self.taken[_RESPONSE], expected)
+        if better and _is_preferred(better, self.named, self.guesses):
+            self.taken[better.field] = self.guesses[better.field] = better.path
+            self._look_for_several_answers()
+        elif better:
+            self.notes.append(better.note)
+
+    def proposal(self, paths: tuple[str, ...], *, accepts_several: bool) -> Proposal:
+        """Return the proposal; `paths` are all in the first rows."""
+        unused = self._unused_id()
+        notes = [unused.note] if unused else []
+        notes += [*self.notes, *self._notes_on_several()]
+        if self.answers and accepts_several:
+            self.taken[_EXPECTED] = self.answers
+        missing = tuple(name for name in self.needed if name not in self.taken)
+        # One clear name among two says what the other one is.
+        weak = self.named.weak if len(self.named.weak) > 1 or missing else []
+        in_json = self.in_json.path if self.in_json else None
+        return Proposal(
+            None if missing else self._mapping(unused),
+            self.taken,
+            missing,
+            paths if in_json is None or in_json in self.columns else (*paths, in_json),
+            guessed=tuple(name for name in self.taken if name in self.guesses),
+            doubted=(*weak, *self.named.unsure),
+            rivals=self.named.rivals,
+            expected_rivals=self.named.expected_rivals,
+            leaves_out_answers=self.has_several and not accepts_several,
+            notes=tuple(notes),
+        )
+
+    def _unused_id(self) -> UnusedId | None:
+        if self.taken["custom_id"] != ROW_NUMBER:
+            return None
+        free = {path: self.own[path] for path in self.own if path not in self.taken.values()}
+        return unused_id(free, len(self.rows))
+
+    def _notes_on_several(self) -> list[str]:
+        """Return what is said of cells with JSON, and of several answers of which only the first is taken."""
+        notes = []
+        if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
+            notes.append(self.in_json.note)
+        if several := list_of_several(self.taken.get(_RESPONSE, ""), self.rows):
+            notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
+        expected = self.taken.get(_EXPECTED, "")
+        if not self.has_several and (several := list_of_several(expected, self.rows)):
+            notes.append(
+                f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"
+            )
+        return notes
+
+    def _mapping(self, unused: UnusedId | None) -> FieldMapping:
+        fields: list[tuple[str, Value]] = [("custom_id", self._id())]
+        fields += [(name, self._value(self.taken[name])) for name in self.needed]
+        used = {path.text for _, value in fields for path in value.paths()}
+        first = unused.path if unused else ""
+        short = metadata_paths(self.columns, {*self.taken.values(), *used, first})
+        further = [path for path in short if Path(path).name != Path(first).name]
+        metadata = [path for path in (first, *further) if path][:METADATA_MOST]
+        return mapping_of([*fields, *(("metadata", Path(path)) for path in metadata)])
+
+    def _value(self, path: str) -> Value:
+        return self.in_json.value if self.in_json and path == self.in_json.path else Path(path)
 
 
 def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[str, str]) -> bool:
@@ -236,71 +233,3 @@ def _guesses(
         pairs = zip(_ANSWERS, paths, strict=False)
         found |= {name: path for name, path in pairs if name not in taken}
     return found
-
-
-def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Return the values of each path of the first rows."""
-    found: dict[str, list[Any]] = {}
-    for row in rows:
-        for path, value in _leaves(row, "", 0):
-            # An object with many entries must not hide the columns behind it.
-            most = 2 * _PATHS_LIMIT if path in row else _PATHS_LIMIT
-            if path in found or len(found) < most:
-                found.setdefault(path, []).append(value)
-    return found
-
-
-def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
-    if path:
-        yield path, value
-    if depth >= _DEPTH:
-        return
-    value = json_within(value)
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if not path or not re.search(r"[./]", key):
-                yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
-    elif is_conversation(value):
-        if is_by_agent(value[-1]):  # what others said is no answer
-            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
-    elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
-        yield from _leaves(value[0], f"{path}.0", depth + 1)
-
-
-def _metadata(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
-    """Return the paths to short values, those first chosen by which results can be grouped."""
-    short: dict[str, str] = {}
-    for path, values in columns.items():
-        is_near = path.count(".") < _METADATA_DEPTH or is_within_metadata(path)
-        if path not in taken and is_near and _is_metadata(path, values):
-            short.setdefault(Path(path).name, path)
-    ranks = {
-        path: (_usefulness(columns[path]), not is_within_metadata(path)) for path in short.values()
-    }
-    chosen = sorted(ranks, key=lambda path: ranks[path])[:_METADATA_MOST]
-    return [path for path in columns if path in chosen]
-
-
-def _is_metadata(path: str, values: list[Any]) -> bool:
-    return (
-        not path.endswith(".0")
-        and is_for_groups(path)
-        and not IS_SYNTAX.search(path)
-        and all(map(_is_short, values))
-        and any(value not in {None, ""} for value in values)
-    )
-
-
-def _usefulness(values: list[Any]) -> int:
-    """Return 0 for a column with several values that repeat, 1 for one of different values, 2 for a constant."""
-    different = len(set(map(str, values)))
-    if different == 1 < len(values):
-        return 2
-    return 0 if different < len(values) else 1
-
-
-def _is_short(value: Any) -> bool:
-    if isinstance(value, str):
-        is_structure = isinstance(json_within(value), (dict, list))
-        return len(value) <= _METADATA_CHARACTERS and not is_structure
-    return not isinstance(value, (dict, list))

@@ -15,7 +15,8 @@ from weighbridge_producer.input.mapping.conversations import (
 )
 from weighbridge_producer.input.mapping.row_values import Path
 from weighbridge_producer.input.proposals.column_names import can_be, normal
-from weighbridge_producer.input.proposals.mapping_proposals import Proposal, propose
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.proposals.proposal import Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

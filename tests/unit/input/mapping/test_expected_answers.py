@@ -20,7 +20,7 @@ from weighbridge_producer.input.recognition import recognise
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+    from weighbridge_producer.input.proposals.proposal import Proposal
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "B"}]
 FOLDED = GraderSpec("string-match", {"case_sensitive": False, "expected_any": ["D"]}, "folded")

@@ -21,7 +21,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.proposals.mapping_proposals import Proposal
+    from weighbridge_producer.input.proposals.proposal import Proposal
 
 EXACT, BOOLEAN = GraderSpec("string-match"), GraderSpec("true-false")
 ROW = "custom_id=@row,x={}"

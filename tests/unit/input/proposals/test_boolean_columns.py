@@ -8,7 +8,8 @@ import pytest
 
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
-from weighbridge_producer.input.proposals.mapping_proposals import Proposal, propose
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.proposals.proposal import Proposal
 
 NEEDED = ("agent_response", "expected_output")
 WORDS = boolean_words([GraderSpec("true-false")])

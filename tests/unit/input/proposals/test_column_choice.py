@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from weighbridge_producer.input.proposals.mapping_proposals import Proposal, propose
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.proposals.proposal import Proposal
 
 NEEDED = ("agent_response", "expected_output")
 SQUAD = {"text": ["Paris"], "answer_start": [3]}

@@ -1,0 +1,47 @@
+"""The values of all columns of the first rows, and of the paths into their objects and lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from weighbridge_producer.input.mapping.conversations import is_by_agent, is_conversation
+from weighbridge_producer.input.mapping.row_values import json_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge_producer.input.mapping.row_values import Row
+
+_DEPTH = 6  #: levels of a row that are searched for values
+_PATHS_LIMIT = 200
+
+
+def column_values(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Return the values of each path of the first rows."""
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        for path, value in _leaves(row, "", 0):
+            # An object with many entries must not hide the columns behind it.
+            most = 2 * _PATHS_LIMIT if path in row else _PATHS_LIMIT
+            if path in found or len(found) < most:
+                found.setdefault(path, []).append(value)
+    return found
+
+
+def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if path:
+        yield path, value
+    if depth >= _DEPTH:
+        return
+    value = json_within(value)
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not path or not re.search(r"[./]", key):
+                yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
+    elif is_conversation(value):
+        if is_by_agent(value[-1]):  # what others said is no answer
+            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
+    elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
+        yield from _leaves(value[0], f"{path}.0", depth + 1)
