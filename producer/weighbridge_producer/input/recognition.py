@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.proposals.proposal import Proposal
     from weighbridge_producer.input.source_lines import SourceLine
 
 _LINES = 20
@@ -156,27 +157,7 @@ def recognise_rows(
     may_map = maps_traces and "trace" not in needed
     if read_as and not (may_map and read_as.trace == seen.rows[0]):
         return None
-    is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
-    accepts_several = all_accept_several(graders)
-    proposal = (
-        propose_beside_traces(
-            seen.rows,
-            needed,
-            joined=seen.joined,
-            accepts_several=accepts_several,
-            booleans=boolean_words(graders),
-        )
-        if read_as
-        else propose_from_rows(
-            seen.rows,
-            needed,
-            has_only_texts=is_csv,
-            joined=seen.joined,
-            given=value_under_key(seen.rows, needed),
-            accepts_several=accepts_several,
-            booleans=boolean_words(graders),
-        )
-    )
+    proposal = _proposal(seen, needed, graders, beside_traces=read_as is not None)
     if proposal is None:
         return None
     where = seen.layout.rows if seen.layout else ""
@@ -186,6 +167,30 @@ def recognise_rows(
     if names and not proposal.missing:
         return replace(seen, mapping=proposal.mapping)
     return replace(seen, proposal=proposal)
+
+
+def _proposal(
+    seen: Recognised, needed: Sequence[str], graders: Sequence[GraderSpec], *, beside_traces: bool
+) -> Proposal | None:
+    """Propose a mapping of rows, or of the answers beside their traces."""
+    accepts_several = all_accept_several(graders)
+    if beside_traces:
+        return propose_beside_traces(
+            seen.rows,
+            needed,
+            joined=seen.joined,
+            accepts_several=accepts_several,
+            booleans=boolean_words(graders),
+        )
+    return propose_from_rows(
+        seen.rows,
+        needed,
+        has_only_texts=seen.layout is not None and seen.layout.format is RowFormat.CSV,
+        joined=seen.joined,
+        given=value_under_key(seen.rows, needed),
+        accepts_several=accepts_several,
+        booleans=boolean_words(graders),
+    )
 
 
 def begins_document(opened: Opened, settings: Settings) -> bool:
