@@ -18,6 +18,7 @@ from weighbridge.graders.loop.framework_messages import (
 )
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.results import CallResult
+from weighbridge.graders.loop.written_edits import answers_edit, edit_in
 from weighbridge.graders.values import as_json
 from weighbridge.traces.fields import parse_arguments
 
@@ -42,6 +43,7 @@ _COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
 #: Keys of the tool and of the arguments in an action written as an object.
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
 _ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_EDIT_TOOL = "edit"  #: the name of the tool of an edit that is written as a block in a text
 _FENCE = "```"
 _FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
 _OBSERVATION = re.compile(
@@ -189,18 +191,24 @@ class _HistoryReader:
         if following is not None and following.type in _REPLIES:
             turn.reply = user_text(following)
         if step.type == "llm" and (following is None or following.type == "user"):
-            action = action_in(text)
-            if action:
-                call = self._written(step, action, following)
+            call = self._written_call(step, text, following)
+            if call is not None:
                 turn.calls.append(call)
                 turn.is_action = True
                 self._history.calls.append(call)
         return turn
 
-    def _written(self, step: Step, action: str, following: Step | None) -> Call:
-        """Return the call written in a text, with the user's answer as its result."""
-        tool, given = _parsed(action)
+    def _written_call(self, step: Step, text: str, following: Step | None) -> Call | None:
+        """Return the edit or the action written in a text, with the user's answer as its result."""
         answer = following.output if following else None
+        edit = edit_in(text)
+        if edit is not None and (following is None or answers_edit(user_text(following))):
+            tool, given = _EDIT_TOOL, edit
+        else:
+            action = action_in(text)
+            if not action:
+                return None
+            tool, given = _parsed(action)
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(normalized(given))

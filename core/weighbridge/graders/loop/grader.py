@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 11
+    version = 12
     Config = LoopConfig
     settings: LoopConfig
 

@@ -19,6 +19,7 @@ _ORDERED_CHARACTERS = 20_000  #: the keys of longer JSON are not sorted
 #: Maximum matches of one kind of noise removed from one result.
 _MARKS_LIMIT = 1_000
 _HEAD_CHARACTERS = 600
+_NOTICE_CHARACTERS = 300  #: length of the end of a result that is searched for notices
 _WORDS_BESIDE_IDS = 4
 
 _MONTH = (
@@ -72,6 +73,12 @@ _TIMES = Mask(
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
+#: Last lines that state the agent's use of tokens, or that its budget of steps ends; never the first line of a result.
+_NOTICES = Mask(
+    r"""\n\W{0,9}(?:tokens: )?[\d.,]{1,12}k? (?:(?:prompt|completion|input|output|total) tokens|(?:tokens )?sent)\b[^\n]{0,120}
+|\n[^\n]{0,40}\b(?:you|this)\b[^\n]{0,40}\b(?:last|final) (?:step|turn|action|attempt|iteration|round|chance|message|response|try)\b[^\n]{0,120}
+|\nonly \d{1,4} \w{1,20} (?:are |were )?allowed\b[^\n]{0,80}"""
+)
 _DAYS_AND_MONTHS = frozenset(
     {
         *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
@@ -122,6 +129,7 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
         text = _in_order(text)
     if "\r" in text:
         text = _overwritten(text)
+    text = _without_notices(text, budget)
     if not _DIGIT.search(text) and not any(mark in text for mark in _VARYING):
         return text
     if _TIME_LEFT.may_occur(text):
@@ -138,6 +146,14 @@ def _overwritten(text: str) -> str:
     """Return a text as a terminal shows it, where a carriage return overwrites the line."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+
+
+def _without_notices(text: str, budget: WorkBudget) -> str:
+    """Return a text without notices of a harness on the agent's budget at its end."""
+    start = max(0, len(text) - _NOTICE_CHARACTERS)
+    if text.find("\n", start) < 0:
+        return text
+    return text[:start] + _masked(_NOTICES, "", text[start:], budget)
 
 
 def _in_order(text: str) -> str:

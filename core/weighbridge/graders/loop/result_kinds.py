@@ -18,6 +18,10 @@ _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\
 #: A field that denies success, in JSON, in a literal of Python, or on a line of its own.
 _UNSUCCESSFUL = r"""(?:["']|^|\n)(?:success(?:ful)?|succeeded|ok)["']?\s?[:=]\s?false\b"""
 _denies_success = occurs(_UNSUCCESSFUL)
+#: A part of a file that an edit should replace is not in the file.
+_UNMATCHED_EDIT = r"""\b(?:blocks?|hunks?|patch|diff|edits?) (?:has |have )?(?:failed to (?:match|apply)|(?:does|do|did) not (?:match|apply)|(?:could not|cannot) be applied)\b
+|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b"""
+_mentions_unmatched_edit = occurs(_UNMATCHED_EDIT)
 _mentions_failure = occurs(
     _START
     + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
@@ -34,8 +38,9 @@ _mentions_failure = occurs(
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
     + _UNSUCCESSFUL
-    + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b
-|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
+    + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|"""
+    + _UNMATCHED_EDIT
+    + r"""|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
 |\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: Phrases of a short result that reports no error but had no effect.
@@ -65,6 +70,11 @@ _OMITTED = re.compile(
 def reports_failure(text: str) -> bool:
     """Return whether a result says that the call failed."""
     return _mentions_failure(text[:_HEAD_CHARACTERS])
+
+
+def refuses_edit(text: str) -> bool:
+    """Return whether a result says that an edit was not made because its context is not in the file."""
+    return _mentions_unmatched_edit(text[:_HEAD_CHARACTERS])
 
 
 def reports_no_effect(text: str) -> bool:

@@ -14,12 +14,14 @@ from weighbridge.graders.loop.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.result_kinds import (
     is_answer,
     is_omitted_image,
+    refuses_edit,
     reports_failure,
     reports_no_effect,
     reports_success,
 )
 from weighbridge.graders.loop.tool_names import creates, stores
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
+from weighbridge.graders.loop.written_edits import without_quotations
 from weighbridge.text import encodable
 from weighbridge.traces.fields import parse_arguments
 
@@ -60,8 +62,15 @@ class CallResult(Struct, eq=False, gc=False):
         """The result as text, without an echo of the arguments; None if the trace has no result."""
         if self._text is None:
             text = _text_of(self._output if self._output is not None else self._error)
-            self._text = text and _without_echo(text, self._arguments)
+            self._text = text and self._without_quotations(text)
         return self._text
+
+    def _without_quotations(self, text: str) -> str:
+        """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""
+        may_quote = "\n" in text or "`" in text  # faster to test than the rest
+        if may_quote and self._submits_content() and refuses_edit(text):
+            text = without_quotations(text)
+        return _without_echo(text, self._arguments)
 
     @property
     def has_failed(self) -> bool:
