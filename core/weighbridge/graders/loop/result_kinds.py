@@ -34,7 +34,7 @@ _mentions_failure = occurs(
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
-|^.{0,80}\b(?:does not exist|doesn't exist|already exists|is (?:required|not allowed|not valid|invalid)|timed out)\b
+|^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
     + _UNSUCCESSFUL

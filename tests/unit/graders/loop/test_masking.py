@@ -64,7 +64,14 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
         [f"{at} total tokens in the file" for at in (900, 700, 400, 100)],
         [f"Saved.\nThe last step took the {way} way" for way in ("long", "short", "old", "new")],
     ],
-    ids=["steps of a build", "pages", "queries", "items", "tokens of a file", "a step that is described"],
+    ids=[
+        "steps of a build",
+        "pages",
+        "queries",
+        "items",
+        "tokens of a file",
+        "a step that is described",
+    ],
 )
 def test_what_advances_is_progress(outputs):
     assert not is_loop(outputs)
