@@ -30,11 +30,17 @@ _mentions_outage = occurs(
 )
 
 
+#: Errors that pass by themselves.
+_mentions_delay = occurs(
+    r"""\b(?:time[ds]?[ -]?out|unavailable|too many requests|rate.limit\w*|overloaded|(?:http|error|status)\W{0,4}(?:429|503))\b"""
+)
+
+
 def same_failures(calls: Sequence[Call]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of equal failures of one call, as start (inclusive) and end (exclusive)."""
     start = 0
     for index, (one, other) in enumerate(pairwise(calls), 1):
-        if one.pair_id != other.pair_id and not _are_alike(one.result, other.result):
+        if one.pair_id != other.pair_id and not are_alike(one.result, other.result):
             yield start, index
             start = index
     yield start, len(calls)
@@ -50,7 +56,8 @@ def show_progress(outcomes: Sequence[CallResult]) -> bool:
     return moves_one_way(outcomes[0].masked, rows)
 
 
-def _are_alike(one: CallResult, other: CallResult) -> bool:
+def are_alike(one: CallResult, other: CallResult) -> bool:
+    """Return whether two failures of one call are the same: nearly all words are, or the service was unreachable."""
     if reports_outage(one) and reports_outage(other):
         return True
     words, others = _words(one), _words(other)
@@ -60,9 +67,19 @@ def _are_alike(one: CallResult, other: CallResult) -> bool:
 
 def reports_outage(outcome: CallResult) -> bool:
     """Return whether a failure says that the service was unreachable."""
+    return _mentions_outage(_short_text(outcome))
+
+
+def reports_delay(outcome: CallResult) -> bool:
+    """Return whether a failure says that the service was busy or slow, which may pass by itself."""
+    return _mentions_delay(_short_text(outcome))
+
+
+def _short_text(outcome: CallResult) -> str:
+    """Return a failure without tags, or "" if it has details beyond a lost connection."""
     text = outcome.text or ""
     text = _TAGS.sub(" ", text[:_PAGE_CHARACTERS]) if "<" in text[:_PAGE_CHARACTERS] else text
-    return len(text) < _SHORT_CHARACTERS and _mentions_outage(text)
+    return text if len(text) < _SHORT_CHARACTERS else ""
 
 
 class FailureNumbers:

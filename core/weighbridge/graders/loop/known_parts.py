@@ -30,7 +30,7 @@ _WORD = re.compile(rb"[\w./:@-]+")
 def known_parts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find consecutive calls of one tool most of which failed, with results that have only known parts.
 
-    A loop needs `3 * max_repeats` of them, or twice as many if up to a third of the calls bring something new. The
+    A loop needs `3 * max_repeats` of them, or twice as many if some, at most half of the calls, bring something new. The
     requests have to be variations of a few, and to have several answers.
     """
     least = 3 * limits.max_repeats

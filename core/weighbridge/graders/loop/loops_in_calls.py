@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.call_kinds import may_advance
 from weighbridge.graders.loop.cycles import NoveltyLimits, Span, cycles, low_novelty, repeats
+from weighbridge.graders.loop.failing_cycles import failing_cycles
 from weighbridge.graders.loop.failures import same_failures, show_progress
 from weighbridge.graders.loop.known_parts import known_parts
 from weighbridge.graders.loop.known_results import known_results, repeats_in, tool_results_of
@@ -43,7 +44,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
-    findings += known_parts(calls, limits)
+    findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [

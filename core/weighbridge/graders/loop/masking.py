@@ -63,13 +63,13 @@ _TIMES = Mask(
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
 |\b\d{{1,9}}(?:\.\d{{1,9}})? ?(?:[kmg]?i?b(?:ytes)?/s|it/s|s/it)\b
-|(?:^|\n|\\r|\\n) {{0,9}}\d{{1,3}}(?: {{1,12}}[\d.]{{1,9}}[kmg]?){{5,7}}(?: {{1,9}}[-\d]{{1,4}}:[-\d]{{2}}:[-\d]{{2}}){{3}} {{1,9}}[\d.]{{1,9}}[kmg]?
+|(?:(?:^|\n|\\r|\\n) {{0,9}}\d{{1,3}}(?: {{1,12}}[\d.]{{1,9}}[kmg]?){{5,7}}(?: {{1,9}}[-\d]{{1,4}}:[-\d]{{2}}:[-\d]{{2}}){{3}} {{1,9}}[\d.]{{1,9}}[kmg]?)+
 |\b{_SPAN}\b|\b(?:\d{{1,5}}[dhm] ?){{1,3}}\d{{1,2}}[hms]\b|(?:  |\t)\d{{1,4}}[mhd]\b
 |\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
 |\byou (?:only |still )?have (?:only )?\d{{1,5}} (?:more )?(?:steps?|turns?|iterations?|rounds?|actions?|messages?|interactions?|chances?|tries|attempts?) (?:left|remaining)\b
 |\bcurrent[ _](?:step|turn|iteration|round|action)(?:[ _]number)?["']?\s?[:=#]?\s?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?
 |\b(?:remaining[ _](?:steps?|turns?|iterations?|rounds?|actions?)|(?:steps?|turns?|iterations?|rounds?|actions?)[ _](?:left|remaining))["']?\s?[:=]\s?\d{{1,5}}
-|[?&]\w{{1,40}}=[a-z_-]{{0,40}}[0-9][\w-]{{18,500}}
+|[?&]\w{{1,40}}=[a-z_-]{{0,40}}[0-9](?:[\w-]|:|%3a){{18,500}}
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )

@@ -7,6 +7,7 @@ import re
 from weighbridge.graders.loop.linear_patterns import occurs
 
 _HEAD_CHARACTERS = 600  #: first characters of a result that are searched for an error
+_END_CHARACTERS = 60  #: last characters of a longer result that are searched for a time-out
 _SHORT_CHARACTERS = 250  #: a longer result is an answer, even with a phrase such as `not found`
 _CONFIRMATION_CHARACTERS = 150  #: first characters of a result that are searched for a confirmation
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
@@ -17,6 +18,8 @@ _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\
 |\n(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3}|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
 #: A field that denies success, in JSON, in a literal of Python, or on a line of its own.
 _UNSUCCESSFUL = r"""(?:["']|^|\n)(?:success(?:ful)?|succeeded|ok)["']?\s?[:=]\s?false\b"""
+#: A field after the output, as the last one of an object, that says that a command was cut off.
+_TIMED_OUT = re.compile(r'"timed_?out"\s?:\s?true\s{0,9}\}\s{0,9}\Z', re.IGNORECASE)
 _denies_success = occurs(_UNSUCCESSFUL)
 #: A part of a file that an edit should replace is not in the file.
 _UNMATCHED_EDIT = r"""\b(?:blocks?|hunks?|patch|diff|edits?) (?:has |have )?(?:failed to (?:match|apply)|(?:does|do|did) not (?:match|apply)|(?:could not|cannot) be applied)\b
@@ -69,7 +72,10 @@ _OMITTED = re.compile(
 
 def reports_failure(text: str) -> bool:
     """Return whether a result says that the call failed."""
-    return _mentions_failure(text[:_HEAD_CHARACTERS])
+    return _mentions_failure(text[:_HEAD_CHARACTERS]) or (
+        len(text) > _HEAD_CHARACTERS
+        and _TIMED_OUT.search(text, len(text) - _END_CHARACTERS) is not None
+    )
 
 
 def refuses_edit(text: str) -> bool:

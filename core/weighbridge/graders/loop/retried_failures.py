@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.call_kinds import is_read_only, is_trial, is_wait
+from weighbridge.graders.loop.failures import reports_delay
 from weighbridge.graders.loop.merging import Finding
 
 if TYPE_CHECKING:
@@ -35,8 +36,18 @@ def retried_failures(
             for chain in chains_of_attempts(
                 calls, indices, effects, changes=_changes_between(call)
             ):
-                if len(chain) > limits.max_repeats:
+                if len(chain) >= _least(call, chain, limits):
                     yield Finding("interleaved", None, tuple(chain))
+
+
+def _least(attempt: Call, chain: Sequence[int], limits: Limits) -> int:
+    """Return the minimum number of attempts, higher for a service that was slow or busy if there are calls between.
+
+    That may pass by itself, so that trying again after some other work is sensible.
+    """
+    is_in_row = chain[-1] - chain[0] < len(chain)
+    is_temporary = not is_in_row and reports_delay(attempt.result)
+    return 2 * limits.max_repeats if is_temporary else limits.max_repeats + 1
 
 
 class CallEffects:

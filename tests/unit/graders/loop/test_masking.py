@@ -38,13 +38,14 @@ def is_loop(outputs):
         [f"The form is still there. Steps remaining: {9 - at}" for at in range(4)],
         [f"The form is still there. remaining_steps={9 - at}" for at in range(4)],
         [f"URL: https://example.com/sign-in?ssi={token}&hl=de\nPlease sign in to see your orders" for token in TOKENS],
+        [f"URL: https://example.com/sign-in?dsh=S{40 + at}8214777%3A17{at}39501882{at}&hl=de\nPlease sign in to see your orders" for at in range(1, 5)],
         [f"Cell In[{at}], line 2\nSyntaxError: unmatched ')'" for at in range(1, 5)],
         [f"The form is still there.\n{4_100 + 37 * at} prompt tokens, {90 - at} completion tokens, $0.0{at}" for at in range(1, 5)],
         [f"The form is still there.\nTokens: {4 + at}.1k sent, {9 - at}k received. Cost: $0.0{at}" for at in range(1, 5)],
         [*["The form is still there.\n"] * 3, "The form is still there.\nThis is your last step, so submit your answer now."],
         [*["The form is still there."] * 3, "The form is still there.\nOnly 4 rounds are allowed, stopping."],
     ],
-    ids=["steps and times", "steps", "turns in JSON", "steps left", "left steps", "tokens in addresses", "cells",
+    ids=["steps and times", "steps", "turns in JSON", "steps left", "left steps", "tokens in addresses", "encoded tokens", "cells",
          "use of tokens", "use of tokens, rounded", "last step", "end of the budget"],
 )  # fmt: skip
 def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
@@ -60,6 +61,10 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
             f"URL: https://example.com/find?q=harbour+cafe+{name}"
             for name in ("west", "east", "old", "new")
         ],
+        [
+            f"URL: https://example.com/find?q=3%20best%20{name}%20cafes%20of%20the%20harbour"
+            for name in ("west", "east", "old", "new")
+        ],
         [f"{at} items remaining in the queue" for at in (9, 7, 4, 1)],
         [f"{at} total tokens in the file" for at in (900, 700, 400, 100)],
         [f"Saved.\nThe last step took the {way} way" for way in ("long", "short", "old", "new")],
@@ -68,6 +73,7 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
         "steps of a build",
         "pages",
         "queries",
+        "encoded queries",
         "items",
         "tokens of a file",
         "a step that is described",

@@ -1,0 +1,58 @@
+"""Cycles in which a call fails each time in about the same way, however the failure is worded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.cycles import Span, cycles
+from weighbridge.graders.loop.failures import are_alike, show_progress
+from weighbridge.graders.loop.merging import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+
+def failing_cycles(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find the same calls in the same order, with equal results or failures that are alike."""
+    kinds = _kinds(calls, row, limits)
+    if kinds == row:
+        return
+    for period, span in cycles(kinds, limits.max_period):
+        if period > 1 and span.length >= limits.least_length(period):
+            phases = [_calls_of(calls, span, start, period) for start in range(period)]
+            several = len({phase[0].arguments_id for phase in phases}) > 1
+            if several and not any(map(_shows_progress, phases)):
+                yield Finding("cycle", period, tuple(range(*span)))
+
+
+def _kinds(calls: Sequence[Call | None], row: list[int], limits: Limits) -> list[int]:
+    """Return the row in which a failure of a frequent call has the number of the call's last failure if they are alike."""
+    often = Counter([call.arguments_id for call in calls if call is not None])
+    last: dict[int, Call] = {}
+    kinds: dict[int, int] = {}
+    for call, number in zip(calls, row, strict=True):
+        if call is None or number in kinds or often[call.arguments_id] < limits.least_rounds:
+            continue
+        if not call.result.has_failed:
+            continue
+        before = last.get(call.arguments_id)
+        is_alike = before is not None and are_alike(before.result, call.result)
+        kinds[number] = kinds[before.pair_id] if before is not None and is_alike else number
+        last[call.arguments_id] = call
+    return [kinds.get(number, number) for number in row]
+
+
+def _calls_of(calls: Sequence[Call | None], span: Span, start: int, period: int) -> list[Call]:
+    """Return the calls of every round at one place of a cycle."""
+    return [call for call in calls[span.start + start : span.end : period] if call is not None]
+
+
+def _shows_progress(phase: Sequence[Call]) -> bool:
+    known = [call.result for call in phase if call.result.text is not None]
+    return len({call.pair_id for call in phase}) > 1 and show_progress(known)
