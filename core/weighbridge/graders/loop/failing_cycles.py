@@ -20,10 +20,20 @@ def failing_cycles(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
     """Find the same calls in the same order, with equal results or failures that are alike."""
-    kinds = _kinds(calls, row, limits)
-    if kinds == row:
+    often = Counter([call.arguments_id for call in calls if call is not None])
+    failed = [
+        call
+        for call in calls
+        if call is not None
+        and often[call.arguments_id] >= limits.least_rounds
+        and call.result.has_failed
+    ]
+    failures = len({call.pair_id for call in failed})
+    if failures == len({call.arguments_id for call in failed}) or not _may_be_cyclic(calls, limits):
         return
-    for period, span in cycles(kinds, limits.max_period):
+    kinds = _kinds(failed)
+    merged = [kinds.get(number, number) for number in row]
+    for period, span in cycles(merged, limits.max_period):
         if period > 1 and span.length >= limits.least_length(period):
             phases = [_calls_of(calls, span, start, period) for start in range(period)]
             several = len({phase[0].arguments_id for phase in phases}) > 1
@@ -31,21 +41,29 @@ def failing_cycles(
                 yield Finding("cycle", period, tuple(range(*span)))
 
 
-def _kinds(calls: Sequence[Call | None], row: list[int], limits: Limits) -> list[int]:
-    """Return the row in which a failure of a frequent call has the number of the call's last failure if they are alike."""
-    often = Counter([call.arguments_id for call in calls if call is not None])
+def _may_be_cyclic(calls: Sequence[Call | None], limits: Limits) -> bool:
+    """Return whether there are cycles of calls, whatever their results."""
+    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
+    return any(
+        period > 1 and span.length >= limits.least_length(period)
+        for period, span in cycles(row, limits.max_period)
+    )
+
+
+def _kinds(failed: Sequence[Call]) -> dict[int, int]:
+    """Return by its number the kind of each failure: that of the last failure of the same call, if they are alike."""
     last: dict[int, Call] = {}
     kinds: dict[int, int] = {}
-    for call, number in zip(calls, row, strict=True):
-        if call is None or number in kinds or often[call.arguments_id] < limits.least_rounds:
-            continue
-        if not call.result.has_failed:
+    for call in failed:
+        if call.pair_id in kinds:
             continue
         before = last.get(call.arguments_id)
         is_alike = before is not None and are_alike(before.result, call.result)
-        kinds[number] = kinds[before.pair_id] if before is not None and is_alike else number
+        kinds[call.pair_id] = (
+            kinds[before.pair_id] if before is not None and is_alike else call.pair_id
+        )
         last[call.arguments_id] = call
-    return [kinds.get(number, number) for number in row]
+    return kinds
 
 
 def _calls_of(calls: Sequence[Call | None], span: Span, start: int, period: int) -> list[Call]:

@@ -69,7 +69,7 @@ class CallResult(Struct, eq=False, gc=False):
         """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""
         may_quote = "\n" in text or "`" in text  # faster to test than the rest
         if may_quote and self._submits_content() and refuses_edit(text):
-            text = without_quotations(text)
+            text = without_quotations(text, self._budget)
         return _without_echo(text, self._arguments)
 
     @property

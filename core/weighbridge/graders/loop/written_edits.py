@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from weighbridge.graders.loop.linear_patterns import linear, occurs
 from weighbridge.graders.loop.result_kinds import refuses_edit
 
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.work_budget import WorkBudget
+
 _EDIT_CHARACTERS = 20_000  #: a text longer than this is not searched for an edit
 _PATH_CHARACTERS = 200
+_QUOTATIONS = 20  #: maximum quotations removed from a refusal
 _HEAD_CHARACTERS = 600  #: first characters of an answer that say what happened to an edit
 _BLOCK = (
     r"^[<-]{5,9} ?(?:search|original)\b.*?^[>+]{5,9} ?(?:replace|updated)\b"
@@ -44,6 +50,10 @@ def answers_edit(text: str) -> bool:
     return refuses_edit(text) or _mentions_applied_edit(text[:_HEAD_CHARACTERS])
 
 
-def without_quotations(refusal: str) -> str:
+def without_quotations(refusal: str, budget: WorkBudget) -> str:
     """Return a refusal of an edit without the edit and the lines of the file that it quotes."""
-    return _QUOTED.sub("…", refusal)
+    if len(refusal) > _EDIT_CHARACTERS or not budget.is_left:
+        return refusal
+    bare, marks = _QUOTED.subn("…", refusal, _QUOTATIONS)
+    budget.count_masking(refusal, marks)
+    return bare
