@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.cycles import Span, cycles
@@ -20,16 +19,15 @@ def failing_cycles(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
     """Find the same calls in the same order, with equal results or failures that are alike."""
-    often = Counter([call.arguments_id for call in calls if call is not None])
+    in_cycles = _in_cycles(calls, limits)
+    if not in_cycles:
+        return
     failed = [
         call
         for call in calls
-        if call is not None
-        and often[call.arguments_id] >= limits.least_rounds
-        and call.result.has_failed
+        if call is not None and call.arguments_id in in_cycles and call.result.has_failed
     ]
-    failures = len({call.pair_id for call in failed})
-    if failures == len({call.arguments_id for call in failed}) or not _may_be_cyclic(calls, limits):
+    if len({call.pair_id for call in failed}) == len({call.arguments_id for call in failed}):
         return
     kinds = _kinds(failed)
     merged = [kinds.get(number, number) for number in row]
@@ -41,13 +39,16 @@ def failing_cycles(
                 yield Finding("cycle", period, tuple(range(*span)))
 
 
-def _may_be_cyclic(calls: Sequence[Call | None], limits: Limits) -> bool:
-    """Return whether there are cycles of calls, whatever their results."""
+def _in_cycles(calls: Sequence[Call | None], limits: Limits) -> set[int]:
+    """Return the calls that come in cycles of several calls, whatever their results, by their arguments."""
     row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
-    return any(
-        period > 1 and span.length >= limits.least_length(period)
-        for period, span in cycles(row, limits.max_period)
-    )
+    found: set[int] = set()
+    for period, span in cycles(row, limits.max_period):
+        if period > 1 and span.length >= limits.least_length(period):
+            calls_of_round = set(row[span.start : span.start + period])
+            if len(calls_of_round) > 1:
+                found |= calls_of_round
+    return found
 
 
 def _kinds(failed: Sequence[Call]) -> dict[int, int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _END_CHARACTERS = 24  #: length of the end of a result by which a known result is suspected
 _RESULT_CHARACTERS = 2_000  #: a longer result is taken as new
-_FAILED = 2 / 3  #: minimum share of calls that failed or had no effect
+_FAILED = 2 / 3  #: minimum share of calls that failed
 _ANSWERS = 3  #: minimum different results; a row with one result is judged by that
 _PER_NEW = 1  #: minimum known results for each new one between them
 _SEPARATOR = re.compile(r'[\n"]+')  #: between the lines of a result, or the texts in a list
@@ -54,9 +54,12 @@ def _rows(calls: Sequence[Call | None]) -> Iterator[tuple[int, list[Call]]]:
 
 
 def _may_be_known(row: Sequence[Call], least: int) -> bool:
-    """Return whether enough results end as another one does."""
+    """Return whether enough results end as another one does, and enough calls failed."""
     ends = {(call.result.text or "")[-_END_CHARACTERS:] for call in row}
-    return len(row) - len(ends) >= least
+    return (
+        len(row) - len(ends) >= least
+        and sum(call.result.has_failed for call in row) >= _FAILED * least
+    )
 
 
 def _are_known(row: Sequence[Call], budget: WorkBudget) -> Iterator[bool]:
@@ -87,7 +90,7 @@ def _ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[i
 
 
 def _is_loop(run: Sequence[Call]) -> bool:
-    failed = sum(call.result.is_unsuccessful for call in run)
+    failed = sum(call.result.has_failed for call in run)
     return (
         failed >= _FAILED * len(run)
         and len({call.result.masked for call in run}) >= _ANSWERS

@@ -79,6 +79,7 @@ _NOTICES = Mask(
 |\n[^\n]{0,40}\b(?:you|this)\b[^\n]{0,40}\b(?:last|final) (?:step|turn|action|attempt|iteration|round|chance|message|response|try)\b[^\n]{0,120}
 |\nonly \d{1,4} \w{1,20} (?:are |were )?allowed\b[^\n]{0,80}"""
 )
+_NOTICE_WORDS = ("tokens", "sent", "last", "final", "allowed")  #: each notice has one of them
 _DAYS_AND_MONTHS = frozenset(
     {
         *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
@@ -151,7 +152,8 @@ def _overwritten(text: str) -> str:
 def _without_notices(text: str, budget: WorkBudget) -> str:
     """Return a text without notices of a harness on the agent's budget at its end."""
     start = max(0, len(text) - _NOTICE_CHARACTERS)
-    if text.find("\n", start) < 0:
+    end = text[start:].lower()
+    if "\n" not in end or not any(word in end for word in _NOTICE_WORDS):
         return text
     return text[:start] + _masked(_NOTICES, "", text[start:], budget)
 

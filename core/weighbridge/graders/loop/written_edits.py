@@ -18,6 +18,7 @@ _BLOCK = (
     r"^[<-]{5,9} ?(?:search|original)\b.*?^[>+]{5,9} ?(?:replace|updated)\b"
     r"|^\*\*\* begin patch\b.*?^\*\*\* end patch\b"
 )
+_MARKS = ("<<<<<", "-----", "*** ")  #: beginnings of blocks
 _EDIT = linear(rf"(?ms){_BLOCK}")
 _holds_edit = occurs(r"(?m)^(?:[<-]{5,9} ?(?:search|original)|\*\*\* begin patch)\b")
 #: Edits, lines of a file and quotations in a refusal.
@@ -29,7 +30,10 @@ _mentions_applied_edit = occurs(
 
 def edit_in(text: str) -> dict[str, str] | None:
     """Return the files and the blocks of an edit that is written in a text, or None if there is none."""
-    if len(text) > _EDIT_CHARACTERS or not _holds_edit(text):
+    # A substring search takes a fraction of the time of a pattern.
+    if len(text) > _EDIT_CHARACTERS or not any(mark in text for mark in _MARKS):
+        return None
+    if not _holds_edit(text):
         return None
     found = list(_EDIT.finditer(text))
     if not found:
