@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.loop_kinds import in_words
+from weighbridge.graders.loop.reporting.loop_kinds import in_words
 from weighbridge.graders.values import as_json
 from weighbridge.text import cut_after, elapsed, pluralize
 

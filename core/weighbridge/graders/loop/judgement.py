@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
-from weighbridge.graders.loop import report
-from weighbridge.graders.loop.actions import History, history_of
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
-from weighbridge.graders.loop.identity import CallNumbering
-from weighbridge.graders.loop.loops_in_calls import loops_in_calls
-from weighbridge.graders.loop.loops_in_texts import loops_in_texts
-from weighbridge.graders.loop.reported_loop import FindingsInRow, loops_of
+from weighbridge.graders.loop.finders.loops_in_calls import loops_in_calls
+from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
+from weighbridge.graders.loop.history.actions import History, history_of
+from weighbridge.graders.loop.history.identity import CallNumbering
+from weighbridge.graders.loop.reporting import report
+from weighbridge.graders.loop.reporting.reported_loop import FindingsInRow, loops_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
 from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
 

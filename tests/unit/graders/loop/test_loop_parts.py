@@ -7,16 +7,16 @@ import random
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.actions import Call
-from weighbridge.graders.loop.arguments import Arguments
-from weighbridge.graders.loop.call_kinds import claims_done
-from weighbridge.graders.loop.cycles import NoveltyLimits, Span, low_novelty, repeats
-from weighbridge.graders.loop.essential_arguments import common_folder, normalized
-from weighbridge.graders.loop.failures import FailureNumbers
-from weighbridge.graders.loop.masking import beginning_of
-from weighbridge.graders.loop.merging import Finding, joined
-from weighbridge.graders.loop.results import CallResult
-from weighbridge.graders.loop.text_forms import ComparedText, lists_items
+from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, low_novelty, repeats
+from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.history.actions import Call
+from weighbridge.graders.loop.history.arguments import Arguments
+from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
+from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.masking import beginning_of
+from weighbridge.graders.loop.history.results import CallResult
+from weighbridge.graders.loop.history.text_forms import ComparedText, lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Step
 

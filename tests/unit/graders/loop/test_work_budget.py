@@ -8,10 +8,11 @@ import string
 import pytest
 import rapidfuzz
 
-from weighbridge.graders.loop import LoopGrader, similarity, text_forms
-from weighbridge.graders.loop.actions import history_of
-from weighbridge.graders.loop.call_kinds import is_read_only, is_trial
-from weighbridge.graders.loop.identity import CallNumbering
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.history import similarity, text_forms
+from weighbridge.graders.loop.history.actions import history_of
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial
+from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 

@@ -1,0 +1,77 @@
+"""Cycles in which a call fails each time in about the same way, however the failure is worded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.cycles import Span, cycles
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.history.failures import are_alike, show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+
+def failing_cycles(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find the same calls in the same order, with equal results or failures that are alike."""
+    in_cycles = _in_cycles(calls, limits)
+    if not in_cycles:
+        return
+    failed = [
+        call
+        for call in calls
+        if call is not None and call.arguments_id in in_cycles and call.result.has_failed
+    ]
+    if len({call.pair_id for call in failed}) == len({call.arguments_id for call in failed}):
+        return
+    kinds = _kinds(failed)
+    merged = [kinds.get(number, number) for number in row]
+    for period, span in cycles(merged, limits.max_period):
+        if period > 1 and span.length >= limits.least_length(period):
+            phases = [_calls_of(calls, span, start, period) for start in range(period)]
+            several = len({phase[0].arguments_id for phase in phases}) > 1
+            if several and not any(map(_shows_progress, phases)):
+                yield Finding("cycle", period, tuple(range(*span)))
+
+
+def _in_cycles(calls: Sequence[Call | None], limits: Limits) -> set[int]:
+    """Return the calls that come in cycles of several calls, whatever their results, by their arguments."""
+    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
+    found: set[int] = set()
+    for period, span in cycles(row, limits.max_period):
+        if period > 1 and span.length >= limits.least_length(period):
+            calls_of_round = set(row[span.start : span.start + period])
+            if len(calls_of_round) > 1:
+                found |= calls_of_round
+    return found
+
+
+def _kinds(failed: Sequence[Call]) -> dict[int, int]:
+    """Return by its number the kind of each failure: that of the last failure of the same call, if they are alike."""
+    last: dict[int, Call] = {}
+    kinds: dict[int, int] = {}
+    for call in failed:
+        if call.pair_id in kinds:
+            continue
+        before = last.get(call.arguments_id)
+        is_alike = before is not None and are_alike(before.result, call.result)
+        kinds[call.pair_id] = (
+            kinds[before.pair_id] if before is not None and is_alike else call.pair_id
+        )
+        last[call.arguments_id] = call
+    return kinds
+
+
+def _calls_of(calls: Sequence[Call | None], span: Span, start: int, period: int) -> list[Call]:
+    """Return the calls of every round at one place of a cycle."""
+    return [call for call in calls[span.start + start : span.end : period] if call is not None]
+
+
+def _shows_progress(phase: Sequence[Call]) -> bool:
+    known = [call.result for call in phase if call.result.text is not None]
+    return len({call.pair_id for call in phase}) > 1 and show_progress(known)

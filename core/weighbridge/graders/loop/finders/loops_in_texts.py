@@ -1,0 +1,226 @@
+"""Search for loops in the messages of an agent: equal or similar texts, alone or in cycles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
+from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.refusals import refused_answers
+from weighbridge.graders.loop.history.arguments import canonical
+from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
+from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
+from weighbridge.graders.loop.history.text_forms import ANY_KIND, lists_items
+from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Message
+    from weighbridge.graders.loop.work_budget import Limits, WorkBudget
+
+_LABEL_CHARACTERS = 40
+_OBJECT_CHARACTERS = 200
+#: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
+_LEAST_UNCOUNTED_CHARACTERS = 80
+#: length of the beginning and of the end of a text that are searched for attempt numbers
+_EDGE_CHARACTERS = 120
+_REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
+_mentions_no_change = occurs(
+    r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
+)
+_DIGIT = re.compile(r"\d")
+_CLOCK = re.compile(
+    r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
+)
+_COUNT = re.compile(
+    r"(?i)\b(?:attempt|try|retry|trial|iteration|turn|round|step|take|reflection|episode|revision|draft)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
+)
+_may_contain_count = occurs(_COUNT.pattern)
+
+
+def loops_in_texts(
+    turns: Sequence[Message], limits: Limits, budget: WorkBudget, *, with_calls: bool
+) -> tuple[list[int], list[Finding]]:
+    """Return the numbers of the turns, equal for equal turns, and the loops in them.
+
+    Turns with calls are not reported on their own unless `with_calls` is true, which means that calls are not examined.
+    """
+    texts = _TextNumbers(limits.similarity_threshold, budget)
+    row = _row(turns, texts, with_calls=with_calls)
+    spoken = [with_calls or not turn.calls for turn in turns]
+    findings = [
+        finding
+        for finding in (
+            *_cycles(row, limits),
+            *_interleaved(row, spoken, limits),
+            *_by_agent(turns, row, limits),
+        )
+        if any(spoken[index] for index in finding.indices) and not _lists_items(turns, row, finding)
+    ]
+    return row, joined([*findings, *refused_answers(turns, limits)], row)
+
+
+def _lists_items(turns: Sequence[Message], row: Sequence[int], finding: Finding) -> bool:
+    """Return whether similar texts name the items of a list one by one."""
+    alike: defaultdict[int, list[str]] = defaultdict(list)
+    for index in finding.indices:
+        alike[row[index]].append(_without_counts(turns[index].text))
+    return any(map(lists_items, alike.values()))
+
+
+def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> list[int]:
+    spoken = [turn.text and not turn.is_action and (with_calls or not turn.calls) for turn in turns]
+    for turn, is_spoken in zip(turns, spoken, strict=True):
+        if is_spoken:
+            texts.add(turn.text)
+    inputs = _Inputs()
+    numbers: dict[Any, int] = {}
+    row = []
+    for index, (turn, is_spoken) in enumerate(zip(turns, spoken, strict=True)):
+        if not is_spoken and len(turn.calls) == 1:
+            # Most turns are one call, and the garbage collector does not track a number.
+            row.append(numbers.setdefault(turn.calls[0].pair_id, len(numbers)))
+            continue
+        key: tuple[object, ...] = (texts.number(turn.text) if is_spoken else None,)
+        if turn.calls:
+            key += tuple([call.pair_id for call in turn.calls])
+        else:
+            key += (inputs.number(key[0], turn.step.input, index),)
+        if is_spoken and turn.step.input is None and _is_label(turn.text):
+            key += (turn.requests_before,)
+        row.append(numbers.setdefault(key, len(numbers)))
+    return row
+
+
+def _is_label(text: str) -> bool:
+    """Return whether a text is a short answer that fits many questions, such as a yes, a name or a small object."""
+    text = text.strip()
+    most = _OBJECT_CHARACTERS if text[:1] == "{" and text[-1:] == "}" else _LABEL_CHARACTERS
+    return len(text) <= most
+
+
+def _without_counts(text: str) -> str:
+    """Return a text without a leading time and attempt numbers, unless it is too short without them."""
+    if not (_DIGIT.search(text[:_EDGE_CHARACTERS]) or _DIGIT.search(text[-_EDGE_CHARACTERS:])):
+        return text
+    timeless = _CLOCK.sub("", text)
+    if len(timeless) > _LABEL_CHARACTERS:
+        text = timeless
+    start, end = _EDGE_CHARACTERS, max(_EDGE_CHARACTERS, len(text) - _EDGE_CHARACTERS)
+    uncounted = f"{_masked(text[:start])}{text[start:end]}{_masked(text[end:])}"
+    return uncounted if len(uncounted) >= _LEAST_UNCOUNTED_CHARACTERS else text
+
+
+def _masked(part: str) -> str:
+    """Replace attempt numbers in the beginning or the end of a text."""
+    return _COUNT.sub("#", part) if _may_contain_count(part) or not part.isascii() else part
+
+
+class _TextNumbers:
+    """Numbering of texts in which similar texts get equal numbers."""
+
+    def __init__(self, threshold: float, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._known: dict[str, int] = {}
+        self._same_as: dict[int, int] = {}  #: a number, and a smaller equivalent number
+        self._recent = RecentTexts(Threshold(threshold, ANY_KIND), budget)
+
+    def add(self, text: str) -> None:
+        """Compare a text with recent different texts; texts that are similar to the same text become equivalent."""
+        if text in self._known:
+            return
+        number = self._known[text] = len(self._known)
+        if not self._budget.is_left:
+            return
+        alike = self._recent.add(number, _without_counts(text), self._least)
+        least = min(alike, default=number)
+        self._same_as |= dict.fromkeys(alike | {number}, least)
+        del self._same_as[least]
+
+    def number(self, text: str) -> int:
+        """Return the number of a text that was added."""
+        return self._least(self._known[text])
+
+    def _least(self, number: int) -> int:
+        while number in self._same_as:
+            number = self._same_as[number]
+        return number
+
+
+class _Inputs:
+    """Inputs of turns, which distinguish equal texts about different inputs."""
+
+    def __init__(self) -> None:
+        self._last: dict[
+            object, tuple[bytes, bytes]
+        ] = {}  #: by what was said: first and last input
+
+    def number(self, text: object, given: Any, index: int) -> object:
+        """Return the input of a turn, or the first input of the conversation that it continues."""
+        if given is None:
+            return None if text is not None else index
+        now = canonical(given)
+        first, before = self._last.get(text, (now, now))
+        first = first if _continues(before, now) else now
+        self._last[text] = first, now
+        return first
+
+
+def _continues(before: bytes, now: bytes) -> bool:
+    """Return whether an input equals or extends the previous one, as the messages of a conversation do."""
+    return now.startswith(before.removesuffix(b"]"))
+
+
+def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
+    for period, span in cycles(row, limits.max_period):
+        is_loop = span.length >= limits.least_length(period)
+        if is_loop and (period == 1 or len(set(row[span.start : span.end])) > 1):
+            yield Finding("text" if period == 1 else "text_cycle", period, _indices(span))
+
+
+def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
+    """Find repetition of two texts in a row of turns, in any order."""
+    texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
+    window = max(4, 2 * limits.max_repeats)
+    for span in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
+        often = Counter(texts[span.start : span.end])
+        indices = tuple(index for index in range(*span) if often[texts[index]] > 1)
+        yield Finding("text_cycle", None, indices)
+
+
+def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
+    """Find repeated reports of failure by one of several agents, however the requests are worded."""
+    said: defaultdict[object, list[int]] = defaultdict(list)
+    for index, turn in enumerate(turns):
+        if turn.text and not turn.calls:
+            said[turn.step.name].append(index)
+    for indices in said.values() if len(said) > 1 else ():
+        again: list[int] = []
+        for index in indices:
+            last = again[-1] if again else index
+            same = row[last] == row[index] and turns[last].calls_before == turns[index].calls_before
+            if not same:
+                yield from _failure_reports(turns, again, limits)
+                again = []
+            again.append(index)
+        yield from _failure_reports(turns, again, limits)
+
+
+def _failure_reports(
+    turns: Sequence[Message], indices: list[int], limits: Limits
+) -> Iterator[Finding]:
+    if len(indices) >= limits.least_length(1):
+        text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
+        is_report = len(text) > _LABEL_CHARACTERS
+        if is_report and (
+            reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
+        ):
+            yield Finding("text", 1, tuple(indices))
+
+
+def _indices(span: Span) -> tuple[int, ...]:
+    return tuple(range(*span))

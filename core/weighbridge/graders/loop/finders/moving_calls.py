@@ -1,0 +1,75 @@
+"""Calls that move: their results go back and forth, or they scroll a screen that is not recorded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.history.call_kinds import is_read_only, scrolls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from weighbridge.graders.loop.finders.findings import Finding
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
+
+
+def without_moves(
+    findings: Sequence[Finding], calls: Sequence[Call | None], limits: Limits
+) -> Iterator[Finding]:
+    """Yield the findings that do not consist mainly of moves, and those of moves in twice as many steps of one order.
+
+    A step through a maze may look like the step before it, and lead elsewhere. Scrolling without a recorded screen is a
+    loop only from `10 * max_repeats` calls on.
+    """
+    if not findings:
+        return
+    moving = _moving(calls, {index for finding in findings for index in finding.indices})
+    for finding in findings:
+        moves = sum(index in moving for index in finding.indices)
+        is_ordered = finding.period is not None and len(finding.indices) >= 2 * limits.least_length(
+            finding.period
+        )
+        if (is_ordered or 2 * moves <= len(finding.indices)) and not _may_scroll_on(
+            [call for index in finding.indices if (call := calls[index]) is not None], limits
+        ):
+            yield finding
+
+
+def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
+    """Return whether most calls scroll and have no known result, so that each may have shown something new."""
+    unseen = sum(call.result.text is None and scrolls(call) for call in found)
+    return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
+
+
+def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:
+    """Return the indices, among those found, of calls that had one result, then another one, and then the first again.
+
+    Calls that only read are left out, and so are those of which one result is a failure, or all say that nothing happened.
+    """
+    wanted = {call.arguments_id for index in found if (call := calls[index]) is not None}
+    results: defaultdict[int, list[Call]] = defaultdict(list)
+    for call in calls if wanted else ():
+        if call is not None and call.arguments_id in wanted and call.result.text is not None:
+            had = results[call.arguments_id]
+            if not had or had[-1].pair_id != call.pair_id:
+                had.append(call)
+    moving = {arguments for arguments, had in results.items() if _returns(had)}
+    return {
+        index
+        for index in found
+        if moving and (call := calls[index]) is not None and call.arguments_id in moving
+    }
+
+
+def _returns(had: Sequence[Call]) -> bool:
+    if is_read_only(had[0]) or len({call.pair_id for call in had}) == len(had):
+        return False
+    outcomes = [call.result for call in had]
+    return not (
+        any(outcome.has_failed for outcome in outcomes)
+        or all(outcome.is_unsuccessful for outcome in outcomes)
+    )

@@ -1,0 +1,44 @@
+"""Loops of calls that were all made before, with the same results, in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.history.call_kinds import is_wait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+
+def repeated_calls(
+    calls: Sequence[Call | None], row: Sequence[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find at least `2 * max_repeats` consecutive calls that were made before with the same results.
+
+    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate.
+    """
+    least = 2 * limits.max_repeats
+    if len(row) - len(set(row)) < least:
+        return
+    times: Counter[tuple[int, int]] = Counter()
+    run: list[int] = []
+    often = 0
+    for index, call in enumerate((*calls, None)):
+        if call is not None and call.result.text is not None:
+            # A similar call may be the next item of a list, so that only equal ones count.
+            exact = call.arguments_id, call.pair_id
+            times[exact] += 1
+            if times[exact] > 1 and not is_wait(call):
+                run.append(index)
+                often = max(often, times[exact])
+                continue
+        if len(run) >= least and often > limits.max_repeats:
+            yield Finding("interleaved", None, tuple(run))
+        run, often = [], 0
+        if call is None:
+            times.clear()

@@ -1,0 +1,78 @@
+"""Loops of consecutive calls of one tool with one result: failures, and requests that only grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit
+from weighbridge.graders.loop.history.call_kinds import is_request, runs_code
+from weighbridge.graders.loop.history.result_kinds import reports_success
+from weighbridge.graders.loop.history.text_forms import lists_items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_LISTED = 12  #: number of attempts examined for a list
+_REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
+
+
+def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find consecutive calls of one tool with one result: failed attempts, and a request to which more is added each time.
+
+    A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow.
+    """
+    least = 2 * limits.max_repeats
+    index = 0
+    while index < len(calls) - 1:
+        if not _have_same_result(calls[index], calls[index + 1]):
+            index += least // 2  # a row of `least` calls includes a checked index
+            continue
+        start, end = index, index + 2
+        while start > 0 and _have_same_result(calls[start - 1], calls[start]):
+            start -= 1
+        while end < len(calls) and _have_same_result(calls[end - 1], calls[end]):
+            end += 1
+        row = [call for call in calls[start:end] if call is not None]
+        if len(row) >= least and all(map(is_request, row)):
+            kind = SAME_FAILURE if row[0].result.is_unsuccessful else NOTHING_NEW
+            for first, last in _stuck_ranges(row, limits):
+                yield Finding(kind, None, tuple(range(start + first, start + last)))
+        index = end
+
+
+def _have_same_result(one: Call | None, other: Call | None) -> bool:
+    if one is None or other is None or one.tool != other.tool:
+        return False
+    text = one.result.text
+    return text is not None and text == other.result.text
+
+
+def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, int]]:
+    """Yield the ranges, as start and end, of different requests with one result that grow, or that fail and list nothing."""
+    if len({call.arguments_id for call in row}) == 1:
+        return
+    if row[0].result.has_failed and len(row) >= 3 * limits.max_repeats:
+        first = row[:_LISTED]
+        if not (lists_items([call.arguments.texts for call in first]) or raises_a_limit(first)):
+            yield 0, len(row)
+    elif not reports_success(row[0].result.text or ""):
+        for start, end in _growing_ranges(row):
+            if end - start >= 2 * limits.max_repeats and not raises_a_limit(row[start:end]):
+                yield start, end
+
+
+def _growing_ranges(row: Sequence[Call]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of requests that have all words of the one before, most of them with further words."""
+    if any(len(call.arguments.key) > _REQUEST_CHARACTERS or runs_code(call) for call in row):
+        return
+    words = [frozenset(call.arguments.texts.split()) for call in row]
+    start = 0
+    for end in range(1, len(row) + 1):
+        if end == len(row) or not words[end - 1] <= words[end]:
+            if 2 * len(set(words[start:end])) > end - start:
+                yield start, end
+            start = end

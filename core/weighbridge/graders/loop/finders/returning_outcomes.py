@@ -1,0 +1,216 @@
+"""Loops of related attempts to which one outcome keeps coming back, with few other outcomes between."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+from operator import ne
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.reworded_attempts import FITS_ANY
+from weighbridge.graders.loop.finders.varied_attempts import (
+    are_related,
+    informative_lines,
+    raises_a_limit,
+    unshared_words,
+)
+from weighbridge.graders.loop.history.call_kinds import (
+    claims_done,
+    is_guess,
+    is_read_only,
+    is_request,
+    is_wait,
+    prints,
+)
+from weighbridge.graders.loop.history.failures import show_progress
+from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
+from weighbridge.graders.loop.history.results import LONG_CHARACTERS
+from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_LINES_CHARACTERS = 2_000  #: the lines of a longer result are compared in order
+_ANSWER_CHARACTERS = (
+    300  #: questions about different things do not have so long an answer in common
+)
+_SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
+_BETWEEN = 5  #: maximum other calls between two attempts
+_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
+_OWN = 0.3  #: maximum share of words that only one attempt has
+_EXAMINED = 30  #: attempts of a chain that are examined for what they ask
+_DIFFERENT = 0.8  #: minimum share of different attempts among those that go through combinations
+_VALUES = 2  #: maximum values that change from one combination to the next
+_WORDS_ALONE = bytes(
+    code if code > 127 or code in b"./:@-_" or chr(code).isalnum() else 32 for code in range(256)
+)
+
+_Words = frozenset[bytes]
+
+
+class _Attempt(NamedTuple):
+    call_index: int
+    call: Call
+    words: _Words
+
+
+def returning_outcomes(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `3 * max_repeats` related attempts with one outcome, which are at least two thirds of the calls in their range.
+
+    The outcome is a failure, nothing, or an answer. Between the attempts may lie calls that read or fail, and further
+    related attempts, but none that may change something. Attempts that are all in `known` loops are not examined.
+    """
+    least = 3 * limits.max_repeats
+    results = [
+        (index, call, text)
+        for index, call in enumerate(calls)
+        if call is not None and (text := call.result.text) is not None
+    ]
+    if len(results) < least:
+        return
+    times = Counter([text for _, _, text in results])
+    repeated = [(index, call) for index, call, text in results if times[text] > 1]
+    if len(repeated) < least or known.issuperset([index for index, _ in repeated]):
+        return
+    budget = WorkBudget()
+    tried: defaultdict[object, list[tuple[int, Call]]] = defaultdict(list)
+    for index, call in repeated:
+        if _may_be_outcome(call):
+            tried[call.tool, _outcome(call)].append((index, call))
+    for alike in tried.values():
+        if len(alike) < least or known.issuperset([index for index, _ in alike]):
+            continue
+        attempts = [
+            _Attempt(index, call, _words(call, budget))
+            for index, call in alike
+            if budget.is_left and _is_attempt(call)
+        ]
+        for chain in _chains(calls, attempts, budget) if len(attempts) >= least else ():
+            if len(chain) >= least and _is_frequent(chain) and _asks_for_one_thing(chain):
+                yield _finding(chain)
+
+
+def _outcome(call: Call) -> object:
+    """Return a failure without noise, or any other result as it is: without headings, or in any order of its lines."""
+    text = call.result.masked if call.result.is_unsuccessful else call.result.text or ""
+    if len(text) <= LONG_CHARACTERS:
+        return tuple(informative_lines(text))
+    return tuple(sorted(text.split("\n"))) if len(text) <= _LINES_CHARACTERS else text
+
+
+def _may_be_outcome(call: Call) -> bool:
+    """Return whether a result is neither a confirmation nor an answer that fits any question, such as a yes."""
+    text = call.result.text or ""
+    return (
+        call.result.is_unsuccessful
+        or reports_no_results(text)
+        or not informative_lines(text)
+        or not (reports_success(text) or FITS_ANY.fullmatch(text))
+    )
+
+
+def _is_attempt(call: Call) -> bool:
+    """Return whether a call is a request whose outcome says something, rather than a wait, a report or a silent command."""
+    if not is_request(call) or claims_done(call) or is_wait(call):
+        return False
+    return bool(informative_lines(call.result.text or "")) or prints(call)
+
+
+def _chains(
+    calls: Sequence[Call | None], attempts: Sequence[_Attempt], budget: WorkBudget
+) -> Iterator[list[_Attempt]]:
+    """Split attempts where they are not related, or where the calls between may have changed something or are too many."""
+    chain: list[_Attempt] = []
+    for attempt in attempts:
+        near = chain[-_REMEMBERED:]
+        if near and not (
+            (_is_related(attempt.words, near) or is_guess(attempt.call))
+            and _leave_things_alone(calls, near, attempt.call_index, budget)
+        ):
+            yield chain
+            chain = []
+        chain.append(attempt)
+    yield chain
+
+
+def _leave_things_alone(
+    calls: Sequence[Call | None], near: Sequence[_Attempt], end: int, budget: WorkBudget
+) -> bool:
+    start = near[-1].call_index + 1
+    return end - start <= _BETWEEN and all(
+        call is not None
+        and not is_wait(call)
+        and (
+            call.result.is_unsuccessful
+            or is_read_only(call)
+            or (budget.is_left and _is_related(_words(call, budget), near))
+        )
+        for call in calls[start:end]
+    )
+
+
+def _is_frequent(chain: Sequence[_Attempt]) -> bool:
+    return len(chain) >= _SHARE * (chain[-1].call_index - chain[0].call_index + 1)
+
+
+def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
+    """Return whether attempts neither ask for different things nor make progress; guesses ask for one thing."""
+    tried = [attempt.call for attempt in chain]
+    first = tried[:_EXAMINED]
+    if all(map(is_guess, first)):
+        return not show_progress([call.result for call in tried])
+    is_answered = len(tried[0].result.text or "") >= _ANSWER_CHARACTERS
+    if _has_short_answer(tried[0]) and _has_few_forms(tried):
+        return False
+    if not is_answered and (
+        unshared_words([attempt.words for attempt in chain[:_EXAMINED]]) > _OWN
+        or lists_items([call.arguments.texts for call in first])
+        or _combines_values(first)
+    ):
+        return False
+    return not (raises_a_limit(first) or show_progress([call.result for call in tried]))
+
+
+def _has_short_answer(call: Call) -> bool:
+    text = call.result.text or ""
+    says_nothing = reports_no_results(text) or not informative_lines(text)
+    return not (call.result.is_long or call.result.is_unsuccessful or says_nothing)
+
+
+def _has_few_forms(tried: Sequence[Call]) -> bool:
+    """Return whether most calls equal others, as steps through a maze do, which may look alike and lead elsewhere."""
+    return 2 * len({call.arguments_id for call in tried}) < len(tried)
+
+
+def _combines_values(tried: Sequence[Call]) -> bool:
+    """Return whether requests go through combinations of values: nearly all differ, most in a value or two from the one before."""
+    if len({call.arguments_id for call in tried}) < _DIFFERENT * len(tried):
+        return False
+    rows = [call.arguments.key.translate(_WORDS_ALONE).split() for call in tried]
+    steps: int = sum(
+        len(one) == len(other) and sum(map(ne, one, other)) <= _VALUES
+        for one, other in pairwise(rows)
+    )
+    return steps >= _SHARE * (len(rows) - 1)
+
+
+def _finding(chain: Sequence[_Attempt]) -> Finding:
+    kind = SAME_FAILURE if chain[0].call.result.is_unsuccessful else NOTHING_NEW
+    return Finding(kind, None, tuple(attempt.call_index for attempt in chain))
+
+
+def _words(call: Call, budget: WorkBudget) -> _Words:
+    key = call.arguments.key
+    budget.count_attempt(len(key))
+    return frozenset(key.translate(_WORDS_ALONE).split())
+
+
+def _is_related(words: _Words, near: Sequence[_Attempt]) -> bool:
+    return any(are_related(words, other.words) for other in near)

@@ -1,0 +1,144 @@
+"""Cycles in which some steps vary in vain: attempts that fail the same way, reworded questions, and waits of other lengths."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import inf
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.cycles import cycles
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit, unshared_words
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
+from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.result_kinds import reports_success
+from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.finders.known_results import ToolResult
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_MORE_THAN_REPEATS = 2  #: minimum rounds above `max_repeats` if as many steps vary as stay equal
+_ARGUMENTS_CHARACTERS = 4_000  #: longer arguments are compared only for equality
+_COMPARED = 30  #: maximum questions whose words are compared
+#: Maximum share of words that only one question has; above it, the questions are different.
+_OWN = 0.5
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+
+
+def varied_cycles(
+    calls: Sequence[Call | None],
+    row: Sequence[int],
+    tool_results: Sequence[ToolResult | None],
+    limits: Limits,
+) -> Iterator[Finding]:
+    """Find cycles of known results in which a failing attempt, the wording of a question or the length of a wait varies.
+
+    `max_repeats` rounds form a loop if twice as many steps stay equal as vary, or `max_repeats + 2` rounds if as many do.
+    A wait alone, with one result, needs `2 * max_repeats` calls.
+    """
+    results = Counter(tool_results)
+    del results[None]
+    is_cyclic = max(Counter(row).values(), default=0) >= limits.least_rounds
+    if not is_cyclic and not _may_wait(calls, tool_results, results, limits):
+        return
+    often = {
+        result[1] for result, times in results.items() if result and times >= limits.least_rounds
+    }
+    kinds = _kinds(calls, row, often, limits)
+    if len(set(kinds)) == len(set(row)):
+        return
+    for period, stretch in cycles(kinds, limits.max_period):
+        if stretch.length < limits.least_length(period):
+            continue
+        found = [call for call in calls[stretch.start : stretch.end] if call is not None]
+        if stretch.length >= _least(found, period, limits):
+            kind = "cycle" if period > 1 else "near_identical"
+            yield Finding(kind, period, tuple(range(*stretch)))
+
+
+def _may_wait(
+    calls: Sequence[Call | None],
+    tool_results: Sequence[ToolResult | None],
+    results: Counter[ToolResult | None],
+    limits: Limits,
+) -> bool:
+    """Return whether one of `2 * max_repeats` calls with one result waits."""
+    most = max(results.values(), default=0)
+    return most >= 2 * limits.max_repeats and any(
+        call is not None and results[result] >= 2 * limits.max_repeats and is_wait(call)
+        for call, result in zip(calls, tool_results, strict=True)
+    )
+
+
+def _kinds(
+    calls: Sequence[Call | None], row: Sequence[int], often: set[str], limits: Limits
+) -> list[int]:
+    """Number the calls so that attempts with one failure, questions with one answer, and waits with one result are equal."""
+    first = dict(zip(reversed(row), reversed(calls), strict=True))
+    varying = {
+        number: call for number, call in first.items() if call is not None and _varies(call, often)
+    }
+    if len(varying) < limits.least_rounds:
+        return [*row]
+    failures = FailureNumbers(WorkBudget())
+    numbers: dict[object, int] = {}
+    kinds = {
+        number: numbers.setdefault(_kind(call, failures), number)
+        for number, call in varying.items()
+    }
+    return [kinds.get(number, number) for number in row]
+
+
+def _varies(call: Call, often: set[str]) -> bool:
+    """Return whether a call may be equal to one with other arguments: it failed, waits, or has a frequent long answer."""
+    text = call.result.text
+    if text is None or len(call.arguments.key) > _ARGUMENTS_CHARACTERS:
+        return False
+    is_answered = call.result.is_long and text in often and is_read_only(call)
+    return is_answered or call.result.has_failed or is_wait(call)
+
+
+def _kind(call: Call, failures: FailureNumbers) -> object:
+    waits = _NUMBER.sub(b"#", call.arguments.key) if is_wait(call) else None
+    return call.tool, waits, failures.number(call)
+
+
+def _least(found: Sequence[Call], period: int, limits: Limits) -> float:
+    """Return the minimum length of a cycle, or infinity if nothing varies in it, or too much, or something may change."""
+    phases = [found[start::period] for start in range(period)]
+    varied = [phase for phase in phases if len({call.arguments_id for call in phase}) > 1]
+    equal = period - len(varied)
+    rounds = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+    least: float = period * rounds
+    if equal >= 2 * len(varied):
+        least = limits.least_length(period)
+    elif period == 1 and is_wait(found[0]):
+        least = 2 * limits.max_repeats
+    elif equal < len(varied):
+        return inf
+    is_idle = len(found) < least or not (
+        any(map(_is_done, found[:period])) or any(map(_moves_on, varied))
+    )
+    return least if varied and is_idle else inf
+
+
+def _moves_on(phase: Sequence[Call]) -> bool:
+    """Return whether calls raise a limit, or ask different questions."""
+    if phase[0].result.has_failed or is_wait(phase[0]):
+        return raises_a_limit(phase)
+    texts = [call.arguments.texts for call in phase]
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts[:_COMPARED]]
+    return lists_items(texts) or unshared_words(words) > _OWN
+
+
+def _is_done(call: Call) -> bool:
+    """Return whether a result says that a call changed something."""
+    is_idle = call.result.is_unsuccessful or is_read_only(call) or is_wait(call)
+    return not is_idle and reports_success(call.result.text or "")

@@ -1,0 +1,1 @@
+"""What an agent did, as the search for loops compares it: its calls, their arguments and results, and its texts."""

@@ -1,0 +1,258 @@
+"""The history that is searched for loops: the calls and the messages of an agent, read from the steps of its trace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from weighbridge.graders.loop.history.arguments import Arguments, canonical
+from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
+from weighbridge.graders.loop.history.framework_messages import (
+    is_refusal,
+    is_request,
+    prompt_indices,
+    user_text,
+)
+from weighbridge.graders.loop.history.results import CallResult
+from weighbridge.graders.loop.history.written_edits import answers_edit, edit_in
+from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.graders.values import as_json
+from weighbridge.traces.fields import parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.work_budget import WorkBudget
+    from weighbridge.traces import Step
+
+_REPLIES = frozenset(("user", "other"))
+_PARENTS = frozenset(("llm", "tool", "agent", "user"))
+_ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
+#: Start of an action in a text: agents without tool calls write their actions as text.
+_ACTION = re.compile(
+    r"^[ \t*#]{0,8}(?:action|command|tool(?: call)?|function(?: call)?|execute|invoke)[ \t*]{0,8}(?:input[ \t*]{0,4})?"
+    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b",
+    re.IGNORECASE | re.MULTILINE | re.ASCII,
+)
+_holds_action = occurs(f"(?m){_ACTION.pattern}")
+_COMMAND_CHARACTERS = 400  #: maximum length of a command at the end of a text
+_COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
+#: Keys of the tool and of the arguments in an action written as an object.
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
+_ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_EDIT_TOOL = "edit"  #: the name of the tool of an edit that is written as a block in a text
+_FENCE = "```"
+_FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
+_OBSERVATION = re.compile(
+    r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}\d{0,3}\s{0,9}:\s{0,9}",
+    re.IGNORECASE,
+)
+#: Heading of an action with its number in the run, and an action written as `search[lost parcel]`.
+_NUMBERED = re.compile(
+    r"\A([*# ]{0,8}(?:action|command|tool|function)[ *]{0,8})\d{1,3}(?= {0,4}:)", re.IGNORECASE
+)
+_BRACKETED = re.compile(
+    r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
+)
+
+
+# A trace has thousands of calls. A Struct that cannot be part of a reference cycle is not tracked by the garbage collector,
+# which otherwise takes half of the time.
+class Call(Struct, eq=False, gc=False):
+    """One call, or one action written as text, with its result."""
+
+    step: Step
+    tool: str
+    arguments: Arguments
+    result: CallResult
+    message: str | None  #: the id of the assistant message that contains it, if known
+    arguments_id: int = 0  #: equal for calls with equal arguments
+    action_id: int = 0  #: equal for similar calls
+    pair_id: int = 0  #: equal for similar calls with equal results
+
+
+class Message(Struct, eq=False, gc=False):
+    """One answer of the model, with a text, calls or both."""
+
+    step: Step
+    text: str
+    calls: list[Call] = []  # a Struct copies the default for each instance
+    is_action: bool = False  #: whether the text is an action, which is its only call
+    requests_before: int = 0  #: number of new requests by the user before it
+    calls_before: int = 0  #: number of calls before it
+    reply: str = ""  #: the message of the user or of the agent framework directly after it
+
+
+@dataclass(slots=True)
+class History:
+    """Calls and messages of one trace, each list in trace order."""
+
+    #: the calls; None where the user makes a new request
+    calls: list[Call | None] = field(default_factory=list)
+    turns: list[Message] = field(default_factory=list)
+
+    def made_calls(self) -> Iterator[Call]:
+        """Yield the calls, without the entries for new requests."""
+        return (call for call in self.calls if call is not None)
+
+
+def history_of(
+    steps: Sequence[Step],
+    call_types: frozenset[str],
+    text_types: frozenset[str],
+    budget: WorkBudget,
+) -> History:
+    """Return the calls and messages in a trace's steps; calls of a simulated user are left out."""
+    return _HistoryReader(steps, call_types, text_types, budget).read()
+
+
+class _HistoryReader:
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        call_types: frozenset[str],
+        text_types: frozenset[str],
+        budget: WorkBudget,
+    ) -> None:
+        self._steps = steps
+        self._budget = budget
+        self._call_types = call_types
+        self._text_types = text_types
+        self._history = History()
+        self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
+        self._calls: dict[str, Call] = {}
+        self._turns: dict[str, Message] = {}
+        self._requests = 0
+        self._prompts = prompt_indices(self._steps)
+        self._folder = common_folder(step for step in steps if step.type in call_types)
+
+    def read(self) -> History:
+        history, answered = self._history, -1
+        turn: Message | None = None
+        for index, step in enumerate(self._steps):
+            kind = step.type
+            if kind in self._call_types:
+                call = self._call(step)
+                if call is not None:
+                    history.calls.append(call)
+                    if turn is not None:
+                        turn.calls.append(call)
+                continue
+            if kind in self._text_types:
+                turn = self._turn(step, index) or turn
+                if turn is not None and turn.is_action:
+                    answered = index + 1
+            if kind == "user":
+                self._answer(index, user_text(step))
+                turn = None
+                if index != answered and index not in self._prompts:
+                    history.calls.append(None)
+                    self._requests += is_request(step)
+        return history
+
+    def _answer(self, index: int, text: str) -> None:
+        """Use a refusal as the result of the call directly before it, if the trace has no result for that call."""
+        step = self._steps[index - 1] if index else None
+        call = self._calls.get(step.id) if step is not None else None
+        if call is not None and call.result.text is None and is_refusal(text):
+            call.result = CallResult(text, None, call.arguments.value, self._budget, call.tool)
+
+    def _call(self, step: Step) -> Call | None:
+        """Return the call of a step, or None for a user's call or a nested span of a call."""
+        parent = step.parent_id
+        kind = self._types.get(parent) if parent is not None else None
+        if kind == "user":
+            return None
+        tool = step.name if type(step.name) is str else as_json(step.name)
+        arguments = Arguments(normalized(step.arguments, tool, self._folder))
+        outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
+        if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
+            return None
+        message = parent if kind == "llm" else None
+        result = CallResult(step.output, step.error, arguments.value, self._budget, tool)
+        call = Call(step, tool, arguments, result, message)
+        self._calls[step.id] = call
+        return call
+
+    def _turn(self, step: Step, index: int) -> Message | None:
+        """Return the turn of a step, or None for a nested span of an answer."""
+        text = _text_of(step.output)
+        parent = step.parent_id
+        outer = self._turns.get(parent) if parent is not None else None
+        if outer is not None and outer.text == text:
+            return None
+        turn = self._turns[step.id] = Message(step, text, requests_before=self._requests)
+        turn.calls_before = len(self._calls)
+        self._history.turns.append(turn)
+        following = self._steps[index + 1] if index + 1 < len(self._steps) else None
+        if following is not None and following.type in _REPLIES:
+            turn.reply = user_text(following)
+        if step.type == "llm" and (following is None or following.type == "user"):
+            call = self._written_call(step, text, following)
+            if call is not None:
+                turn.calls.append(call)
+                turn.is_action = True
+                self._history.calls.append(call)
+        return turn
+
+    def _written_call(self, step: Step, text: str, following: Step | None) -> Call | None:
+        """Return the edit or the action written in a text, with the user's answer as its result."""
+        answer = following.output if following else None
+        edit = edit_in(text)
+        if edit is not None and (following is None or answers_edit(user_text(following))):
+            tool, given = _EDIT_TOOL, edit
+        else:
+            action = action_in(text)
+            if not action:
+                return None
+            tool, given = _parsed(action)
+        if type(answer) is str:
+            answer = _OBSERVATION.sub("", answer, count=1)
+        arguments = Arguments(normalized(given))
+        result = CallResult(answer, None, arguments.value, self._budget)
+        return Call(step, tool, arguments, result, None)
+
+
+def _text_of(output: Any) -> str:
+    if type(output) is str:
+        return output
+    is_structured = type(output) in (dict, list) and len(output) > 0
+    return canonical(output).decode("utf-8", "replace") if is_structured else ""
+
+
+def action_in(text: str) -> str:
+    """Return the action written in a text, verbatim, or "" if there is none."""
+    if len(text) > _ACTION_CHARACTERS:
+        return ""
+    found = _ACTION.search(text) if _holds_action(text) else None
+    if found is None and _FENCE in text[-_COMMAND_CHARACTERS:]:
+        found = _COMMAND_AT_THE_END.search(text, len(text) - _COMMAND_CHARACTERS)
+    action = text[found.start() :].strip() if found else ""
+    return action if action.startswith(_FENCE) else " ".join(action.split())
+
+
+def _parsed(action: str) -> tuple[str, Any]:
+    """Return the tool and the arguments of a written action in JSON or in brackets, or else the whole text as arguments."""
+    fenced = _FENCED.fullmatch(action)
+    if fenced:
+        return "bash", {"command": fenced[1].strip()}
+    action = _NUMBERED.sub(r"\1", action)
+    bracketed = _BRACKETED.fullmatch(action)
+    if bracketed:
+        return bracketed[1], {"input": bracketed[2]}
+    start, end = action.find("{"), action.rfind("}")
+    if 0 <= start < end:
+        given = parse_arguments(action[start : end + 1])
+        if type(given) is dict:
+            return _named(given) or (action[:start].strip(), given)
+    return "", action
+
+
+def _named(given: dict[str, Any]) -> tuple[str, Any] | None:
+    """Return the tool and the arguments of an object that has both, or None for arguments alone."""
+    tool = next((given[key] for key in _NAME_KEYS if type(given.get(key)) is str), None)
+    arguments = next((given[key] for key in _ARGUMENTS_KEYS if type(given.get(key)) is dict), None)
+    return None if tool is None or arguments is None else (tool, arguments)

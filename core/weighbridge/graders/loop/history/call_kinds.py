@@ -1,0 +1,249 @@
+"""Classification of calls by tool name and command: read-only, trial, wait, navigation and others."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.history.tool_names import NAME_CHARACTERS, named_like
+from weighbridge.graders.loop.linear_patterns import occurs
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.history.actions import Call
+
+_is_shell = named_like(
+    re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE),
+    splits_words=False,
+)
+_is_reading_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
+        r"|describe|check|verify|query|inspect|calculate|count|retrieve|scan|explore|help|info)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+_COMMAND_CHARACTERS = 2_000  #: longer commands are not classified
+_DISCARDED_OUTPUT = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
+#: Separators of commands, and what runs the command after it for each name that it is given.
+_BETWEEN_COMMANDS = re.compile(
+    r"&&|\|\||\\?;|[|\n]|\bxargs(?:\s{1,3}-\S{1,20}(?:\s{1,3}\d{1,9})?){0,5}|\s-exec(?:dir)?\b"
+)
+#: Commands that only show something, by name, by subcommand, or because of an option such as --help.
+_READING_COMMAND = re.compile(
+    r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
+    r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
+    r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
+    r"|printf|cd|tac|rev|paste|fold|expand|comm|join|base64|od|hexdump|sha1sum|cksum|basename|dirname|seq|expr|bc|sed(?! (?:\S{1,40} ){0,3}-(?:\w{0,5}i|-in-place))|journalctl|dmesg|dig|nslookup|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
+    r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
+    r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
+    r"|ps|top|explain|whoami|providers|output|outdated|(?:list|get|describe|is|current)-[\w-]{1,40})(?:\s|$)"
+    r"|\S{1,100} (?:--?version|-V|--help)\s*$|env\s*$|(?:get|read|view|list|search|fetch|show|open|describe)_\w{1,40}\b)"
+)
+_SUBMITS = re.compile(r"\W{0,3}(?:submit|guess|check_?flag|answer)(?:[_\W]|$)", re.IGNORECASE)
+#: Commands that print nothing if they work.
+_SILENT_COMMAND = re.compile(
+    r"\s*(?:sudo )?(?:rm|rmdir|cp|mv|mkdir|touch|ln|ch(?:mod|own|grp)|cd|pushd|popd|export|unset|set|alias|source|\.|sed|perl -\w{0,3}i|patch|truncate|install"
+    r"|kill|pkill|sleep|wait|true|false|test|\[|git (?:add|checkout|config|reset|restore|stash|rm|mv|apply|fetch)|py_compile|python3? -m py_compile"
+    r"|gcc|g\+\+|cc|clang|make -s|tar|unzip -q|gunzip|gzip|useradd|usermod|mount|umount|crontab|ip|iptables)(?:\s|$)"
+)
+_WRITES = re.compile(r"\s-(?:delete|o)\b")
+_READING_QUERY = re.compile(
+    r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
+    re.IGNORECASE | re.DOTALL,
+)
+#: A query whatever its argument is called: other texts may begin with `show` or `with` too.
+_SELECTS = re.compile(
+    r"\s*(?:select\b.{1,2000}?\bfrom\b|show (?:tables|databases|columns)\b|desc(?:ribe)? \S{1,80}\s*;?\s*\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORDS = re.compile(r"[^\W\d]{2}.{0,80}?\s[^\W\d]{2}")
+_QUERY = re.compile(
+    r"\A\s*(?:select|with|show|describe|explain|pragma|insert|update|delete|create|match|graph|prefix)\b"
+    r"|\bselect\b[^\n]{1,200}\bfrom\b",
+    re.IGNORECASE,
+)
+_READING_ACTION = re.compile(
+    r"\s*(?:search|find|look ?up|retrieve|get|read|view|list|show|query|inspect|examine|open|ask)\s?[\[(]",
+    re.IGNORECASE,
+)
+_COMMAND_MARK = re.compile(r"\w\.\w|/|\s-{1,2}\w|\s\|\s")
+_is_notebook = named_like(
+    re.compile(r"python|jupyter|notebook|cell|code|repl", re.IGNORECASE), splits_words=False
+)
+_READING_LINE = re.compile(
+    r"(?:(?:print|len|type|dir|list|sorted|display|repr)\()*[\w.\[\]'\"]{1,120}?(?:\.(?:head|tail|info|describe|sample|sum|mean|min|max"
+    r"|unique|nunique|value_counts|keys|values|items|isna|isnull|any|all|count)\(\d{0,4}\))*\)*;?"
+)
+_is_trial_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:run|test|tests|exec|execute|build|compile|lint|check|validate|verify|evaluate|eval|submit|deploy|start"
+        r"|launch|simulate|status|poll|wait|try|play|solve|apply|install|python\w*|pytest|make|npm|node|code|answer)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+#: Tools by which the agent reports that it is done.
+_is_completion_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:finish\w*|done|complete\w*|completion|terminate|finalize|conclude|end|stop|exit)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+_CLAIM_WORDS = 4  #: fewer words are an answer, and each answer may be a new attempt
+#: Longer arguments are content, such as an edit, and may differ each time; the limit for commands is higher.
+ARGUMENTS_CHARACTERS = 240
+COMMAND_CHARACTERS = 1_000
+_QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
+_mentions_wait = occurs(r"wait|sleep|delay|pause|back_?off")
+_mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
+_MOVE = re.compile(
+    r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
+)
+
+
+def is_read_only(call: Call) -> bool:
+    """Return whether a call only reads, so that a call that failed before it still fails after it."""
+    command = _command_of(call)
+    if command is not None:
+        return len(command) <= _COMMAND_CHARACTERS and _is_reading_command(command)
+    code = _code_of(call)
+    if code is not None:
+        lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
+        is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
+        return is_whole and all(map(_READING_LINE.fullmatch, lines))
+    value = call.arguments.value
+    query = value.get("sql", value.get("query")) if type(value) is dict else None
+    if query is None and type(value) is dict and len(value) == 1:
+        (query,) = value.values()
+        if type(query) is str and not _SELECTS.match(query):
+            return _is_reading_tool(call.tool) or _is_reading_text(query)
+    if type(query) is str and _READING_QUERY.match(query):
+        return True
+    return _is_reading_tool(call.tool)
+
+
+def _is_reading_text(text: str) -> bool:
+    """Return whether the only argument of any tool is a call that reads (`search[x]`) or a command that only shows something."""
+    if len(text) > _COMMAND_CHARACTERS:
+        return False
+    has_marks = _COMMAND_MARK.search(text) is not None
+    return _READING_ACTION.match(text) is not None or (has_marks and _is_reading_command(text))
+
+
+def _is_reading_command(command: str) -> bool:
+    shown = _DISCARDED_OUTPUT.sub("", command)
+    parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
+    writes = ">" in shown or _WRITES.search(shown)
+    return bool(parts) and not writes and all(map(_READING_COMMAND.match, parts))
+
+
+def is_trial(call: Call) -> bool:
+    """Return whether a call is a trial, such as a test run, that earlier changes may let pass."""
+    if _command_of(call) is not None:
+        return not is_read_only(call)
+    return _is_trial_tool(call.tool)
+
+
+def is_command(call: Call) -> bool:
+    """Return whether a call runs a command line."""
+    return _command_of(call) is not None
+
+
+def is_guess(call: Call) -> bool:
+    """Return whether a call submits an answer that is refused."""
+    said = _command_of(call) or call.tool[:NAME_CHARACTERS]
+    return _SUBMITS.match(said) is not None and call.result.is_unsuccessful
+
+
+def prints(call: Call) -> bool:
+    """Return whether a call reads, or runs a command that usually prints something, so that nothing is an outcome of its own."""
+    command = _command_of(call)
+    if command is None:
+        return is_read_only(call)
+    shown = _DISCARDED_OUTPUT.sub("", command[:_COMMAND_CHARACTERS])
+    parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
+    return bool(parts) and ">" not in shown and not _SILENT_COMMAND.match(parts[-1])
+
+
+def is_short(call: Call) -> bool:
+    """Return whether the arguments of a call are too short to be content, such as an edit."""
+    length = len(call.arguments.key)
+    return length <= ARGUMENTS_CHARACTERS or (length <= COMMAND_CHARACTERS and is_command(call))
+
+
+def is_request(call: Call) -> bool:
+    """Return whether a call is a request, rather than a submission of content."""
+    return is_short(call) or has_question(call)
+
+
+def has_question(call: Call) -> bool:
+    """Return whether an argument of a call is called a question, a query, or the like."""
+    given = call.arguments.value
+    return type(given) is dict and not _QUESTIONS.isdisjoint(given)
+
+
+def runs_code(call: Call) -> bool:
+    """Return whether a call runs code, as in a notebook."""
+    return _code_of(call) is not None
+
+
+def is_natural_language(call: Call) -> bool:
+    """Return whether a call's arguments are natural language, rather than a command, a database query or names."""
+    if is_command(call) or runs_code(call):
+        return False
+    value = call.arguments.value
+    values = value.values() if type(value) is dict else [value]
+    texts = [each for each in values if type(each) is str]
+    return any(map(_WORDS.search, texts)) and not any(map(_QUERY.search, texts))
+
+
+def claims_done(call: Call) -> bool:
+    """Return whether a call reports that the work is done."""
+    if not _is_completion_tool(call.tool):
+        return False
+    said = call.arguments.texts
+    return not said or said.count(" ") >= _CLAIM_WORDS
+
+
+def is_wait(call: Call) -> bool:
+    """Return whether a call waits, so that a call that failed before it may succeed after it."""
+    return _mentions_wait(_command_of(call) or _name_of(call))
+
+
+def may_advance(call: Call) -> bool:
+    """Return whether a call may have a new result each time for equal arguments, such as a scroll or a click."""
+    value = call.arguments.value
+    kind = value.get("action") if type(value) is dict else None
+    moves = kind if type(kind) is str else ""
+    return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
+
+
+def scrolls(call: Call) -> bool:
+    """Return whether a call moves what a screen shows of a page or a list."""
+    arguments = call.arguments.key
+    return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
+        f"{_name_of(call)} {arguments.decode(errors='replace')}"
+    )
+
+
+def _name_of(call: Call) -> str:
+    return call.tool[:NAME_CHARACTERS]
+
+
+def _code_of(call: Call) -> str | None:
+    """Return the code that a call runs, as in a notebook, or None."""
+    value = call.arguments.value
+    code = value.get("code", value.get("source")) if type(value) is dict else None
+    return code if type(code) is str and _is_notebook(call.tool) else None
+
+
+def _command_of(call: Call) -> str | None:
+    """Return the command line that a call runs, or None."""
+    value = call.arguments.value
+    command = value.get("command", value.get("cmd")) if type(value) is dict else value
+    if command is None and type(value) is dict and len(value) == 1:
+        command = value.get("action", value.get("input"))
+        if type(command) is str and _READING_QUERY.match(command):
+            return None
+    if type(command) is not str or not command:
+        return None
+    return command if not call.tool or _is_shell(call.tool) else None

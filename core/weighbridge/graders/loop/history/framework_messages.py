@@ -1,0 +1,158 @@
+"""Messages in the user's role that the agent framework wrote: prompts to continue, and refusals of an answer."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz
+
+from weighbridge.graders.loop.history.result_kinds import reports_failure
+from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
+from weighbridge.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces import Step
+
+_REMEMBERED_MESSAGES = 3  #: number of last user messages; a repeat of one is not a new instruction
+_COMPARED_CHARACTERS = 600  #: length of the beginning of a message that is compared
+_FIRST_WORDS = 3  #: number of words that two equal messages share in any case
+_PROMPT_CHARACTERS = 200  #: a near repeat of at least this length is from the framework
+_NEARLY = 90.0  #: minimum similarity in percent
+_COURTESY_CHARACTERS = 40  #: a message of at least this length is more than a courtesy
+_COURTESY = re.compile(
+    r"\b(?:thanks?|thx|bye|goodbye|welcome|cheers|great day|you too|take care|ok|okay|yes|no|sure|right|fine|good|continue|go on"
+    r"|go ahead|keep going|proceed|next|again|more|please)\b",
+    re.IGNORECASE,
+)
+_DIGITS = b"0123456789"
+#: The framework found no action in the agent's text, found several, or could not parse it.
+_mentions_missing_action = occurs(
+    r"""\bexactly one (?:action|command|tool call|function call|code block)\b|\btriple backticks\b|\bformat your (?:action|response|answer|output)\b
+|\b(?:without|no|not (?:find|contain|include|make|use|call)|missing|lacks?) (?:any |a |an |valid )?(?:tool|function)(?: calls?)?\b
+|\bno (?:valid )?(?:action|command|code ?block|code) (?:was |were |is )?(?:found|provided|given|detected|from|in)\b
+|\b(?:not|couldn't|can't|don't|didn't|cannot|failed to|unable to) (?:parse|extract|detect|understand) (?:your |the |an? |any )?(?:action|response|command|tool|function|input|output|json|code|message)
+|\b(?:invalid|wrong|malformed|incorrect) (?:action|format|(?:tool|function|api) calls?|json|response)\b|\b(?:parsing|parse|format) error\b
+|\b(?:actions?|commands?|calls?|formats?|json|responses?|outputs?) (?:does not|do not|doesn't|don't|did not|is|are|was|were|seems?|looks?)(?: to be)? (?:not (?:be )?valid|invalid|malformed|follow|match the format)"""
+)
+#: The framework asks the agent to continue, or states how many turns remain.
+_asks_to_continue = occurs(
+    r"""<system-reminder>|\b(?:please )?(?:continue|proceed|keep (?:working|going))\b|\byou have (?:used )?\d{1,6}\b.{0,60}\b(?:left|remain|used|turns?|steps?|iterations?)
+|\b\d{1,6} (?:turns?|steps?|iterations?|attempts?) (?:left|remain)|\bif (?:you (?:think|believe|have)|the task is)\b.{0,60}\b(?:complete|solved|done|finished)"""
+)
+#: The framework or the user says that the task is not complete.
+_mentions_incomplete = occurs(
+    r"""\b(?:not|isn't|n't|never) (?:yet |been )?(?:complete|done|finished|solved|accepted|passed|satisfied|correct)|\b(?:rejected|refused|declined|incomplete|unfinished)\b
+|\bpatch is empty\b|\b(?:not|n't) be (?:applied|accepted|processed|executed|completed|verified)\b|\bstill (?:fail|report|missing|incorrect|wrong|broken)|\b(?:is|are) (?:still )?missing\b"""
+)
+
+
+def user_text(step: Step) -> str:
+    """Return the text of a user's step, or "" if it has none."""
+    content = step.output if step.output is not None else step.input
+    return encodable(content) if type(content) is str else ""
+
+
+def is_request(step: Step) -> bool:
+    """Return whether a user's message is more than a courtesy or a short reply, such as thanks or yes."""
+    text = user_text(step)
+    return len(text) >= _COURTESY_CHARACTERS or not _COURTESY.search(text)
+
+
+def reports_missing_action(text: str) -> bool:
+    """Return whether a message of the framework says that the agent's text does not contain exactly one action."""
+    return _mentions_missing_action(text[:_COMPARED_CHARACTERS])
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a message refuses the agent's answer or action."""
+    beginning = text[:_COMPARED_CHARACTERS]
+    return reports_missing_action(text) or _mentions_incomplete(beginning) or reports_failure(text)
+
+
+def normalized_beginning(text: str) -> str:
+    """Return the beginning of a message, normalized so that it is equal for repeats of one prompt."""
+    beginning = text[:_COMPARED_CHARACTERS].casefold().encode("utf-8", "surrogatepass")
+    undated = beginning.translate(None, _DIGITS)  # ten times as fast with bytes
+    return " ".join(undated.decode("utf-8", "surrogatepass").split())
+
+
+def prompt_indices(steps: Sequence[Step]) -> set[int]:
+    """Return the indices of the user's messages that are not new requests.
+
+    These are messages that are soon repeated, including the first one; near repeats whose length or text shows that
+    they are from the framework; and messages about a missing action.
+    """
+    found: set[int] = set()
+    last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
+    budget = WorkBudget()
+    for index, step in enumerate(steps):
+        if step.type != "user":
+            continue
+        message = _UserMessage(index, user_text(step))
+        text = message.text
+        misses_action = bool(last) and budget.is_left and reports_missing_action(text)
+        gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
+        for earlier in last if text else ():
+            if message.repeats(earlier) or (gist and _are_near(earlier.gist, gist, budget)):
+                found |= {earlier.index, index}
+        if gist and misses_action:
+            found.add(index)
+        last.append(message)
+    return found
+
+
+class _UserMessage:
+    """Message of the user, with its forms for comparison."""
+
+    __slots__ = ("_first_words", "_gist", "_same", "index", "text")
+
+    def __init__(self, index: int, text: str) -> None:
+        self.index = index
+        self.text = text
+        self._first_words = [
+            word.casefold() for word in text.split(None, _FIRST_WORDS)[:_FIRST_WORDS]
+        ]
+        self._same: str | None = None
+        self._gist: str | None = None
+
+    def repeats(self, earlier: _UserMessage) -> bool:
+        """Return whether two messages are equal except for case and white space."""
+        # Most messages begin differently, and folding all of their text takes much longer.
+        return self._first_words == earlier._first_words and self._folded == earlier._folded
+
+    @property
+    def _folded(self) -> str:
+        """The message in lower case with single spaces, or unchanged if it is too long."""
+        if self._same is None:
+            is_folded = len(self.text) <= FOLDED_CHARACTERS
+            self._same = " ".join(self.text.casefold().split()) if is_folded else self.text
+        return self._same
+
+    @property
+    def gist(self) -> str:
+        """The gist, computed on first use because most messages are too short to need it."""
+        if self._gist is None:
+            self._gist = normalized_beginning(self.text)
+        return self._gist
+
+
+def _gist_of_prompt(message: _UserMessage, budget: WorkBudget, *, misses_action: bool) -> str:
+    """Return the gist of a message that may be from the framework, or "" for any other message."""
+    if not budget.is_left:
+        return ""
+    beginning = message.text[:_COMPARED_CHARACTERS]
+    budget.count_description(beginning, is_by_word=True)
+    is_long = len(message.text) >= _PROMPT_CHARACTERS
+    return message.gist if is_long or misses_action or _asks_to_continue(beginning) else ""
+
+
+def _are_near(one: str, other: str, budget: WorkBudget) -> bool:
+    if one == other:
+        return True
+    budget.count_comparison(len(one), len(other))
+    return fuzz.ratio(one, other, score_cutoff=_NEARLY) > 0

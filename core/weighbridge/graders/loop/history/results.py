@@ -1,0 +1,198 @@
+"""Results of calls: whether they failed, and the forms in which they are compared without noise."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct, field
+
+from weighbridge.graders.loop.history.arguments import canonical
+from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
+from weighbridge.graders.loop.history.result_kinds import (
+    is_answer,
+    is_omitted_image,
+    refuses_edit,
+    reports_failure,
+    reports_no_effect,
+    reports_success,
+)
+from weighbridge.graders.loop.history.tool_names import creates, stores
+from weighbridge.graders.loop.history.written_edits import without_quotations
+from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
+from weighbridge.text import encodable
+from weighbridge.traces.fields import parse_arguments
+
+LONG_CHARACTERS = 80  #: a shorter result is a confirmation that many calls may have
+_ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
+_LEAST_ECHO_CHARACTERS = 4  #: a shorter argument may occur in a result by chance
+_ECHOED_VALUES = 100  #: number of arguments that are examined
+_OUTER_CHARACTERS = " \t\r\n.!?;\"'\\"
+_SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in order
+_NUMBERS_LIMIT = 1_000  #: results with more numbers are not compared by number
+_CONTENT_CHARACTERS = 80  #: an argument of at least this length is content
+#: Beginnings and keys of the result of a tool of the Model Context Protocol.
+_WRAPPERS = ('{"content":', '{"meta":', '{"_meta":', '{"isError":', '{"structuredContent":')
+_WRAPPER_KEYS = frozenset(("content", "isError", "structuredContent", "meta", "_meta"))
+NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
+_NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are not numbers
+#: Row of marks, as in a map, a board or a progress bar, whose positions matter.
+_MARKS_ROW = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
+_PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
+_POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a list, a menu or a tree
+
+
+class CallResult(Struct, eq=False, gc=False):
+    """Result of one call, with its forms for comparison, each computed on first use."""
+
+    _output: Any
+    _error: Any = None
+    _arguments: Any = None
+    _budget: WorkBudget = field(default_factory=WorkBudget)
+    _tool: str = ""
+    _text: str | None = None
+    _failed: bool | None = None
+    _masked: str | None = None
+    _words: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The result as text, without an echo of the arguments; None if the trace has no result."""
+        if self._text is None:
+            text = _text_of(self._output if self._output is not None else self._error)
+            self._text = text and self._without_quotations(text)
+        return self._text
+
+    def _without_quotations(self, text: str) -> str:
+        """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""
+        may_quote = "\n" in text or "`" in text  # faster to test than the rest
+        if may_quote and self._submits_content() and refuses_edit(text):
+            text = without_quotations(text, self._budget)
+        return _without_echo(text, self._arguments)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the result says that the call failed."""
+        if self._failed is None:
+            self._failed = self._error is not None or reports_failure(self.text or "")
+        return self._failed
+
+    @property
+    def is_unsuccessful(self) -> bool:
+        """Whether the result says that the call failed, had no effect or found nothing."""
+        return self.has_failed or reports_no_effect(self.text or "")
+
+    @property
+    def masked(self) -> str:
+        """The result without noise, such as times, durations, ids and addresses."""
+        if self._masked is None:
+            text = self.text or ""
+            self._masked = self._without_noise(text) if self._budget.is_left else text
+        return self._masked
+
+    def _without_noise(self, text: str) -> str:
+        creates_things = creates(self._tool)
+        is_asked_again = stores(self._tool) or self._submits_content()
+        is_sent_again = is_asked_again and (creates_things or reports_success(text))
+        return without_noise(text, ResultOrigin(is_sent_again, creates_things), self._budget)
+
+    def _submits_content(self) -> bool:
+        """Return whether an argument is long enough to be content, so that an equal call repeats the same request."""
+        if type(self._arguments) is not dict:
+            return False
+        values = islice(self._arguments.values(), _ECHOED_VALUES)
+        return any(type(value) is str and len(value) >= _CONTENT_CHARACTERS for value in values)
+
+    @property
+    def words(self) -> str:
+        """The words of the result without noise and numbers, in any order of lines, and its rows of marks."""
+        if self._words is None:
+            self._words = self.masked
+            if len(self.masked) <= _SORTED_CHARACTERS and self._budget.is_left:
+                parts = sorted(map(_words_of, _PART.findall(self.masked)))
+                self._budget.count_reading(self.masked, len(self.masked) // 6)
+                self._words = "\n".join([*filter(None, parts), *_MARKS_ROW.findall(self.masked)])
+        return self._words
+
+    @property
+    def numbers(self) -> array[float] | None:
+        """The numbers of the result without noise, in order, or None if there are too many to compare."""
+        if not self._budget.is_left:
+            return None
+        found = islice(NUMBER.finditer(self.masked), _NUMBERS_LIMIT + 1)
+        numbers = array("d", [float(number[0]) for number in found])
+        self._budget.count_reading(self.masked, len(numbers))
+        return numbers if len(numbers) <= _NUMBERS_LIMIT else None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the result is so long that two different calls are unlikely to have it."""
+        return self.text is not None and len(self.text) >= LONG_CHARACTERS
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the result is an answer, rather than a confirmation, a failure or a statement that nothing was found."""
+        return self.is_long and not self.has_failed and is_answer(self.text or "")
+
+
+def _words_of(part: str) -> str:
+    """Return the sorted words of a part of a result, one per line, and the mark of a selected line."""
+    words = sorted(_NAMED.findall(part))
+    if words and part.lstrip()[:1] in _POINTERS:
+        words.append(part.lstrip()[0])
+    return "\n".join(words)
+
+
+def _text_of(output: Any) -> str | None:
+    if output is None:
+        return None
+    if type(output) is not str or output[:2] == '{"':
+        output = _unwrapped(output)
+    text = (
+        encodable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
+    )
+    return None if is_omitted_image(text) else text
+
+
+def _unwrapped(output: Any) -> Any:
+    """Return the texts of an MCP result that reports no error, or any other result unchanged."""
+    result = output
+    if type(result) is str:
+        is_wrapped = result.startswith(_WRAPPERS) and len(result) <= FOLDED_CHARACTERS
+        result = parse_arguments(result) if is_wrapped else None
+    if type(result) is not dict or not _WRAPPER_KEYS.issuperset(result) or result.get("isError"):
+        return output
+    parts = result.get("content")
+    if type(parts) is not list or not parts:
+        return output
+    texts = [part["text"] for part in parts if type(part) is dict and type(part.get("text")) is str]
+    return "\n".join(texts) if len(texts) == len(parts) else output
+
+
+def _without_echo(text: str, arguments: Any) -> str:
+    """Remove echoed arguments from a short result, so that it is equal for a reworded call."""
+    if type(arguments) is not dict or len(text) > _ECHO_CHARACTERS:
+        return text
+    folded = text.lower()
+    for value in islice(arguments.values(), _ECHOED_VALUES):
+        if type(value) is str and len(value) <= _ECHO_CHARACTERS:
+            echo = value.strip(_OUTER_CHARACTERS)
+            if len(echo) > len(folded):  # it does not become shorter in lower case
+                continue
+            echo = echo.lower()
+            if len(echo) >= _LEAST_ECHO_CHARACTERS and echo in folded:
+                text = _without(text, folded, echo)
+                folded = text.lower()
+    return text
+
+
+def _without(text: str, folded: str, echo: str) -> str:
+    if len(folded) != len(text):  # some letters are longer in lower case
+        return text
+    pieces, start = [], 0
+    while (index := folded.find(echo, start)) >= 0:
+        pieces.append(text[start:index])
+        start = index + len(echo)
+    return "…".join([*pieces, text[start:]])

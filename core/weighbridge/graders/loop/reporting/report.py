@@ -1,0 +1,240 @@
+"""The result of the loop grader: its details, its score and its evidence, for a trace with loops and for one without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.cycles import cycles
+from weighbridge.graders.loop.reporting.differences import named
+from weighbridge.graders.loop.reporting.loop_kinds import in_words
+from weighbridge.graders.loop.reporting.reported_loop import id_of
+from weighbridge.graders.loop.work_budget import STEPS_LIMIT
+from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
+from weighbridge.text import pluralize
+
+if TYPE_CHECKING:
+    from weighbridge.graders.base import Evidence
+    from weighbridge.graders.loop.config import LoopConfig
+    from weighbridge.graders.loop.history.actions import Call, Message
+    from weighbridge.graders.loop.reporting.reported_loop import Loop
+    from weighbridge.graders.loop.reporting.severity import Severity
+    from weighbridge.graders.loop.work_budget import Limits
+    from weighbridge.traces import Trace
+
+LOOPS_LIMIT = 50  #: maximum loops listed in the details
+DETAILED_IDS_LIMIT = 1_000  #: maximum step ids in the details, over all loops
+_SEVERITY = (
+    *("began_at", "recovered"),
+    *("wasted_steps", "wasted_tokens", "wasted_ms", "wasted_usd"),
+)
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Numbers of steps examined, and the longest repetitions among them."""
+
+    steps: int = 0
+    longest_repeat: int = 0  #: consecutive similar steps
+    repeat_ids: tuple[str, ...] = ()
+    most_rounds: int = 0  #: full rounds of two or more steps
+    round_ids: tuple[str, ...] = ()
+
+    def add(
+        self, row: Sequence[int], steps: Sequence[Call | Message | None], max_period: int
+    ) -> None:
+        """Add a row of numbered steps; a negative number is not a step."""
+        count = sum(number >= 0 for number in row)
+        self.steps += count
+        if not count:
+            return
+        self.longest_repeat = self.longest_repeat or 1
+        for period, (start, end) in cycles(row, max_period):
+            if row[start] < 0:
+                continue
+            rounds = (end - start) // period
+            if period == 1 and rounds > self.longest_repeat:
+                self.longest_repeat, self.repeat_ids = rounds, _ids(steps[start:end])
+            elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
+                self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
+
+
+def _ids(steps: Sequence[Call | Message | None]) -> tuple[str, ...]:
+    return tuple(id_of(step.step) for step in steps if step is not None)
+
+
+def details(given: LoopConfig, loops: Sequence[Loop], coverage: Coverage) -> dict[str, object]:
+    """Return the details: the loops, the numbers of steps examined, and the thresholds."""
+    return {
+        "loops": _as_json(loops[:LOOPS_LIMIT]),
+        "loops_found": len(loops),
+        "steps_examined": coverage.steps,
+        "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
+        "longest_repeat": coverage.longest_repeat,
+        "most_rounds": coverage.most_rounds,
+        "max_repeats": given.max_repeats,
+        "similarity_threshold": given.similarity_threshold,
+        "max_period": given.max_period,
+        "step_types": list(given.step_types),
+        "compare_results": given.compare_results,
+        "fail_on": given.fail_on,
+    }
+
+
+def score(loops: Sequence[Loop], coverage: Coverage) -> float:
+    """Return the share of the examined steps that are in no loop."""
+    inside = len({step_id for loop in loops for step_id in loop.step_ids})
+    return max(0, coverage.steps - inside) / max(1, coverage.steps)
+
+
+def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
+    left = DETAILED_IDS_LIMIT
+    shown: list[dict[str, object]] = []
+    for loop in loops:
+        step_ids = list(loop.step_ids[:left])
+        left -= len(step_ids)
+        shown.append(
+            {
+                "kind": loop.kind,
+                "period": loop.period,
+                "repeats": loop.repeats,
+                "steps": len(loop.step_ids),
+                "step_ids": step_ids,
+                "tools": list(loop.differences.tools),
+                "differences": [each.as_dict() for each in loop.differences.arguments],
+                "distinct_results": loop.differences.results,
+                "min_similarity": loop.min_similarity,
+                **{field: getattr(loop.severity, field) for field in _SEVERITY},
+            }
+        )
+    return shown
+
+
+def evidence_of_loops(loops: Sequence[Loop], limits: Limits, *, fail_on: str) -> list[Evidence]:
+    """Return an evidence entry for each loop; with `fail_on` for unrecovered loops only, a recovered loop passes."""
+    entries = []
+    for loop in loops:
+        entry = _entry(loop, limits)
+        if fail_on == "unrecovered" and loop.severity.recovered:
+            entry["passed"] = True
+            del entry["cause"]
+        entries.append(entry)
+    return bounded(entries, "loops")
+
+
+def _entry(loop: Loop, limits: Limits) -> Evidence:
+    what = in_words(loop.kind, loop.period)
+    count = len(loop.step_ids)
+    shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
+    limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
+    times = "times in a row" if loop.period == 1 else "times"
+    tools, differing = (
+        named(loop.differences.tools),
+        loop.differences.describe(noise=loop.has_noise),
+    )
+    entry: Evidence = {
+        "check": "loop",
+        "description": f"{tools}{': ' if tools else ''}{what} {loop.repeats:,} {times}, limit {limit:,}: "
+        f"{count:,} steps{shown}, {_alike(loop)}{differing}; {_severity(loop.severity)}",
+        "passed": False,
+        "cause": loop.differences.kind_of(loop.kind),
+        "limit": limit,
+        "observed": loop.repeats,
+        "step_ids": first_ids(loop.step_ids),
+    }
+    excerpt = excerpt_of(loop.first_text)
+    if excerpt:
+        entry["excerpt"] = excerpt
+    return entry
+
+
+def _severity(severity: Severity) -> str:
+    """Describe a loop's position, whether the agent recovered, and the cost of its repeats."""
+    tokens, duration, usd = severity.wasted_tokens, severity.wasted_ms, severity.wasted_usd
+    costs = [pluralize(severity.wasted_steps, "step")]
+    costs += [] if tokens is None else [f"{tokens:,} tokens"]
+    costs += [] if duration is None else [f"{duration / 1000:,.1f} s"]
+    costs += [] if usd is None else [f"{usd:,.4f} USD"]
+    first, last, count = severity.began_at, severity.last_at, severity.run_steps
+    where = (
+        f"steps {first:,} to {last:,} of {count:,}, then the agent left the loop"
+        if severity.recovered
+        else f"from step {first:,} of {count:,} to the end: the agent did not leave the loop"
+    )
+    return f"{where}; cost from the first repeat: {', '.join(costs)}"
+
+
+def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]:
+    """Return evidence of the steps of a huge trace that were not examined, or compared only for equality."""
+    beyond: list[Evidence] = []
+    count = len(trace.steps)
+    if count > STEPS_LIMIT:
+        beyond.append(
+            {
+                "check": "max_steps_examined",
+                "description": f"{count:,} steps, of which the first {STEPS_LIMIT:,} were examined",
+                "passed": False,
+                "limit": STEPS_LIMIT,
+                "observed": count,
+                "step_ids": [],
+            }
+        )
+    if not is_compared:
+        beyond.append(
+            {
+                "check": "likeness",
+                "description": "too many steps are similar, or have noise in them, to compare all of them in full: "
+                "later steps count as the same only if they are equal",
+                "passed": True,
+                "step_ids": [],
+            }
+        )
+    return beyond
+
+
+def _alike(loop: Loop) -> str:
+    if loop.kind == "refused":
+        return "without a call between"
+    if loop.kind == "same_failure":
+        return (
+            "which differ only in numbers, paths, options or wording, with nothing new between them"
+        )
+    if loop.min_similarity < 1:
+        return f"at least {min(99, round(100 * loop.min_similarity))}% alike"
+    before = "the one before" if loop.period == 1 else "the one that it repeats"
+    return f"each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
+
+
+def evidence_of_none(coverage: Coverage, limits: Limits) -> list[Evidence]:
+    """Return evidence for a trace without loops: the checks made, and the longest repetitions."""
+    if not coverage.steps:
+        return [
+            {
+                "check": "vacuous",
+                "description": "the trace has no step of the types examined, so nothing was checked",
+                "passed": True,
+                "observed": 0,
+                "step_ids": [],
+            }
+        ]
+    return [
+        {
+            "check": "repeated_steps",
+            "description": f"{coverage.steps:,} steps examined; at most {coverage.longest_repeat:,} alike in a row, "
+            f"limit {limits.max_repeats:,}",
+            "passed": True,
+            "limit": limits.max_repeats,
+            "observed": coverage.longest_repeat,
+            "step_ids": first_ids(coverage.repeat_ids),
+        },
+        {
+            "check": "repeated_cycles",
+            "description": f"at most {coverage.most_rounds:,} full rounds of a cycle of 2 to {limits.max_period:,} steps; "
+            f"{limits.least_rounds:,} are a loop",
+            "passed": True,
+            "limit": limits.least_rounds - 1,
+            "observed": coverage.most_rounds,
+            "step_ids": first_ids(coverage.round_ids),
+        },
+    ]

@@ -1,0 +1,200 @@
+"""Calls that were all made before, and requests that only grow: a loop if their results say nothing new."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.history.actions import Call
+from weighbridge.graders.loop.history.arguments import Arguments
+from weighbridge.graders.loop.history.call_kinds import is_read_only
+from weighbridge.graders.loop.history.results import CallResult
+
+ROOMS = ["attic", "cellar", "hall", "porch", "pantry", "study"]
+
+
+def tool(name, arguments, output):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output}
+
+
+def bash(command, output):
+    return tool("bash", {"command": command}, output)
+
+
+def act(text, output):
+    return tool("act", {"action": text}, output)
+
+
+def look(room):
+    return act(f"examine {room}", f"In the {room} there is a lamp and the door to the garden")
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["steps"]) for loop in result["details"]["loops"]]
+
+
+def looks(order):
+    return [look(ROOMS[int(at)]) for at in order]
+
+
+def test_looking_at_known_things_again_is_a_loop_in_any_order():
+    first = looks("012345")
+    assert [kind for kind, _ in kinds([*first, *looks("0213050")])] == ["interleaved"]
+    assert kinds([*first, *looks("02130")]) == []
+
+
+def test_one_new_thing_between_parts_them():
+    steps = [*looks("012345"), *looks("021"), act("open box", "A key lies in it."), *looks("3050")]
+    assert kinds(steps) == []
+
+
+def test_reading_six_things_a_second_time_is_none():
+    assert kinds(looks("012345" + "341052")) == []
+
+
+def test_a_new_request_of_the_user_parts_them():
+    request = {"type": "user", "output": "Which of the rooms has a second lamp, please?"}
+    assert kinds([*looks("012345"), *looks("021"), request, *looks("3050")]) == []
+    assert kinds([*looks("012345"), request, *looks("0213050")]) == []
+
+
+PIPES = [
+    "rm -f /logs/*.tmp",
+    "grep -v tmp",
+    "sort -n",
+    "awk '{print $2}'",
+    "uniq",
+    "head -3",
+    "wc -c",
+    "tr a b",
+]
+
+
+def growing(count, output):
+    return [bash(" | ".join(PIPES[: at + 1]), output) for at in range(count)]
+
+
+def test_six_commands_that_only_grow_and_have_one_result_are_a_loop():
+    assert kinds(growing(6, "")) == [("nothing_new", 6)]
+    assert kinds(growing(5, "")) == []
+
+
+def test_commands_that_only_grow_with_one_result_and_then_another_are_none():
+    outputs = ["", "", "", "", *["none"] * 4]
+    steps = [
+        {**step, "output": output} for step, output in zip(growing(8, ""), outputs, strict=True)
+    ]
+    assert kinds([bash("ls", "notes"), *steps]) == []
+
+
+def test_commands_that_change_or_shrink_are_other_attempts():
+    backwards = growing(8, "")[::-1]
+    assert kinds(backwards) == []
+    other = [bash(f"touch {room} && mkdir {room}s", "") for room in ROOMS]
+    assert kinds(other) == []
+
+
+def test_a_confirmation_of_each_larger_request_is_progress():
+    tags = [
+        tool("tag", {"names": " ".join(ROOMS[: at + 1])}, "Tags were updated.") for at in range(6)
+    ]
+    assert kinds(tags) == []
+
+
+CONDITIONS = ["year > 1990", "city <> ''", "id > 0", "name IS NOT NULL", "price < 10", "sold = 1"]
+
+
+def test_a_question_that_finds_nothing_finds_no_more_with_further_conditions():
+    asked = [f"SELECT name FROM pots WHERE {' AND '.join(CONDITIONS[: at + 1])}" for at in range(6)]
+    for empty in ("[]", "[(0,)]", "[(None,)]"):
+        steps = [tool("sql", {"statement": text}, empty) for text in asked]
+        assert [count for _, count in kinds(steps)] == [6]
+
+
+def test_two_known_results_in_turn_to_a_growing_question_are_a_loop():
+    steps = []
+    for at in range(4):
+        more = " AND ".join(CONDITIONS[: at + 1])
+        failed = "Error: column 'maker' is ambiguous"
+        steps += [
+            tool("sql", {"query": f"SELECT maker FROM pots JOIN lids WHERE {more}"}, failed),
+            tool("sql", {"query": f"SELECT pots.maker FROM pots JOIN lids WHERE {more}"}, "[]"),
+        ]
+    assert [kind for kind, _ in kinds(steps)] == ["nothing_new"]
+
+
+def test_a_shell_that_names_another_program_reports_the_same_failure():
+    wordings = ["the first", "a first", "the last", "a last", "the only", "an only"]
+    steps = [
+        bash(
+            f"Please print {word} number of it's load, then quit",
+            f"{'bash' if at < 3 else 'the'}: -c: line {at}: unexpected EOF while looking for matching `''",
+        )
+        for at, word in enumerate(wordings)
+    ]
+    assert kinds(steps) == [("same_failure", 6)]
+
+
+def test_turns_that_a_harness_counts_down_are_noise():
+    presses = [
+        tool("press", {"key": "F5"}, f"The page is still blank. You have {20 - at} turns left.")
+        for at in range(4)
+    ]
+    assert kinds(presses) == [("identical", 4)]
+    steps = [
+        tool("job_status", {"job": "j1"}, f"The job runs; {20 - at} steps left.") for at in range(4)
+    ]
+    assert kinds(steps) == []
+
+
+def test_answers_that_a_harness_does_not_understand_are_refused():
+    spoken = ["It is seven.", "Seven, I think.", "So the sum is seven", "7 it is", "Seven again"]
+    steps = []
+    for at, text in enumerate(spoken):
+        reply = f"I don't understand your input. Use <answer>. You have {9 - at} steps left."
+        steps += [{"type": "llm", "output": text}, {"type": "user", "output": reply}]
+    assert kinds(steps) == [("refused", 5)]
+
+
+def test_an_undefined_name_is_a_failure():
+    steps = [
+        bash(
+            f"awk '{{print hex($1)}}' {room}.txt | sort -u",
+            "awk: line 2: function hex never defined",
+        )
+        for room in ROOMS
+    ]
+    assert kinds(steps) == [("same_failure", 6)]
+
+
+@pytest.mark.parametrize(
+    ("command", "reads"),
+    [
+        ("find . -name '*.py' -exec grep -l total {} \\;", True),
+        ("find . -print0 | xargs -0 wc -l", True),
+        ("find . -name '*.pyc' -exec rm {} +", False),
+        ("ls | xargs -n 1 rm -f", False),
+        ("find . -delete", False),
+    ],
+)
+def test_what_a_command_runs_for_each_name_decides_whether_it_only_reads(command, reads):
+    call = Call(None, "bash", Arguments({"command": command}), CallResult(""), None)
+    assert is_read_only(call) is reads
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("select a from b where c", True),
+        ("SHOW TABLES", True),
+        ("describe pots;", True),
+        ("select the best one and tell me", False),
+        ("show me the way, and delete the rest", False),
+        ("delete from b", False),
+    ],
+)
+def test_a_query_is_one_whatever_its_argument_is_called(text, reads):
+    call = Call(None, "db", Arguments({"statement": text}), CallResult(""), None)
+    assert is_read_only(call) is reads
