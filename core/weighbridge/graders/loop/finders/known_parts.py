@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
-from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.history.call_kinds import is_request
+from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
-from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_short, is_wait, runs_code
+from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.history.result_kinds import (
     is_answer,
     reports_no_effect,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit
 from weighbridge.graders.loop.history.call_kinds import is_request, runs_code
+from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 

@@ -9,12 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
 from weighbridge.graders.loop.finders.reworded_attempts import FITS_ANY
-from weighbridge.graders.loop.finders.varied_attempts import (
-    are_related,
-    informative_lines,
-    raises_a_limit,
-    unshared_words,
-)
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
     is_guess,
@@ -23,7 +17,13 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_wait,
     prints,
 )
+from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import show_progress
+from weighbridge.graders.loop.history.request_words import (
+    are_related,
+    raises_a_limit,
+    unshared_words,
+)
 from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.history.results import LONG_CHARACTERS
 from weighbridge.graders.loop.history.text_forms import lists_items

@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
@@ -21,6 +20,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     runs_code,
 )
 from weighbridge.graders.loop.history.failures import reports_outage
+from weighbridge.graders.loop.history.request_words import raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
@@ -18,10 +17,17 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_short,
     runs_code,
 )
+from weighbridge.graders.loop.history.failure_lines import failure_of
 from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.request_words import (
+    are_alike,
+    are_related,
+    raises_a_limit,
+    unshared_words,
+    words_of,
+)
 from weighbridge.graders.loop.history.result_kinds import reports_no_effect, reports_no_results
 from weighbridge.graders.loop.history.text_forms import lists_items
-from weighbridge.graders.loop.linear_patterns import linear
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -30,51 +36,20 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_EDGE_CHARACTERS = (
-    24  #: length of the beginning and of the end of a result by which suspects are found
-)
-_FAILURE_CHARACTERS = 600
-_LINE_CHARACTERS = 20  #: a shorter first line may be a heading
-_ALIKE = 0.85  #: minimum share of common words for two attempts to be similar
-_GROWTH = 1.5  #: minimum factor between the numbers of two consecutive attempts that raise a limit
-_LETTERS = b"abcdefghijklmnopqrstuvwxyz_"
-_LETTERS_ALONE = bytes(
-    low if (low := code | 32 if 64 < code < 91 else code) in _LETTERS else 32 for code in range(256)
-)
-#: Parts of arguments that are ignored: paths, file names, options, and pagers.
-_IGNORED = linear(
-    r"""\|&?\s*(?:tail|head|less|more|cat)\b[^|&;"\\]{0,40}|[^\s"'=:,(]{0,200}/[^\s"',;|)]{0,200}
-|\b[\w-]{1,60}\.(?:py|[jt]sx?|c|h|cpp|rs|go|java|txt|md|json|ya?ml|toml|cfg|ini|csv|tsv|log|xml|html?|css|sh|sql|lock|pdf|png|jpg|ipynb|tar|gz|zip)\b
-|(?:^|[\s"'\[])--?[a-z][\w-]{0,30}"""
-)
-#: Arguments that a failure may repeat: numbers, paths and file names.
-_ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
+#: Length of the beginning and of the end of a result by which suspects are found.
+_EDGE_CHARACTERS = 24
 _NAMES = 2  #: maximum words of an attempt that only names a command and its target: `cat FILE`
-_MORE_THAN_REPEATS = (
-    2  #: minimum attempts above `max_repeats` if some are exact repeats, which count twice
-)
+#: Minimum attempts above `max_repeats` if some are exact repeats, which count twice.
+_MORE_THAN_REPEATS = 2
 _COMPARED = 30  #: maximum attempts whose words are compared
 _REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
-_RELATED = 0.5  #: minimum share of common words for two attempts to be related
-_OWN = (
-    0.5  #: maximum share of words that only one attempt has; above it, the requests are different
-)
-_HEADING_CHARACTERS = 60
-#: Line that says that a call failed, but not why.
-_HEADING = linear(
-    r"""\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
-\W*(?:\d{1,5})?\W*)+|[\W\d]+"""
-)
+#: Maximum share of words that only one attempt has; above it, the requests are different.
+_OWN = 0.5
 #: Quotations and lists in a failure.
 _QUOTED = re.compile(
     r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
 )
-#: Name that a shell puts before its own errors: it may be the script's, or the first word of a garbled command.
-_SHELL = re.compile(r"\A\S{1,40}: (?:-c: )?line \d{1,5}: ")
-_WORD = re.compile(r"[^\W\d]+")
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
-_NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
-_MARKED = re.compile(rb"[/|.]|[\s\"]-")
 
 
 class _Attempt(NamedTuple):
@@ -135,7 +110,7 @@ def _retries(
 
 
 def _described(attempt: _Attempt, budget: WorkBudget) -> _Attempt:
-    return attempt._replace(words=_words(attempt.call, budget))
+    return attempt._replace(words=words_of(attempt.call, budget))
 
 
 def _alike(chain: Sequence[_Attempt]) -> Iterator[list[_Attempt]]:
@@ -144,7 +119,7 @@ def _alike(chain: Sequence[_Attempt]) -> Iterator[list[_Attempt]]:
     for attempt in chain:
         key = attempt.call.tool, _NUMBER.sub("#", attempt.failure)
         run = runs.setdefault(key, [])
-        if run and not _are_alike(run[-1].words, attempt.words):
+        if run and not are_alike(run[-1].words, attempt.words):
             yield run
             runs[key] = run = []
         run.append(attempt)
@@ -190,11 +165,6 @@ def _is_related(attempt: _Attempt, before: Sequence[_Attempt]) -> bool:
     return any(are_related(attempt.words, other.words) for other in before)
 
 
-def are_related(one: frozenset[Any], other: frozenset[Any]) -> bool:
-    """Return whether attempts with these words have at least half of them in common."""
-    return len(one & other) >= _RELATED * len(one | other)
-
-
 def _is_loop_of_known_failures(
     tried: Sequence[_Attempt], chains: Sequence[Sequence[_Attempt]], limits: Limits
 ) -> bool:
@@ -216,15 +186,6 @@ def _is_loop_of_known_failures(
         and not _lists(tried)
         and not raises_a_limit([attempt.call for attempt in tried])
     )
-
-
-def unshared_words(words: Sequence[frozenset[Any]]) -> float:
-    """Return the mean share of words that only one attempt has, out of its words that are not common to all."""
-    common = frozenset.intersection(*words)
-    counts = Counter(word for said in words for word in said)
-    rests = [said - common for said in words]
-    shares = [sum(counts[word] == 1 for word in rest) / len(rest) for rest in rests if rest]
-    return sum(shares) / len(words)
 
 
 def _is_stuck(chain: Sequence[_Attempt], limits: Limits, *, is_list: bool) -> bool:
@@ -316,7 +277,7 @@ class _Chains:
         return spelled
 
     def _attempt(self, call: Call, index: int) -> Iterator[list[list[_Attempt]]]:
-        failure, cause = self._failure(call)
+        failure, cause = failure_of(call, self._budget)
         kind = _NUMBER.sub("#", _QUOTED.sub("@", failure))
         if kind not in self._kinds:
             self._kinds.add(kind)
@@ -335,56 +296,6 @@ class _Chains:
             return False
         self._pairs.add(pair)
         return not (is_known and (call.result.has_failed or is_read_only(call)))
-
-    def _failure(self, call: Call) -> tuple[str, str]:
-        """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
-        text = _SHELL.sub("", _gist_of(call.result.masked))
-        if claims_done(call):
-            return text, text
-        given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
-        masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
-        self._budget.count_masking(text, len(given) + marks)
-        return masked, _NUMBER.sub("#", text)
-
-
-def _words(call: Call, budget: WorkBudget) -> frozenset[bytes]:
-    """Return the words of a call's arguments without ignored parts, or none if the call reports completion."""
-    if claims_done(call):
-        return frozenset()
-    key = call.arguments.key
-    budget.count_attempt(len(key))
-    if _MARKED.search(key):
-        text = key.decode("utf-8", "replace")
-        bare, marks = _IGNORED.subn(" ", text)
-        budget.count_masking(text, marks)
-        key = bare.encode()
-    if not key.isascii():
-        return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
-    return frozenset(key.translate(_LETTERS_ALONE).split())
-
-
-def _gist_of(failure: str) -> str:
-    """Return the line that says what failed: the last of a traceback, or else the first that is no heading."""
-    beginning = failure[:_FAILURE_CHARACTERS].strip()
-    lines = informative_lines(beginning) or [beginning]
-    if lines[0].startswith("Traceback"):
-        return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
-    return lines[0] if len(lines[0]) >= _LINE_CHARACTERS else "\n".join(lines)
-
-
-def informative_lines(text: str) -> list[str]:
-    """Return the lines of a text without blank ones and headings such as `<returncode>1</returncode>`."""
-    return [
-        line
-        for line in map(str.strip, text.split("\n"))
-        if line and not (len(line) <= _HEADING_CHARACTERS and _HEADING.fullmatch(line))
-    ]
-
-
-def _are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    common = len(one & other)
-    is_added_to = common >= max(len(one), len(other)) - 1 and common == min(len(one), len(other))
-    return is_added_to or common >= _ALIKE * len(one | other)
 
 
 def _lists(chain: Sequence[_Attempt]) -> bool:
@@ -416,14 +327,4 @@ def _tries_each(chain: Sequence[_Attempt]) -> bool:
         and len({call.arguments.key for call in tried}) == len(tried)
         and len(chain[0].words) <= _NAMES
         and not any(map(claims_done, tried))
-    )
-
-
-def raises_a_limit(calls: Sequence[Call]) -> bool:
-    """Return whether a number grows by half or more from each call to the next, as a raised time limit does."""
-    rows = [_NUMBER_IN_BYTES.findall(call.arguments.key) for call in calls]
-    return len({len(row) for row in rows}) == 1 and any(
-        all(_GROWTH * float(one) <= float(other) for one, other in pairwise(column))
-        and float(column[0]) > 0
-        for column in zip(*rows, strict=True)
     )

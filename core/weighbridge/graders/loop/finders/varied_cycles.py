@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.varied_attempts import raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
 from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.request_words import raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget

@@ -1,0 +1,56 @@
+"""The line of a result that says what failed, below headings and tracebacks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.linear_patterns import linear
+
+if TYPE_CHECKING:
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import WorkBudget
+
+_FAILURE_CHARACTERS = 600
+_LINE_CHARACTERS = 20  #: a shorter first line may be a heading
+#: Arguments that a failure may repeat: numbers, paths and file names.
+_ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
+_HEADING_CHARACTERS = 60
+#: Line that says that a call failed, but not why.
+_HEADING = linear(
+    r"""\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
+\W*(?:\d{1,5})?\W*)+|[\W\d]+"""
+)
+#: Name that a shell puts before its own errors: it may be the script's, or the first word of a garbled command.
+_SHELL = re.compile(r"\A\S{1,40}: (?:-c: )?line \d{1,5}: ")
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+
+
+def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
+    """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
+    text = _SHELL.sub("", _gist_of(call.result.masked))
+    if claims_done(call):
+        return text, text
+    given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
+    masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
+    budget.count_masking(text, len(given) + marks)
+    return masked, _NUMBER.sub("#", text)
+
+
+def _gist_of(failure: str) -> str:
+    """Return the line that says what failed: the last of a traceback, or else the first that is no heading."""
+    beginning = failure[:_FAILURE_CHARACTERS].strip()
+    lines = informative_lines(beginning) or [beginning]
+    if lines[0].startswith("Traceback"):
+        return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
+    return lines[0] if len(lines[0]) >= _LINE_CHARACTERS else "\n".join(lines)
+
+
+def informative_lines(text: str) -> list[str]:
+    """Return the lines of a text without blank ones and headings such as `<returncode>1</returncode>`."""
+    return [
+        line
+        for line in map(str.strip, text.split("\n"))
+        if line and not (len(line) <= _HEADING_CHARACTERS and _HEADING.fullmatch(line))
+    ]

@@ -1,0 +1,81 @@
+"""The words of requests: which requests are related or nearly the same, and which only raise a limit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.linear_patterns import linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import WorkBudget
+
+_ALIKE = 0.85  #: minimum share of common words for two attempts to be similar
+_GROWTH = 1.5  #: minimum factor between the numbers of two consecutive attempts that raise a limit
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz_"
+_LETTERS_ALONE = bytes(
+    low if (low := code | 32 if 64 < code < 91 else code) in _LETTERS else 32 for code in range(256)
+)
+#: Parts of arguments that are ignored: paths, file names, options, and pagers.
+_IGNORED = linear(
+    r"""\|&?\s*(?:tail|head|less|more|cat)\b[^|&;"\\]{0,40}|[^\s"'=:,(]{0,200}/[^\s"',;|)]{0,200}
+|\b[\w-]{1,60}\.(?:py|[jt]sx?|c|h|cpp|rs|go|java|txt|md|json|ya?ml|toml|cfg|ini|csv|tsv|log|xml|html?|css|sh|sql|lock|pdf|png|jpg|ipynb|tar|gz|zip)\b
+|(?:^|[\s"'\[])--?[a-z][\w-]{0,30}"""
+)
+_RELATED = 0.5  #: minimum share of common words for two attempts to be related
+_WORD = re.compile(r"[^\W\d]+")
+_NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
+_MARKED = re.compile(rb"[/|.]|[\s\"]-")
+
+
+def words_of(call: Call, budget: WorkBudget) -> frozenset[bytes]:
+    """Return the words of a call's arguments without ignored parts, or none if the call reports completion."""
+    if claims_done(call):
+        return frozenset()
+    key = call.arguments.key
+    budget.count_attempt(len(key))
+    if _MARKED.search(key):
+        text = key.decode("utf-8", "replace")
+        bare, marks = _IGNORED.subn(" ", text)
+        budget.count_masking(text, marks)
+        key = bare.encode()
+    if not key.isascii():
+        return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
+    return frozenset(key.translate(_LETTERS_ALONE).split())
+
+
+def are_related(one: frozenset[Any], other: frozenset[Any]) -> bool:
+    """Return whether attempts with these words have at least half of them in common."""
+    return len(one & other) >= _RELATED * len(one | other)
+
+
+def are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
+    """Return whether attempts with these words differ at most in one that was added, or in few of many."""
+    common = len(one & other)
+    is_added_to = common >= max(len(one), len(other)) - 1 and common == min(len(one), len(other))
+    return is_added_to or common >= _ALIKE * len(one | other)
+
+
+def unshared_words(words: Sequence[frozenset[Any]]) -> float:
+    """Return the mean share of words that only one attempt has, out of its words that are not common to all."""
+    common = frozenset.intersection(*words)
+    counts = Counter(word for said in words for word in said)
+    rests = [said - common for said in words]
+    shares = [sum(counts[word] == 1 for word in rest) / len(rest) for rest in rests if rest]
+    return sum(shares) / len(words)
+
+
+def raises_a_limit(calls: Sequence[Call]) -> bool:
+    """Return whether a number grows by half or more from each call to the next, as a raised time limit does."""
+    rows = [_NUMBER_IN_BYTES.findall(call.arguments.key) for call in calls]
+    return len({len(row) for row in rows}) == 1 and any(
+        all(_GROWTH * float(one) <= float(other) for one, other in pairwise(column))
+        and float(column[0]) > 0
+        for column in zip(*rows, strict=True)
+    )
