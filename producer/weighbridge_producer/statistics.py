@@ -113,9 +113,10 @@ def mean(values: Mapping[float, int]) -> float | None:
     return math.fsum(value * times for value, times in values.items()) / count if count else None
 
 
-def mean_interval(values: Mapping[float, int]) -> Interval | None:
+def mean_interval(values: Mapping[float, int], least: float, most: float) -> Interval | None:
     """Return the normal interval of a mean of independent values, such as rates of cases; None for fewer than two.
 
+    It ends at the limits of the values, which no mean exceeds.
     Source: E. Miller, arXiv:2411.00640 (2024), sections 2.1 and 4.2, for means over questions and for paired differences.
     """
     count, centre = sum(values.values()), mean(values)
@@ -123,7 +124,7 @@ def mean_interval(values: Mapping[float, int]) -> Interval | None:
         return None
     squares = math.fsum(times * (value - centre) ** 2 for value, times in values.items())
     half = _Z * math.sqrt(squares / (count - 1) / count)
-    return Interval(centre - half, centre + half)
+    return Interval(max(centre - half, least), min(centre + half, most))
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:

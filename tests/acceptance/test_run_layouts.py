@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from zipfile import ZipFile
 
 import pytest
@@ -266,6 +267,17 @@ def test_a_mapping_without_what_a_grader_requires_is_refused(cli, tmp_path, pipe
     both = cli("run", *given, "--map", "expected_output=gold", "-g", "loop", stdin=text.encode())
     assert "the mapping has no trace, which loop needs" in both.err
     assert "graders that need other inputs are run on their own" in both.err
+
+
+def test_answers_that_are_in_another_file_are_joined_as_the_message_says(cli, tmp_path):
+    (tmp_path / "gold.csv").write_text("id,target\nq1,Paris\nq2,Rome\n")
+    (tmp_path / "answers.csv").write_text("ID,said\nq1,Paris\nq2,Oslo\n")
+    told = cli("run", "gold.csv", "-g", "string-match").err
+    line = next(line for line in told.splitlines() if line.startswith("  --join answers=FILE"))
+    options = line.removesuffix(", if it is in another file").replace("FILE", "answers.csv")
+    joined = shlex.split(options.replace("COLUMN", "said"))
+    run = cli("run", "gold.csv", "-g", "string-match", *joined, "-o", "o.jsonl")
+    assert "string-match     1/2  50.0%" in run.out
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.proposals.proposal import Proposal
 
 COLUMN = "COLUMN"  #: in place of a column that is to be named
-_EXPECTED = "expected_output"
+#: By an answer that another file may have, the name that joins it.
+_JOIN_NAMES = {"expected_output": "gold", "agent_response": "answers"}
 
 
 def suggestion(seen: Recognised) -> list[str]:
@@ -26,34 +27,38 @@ def suggestion(seen: Recognised) -> list[str]:
     hint = f"its columns suggest {option}"
     if proposal.mapping is None:
         hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
-    joining = "" if seen.joined else _joining(proposal)
+    joining = _joining(proposal) if proposal.missing and not seen.joined else ""
     return list(
         filter(None, (hint, joining, proposal.caution, *seen.hints(), seen.document_hint()))
     )
 
 
 def how_to_add(fields: str, custom_id: Value) -> str:
-    """Return the options that add fields to a mapping; for an expected output without a column, also from another file."""
+    """Return the options that add fields to a mapping; for one answer without a column, also from another file."""
     hint = f"add --map {shlex.quote(fields)}"
-    if fields != f"{_EXPECTED}={COLUMN}":
+    field = fields.removesuffix(f"={COLUMN}")
+    if field not in _JOIN_NAMES:
         return hint
-    options = _join_options(custom_id)
-    return f"{hint}, or take it from another file: {options} --map {_EXPECTED}=gold.{COLUMN}"
+    name = _JOIN_NAMES[field]
+    options = _join_options(name, custom_id)
+    return f"{hint}, or take it from another file: {options} --map {field}={name}.{COLUMN}"
 
 
 def _joining(proposal: Proposal) -> str:
-    """Return the options that take the expected output from another file; empty unless it is all that is missing."""
-    if proposal.missing != (_EXPECTED,):
+    """Return the options that take an answer from another file; empty unless it is all that is missing."""
+    lacking, *more = proposal.missing
+    if more or lacking not in _JOIN_NAMES:
         return ""
-    fields = [f"{name}={path}" for name, path in proposal.fields.items()]
-    mapping = ",".join([*fields, f"{_EXPECTED}=gold.{COLUMN}"])
-    options = _join_options(value_of(proposal.fields["custom_id"]))
+    name = _JOIN_NAMES[lacking]
+    fields = [f"{field}={path}" for field, path in proposal.fields.items()]
+    mapping = ",".join([*fields, f"{lacking}={name}.{COLUMN}"])
+    options = _join_options(name, value_of(proposal.fields["custom_id"]))
     return f"{options} --map {shlex.quote(mapping)}, if it is in another file"
 
 
-def _join_options(custom_id: Value) -> str:
+def _join_options(name: str, custom_id: Value) -> str:
     """Return the options that join a file with an input by the last of the columns that the id of a case is made of."""
     whole = str(custom_id) if isinstance(custom_id, (Template, FirstOf)) else ""
     paths = [path.text for path in custom_id.paths()]
     columns = [path for path in paths if path not in {ROW_NUMBER, FILE, whole}]
-    return f"--join gold=FILE --on {shlex.quote(columns[-1]) if columns else 'FIELD'}=ID"
+    return f"--join {name}=FILE --on {shlex.quote(columns[-1]) if columns else 'FIELD'}=ID"

@@ -141,7 +141,7 @@ class Reliability:
     @property
     def interval(self) -> Interval | None:
         """The confidence interval of that mean, over cases."""
-        return mean_interval(self._rates())
+        return mean_interval(self._rates(), 0.0, 1.0)
 
     def _rates(self) -> Counter[float]:
         rates: Counter[float] = Counter()
@@ -200,7 +200,7 @@ class RepeatedLabel:
 
     def interval(self, run: int) -> Interval | None:
         """Return the interval of that mean."""
-        return mean_interval(self.differences[run - 1])
+        return mean_interval(self.differences[run - 1], -1.0, 1.0)
 
     def p(self, run: int) -> float:
         """Return the p-value of the exact sign test on worse and better cases."""

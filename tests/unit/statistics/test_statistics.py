@@ -136,9 +136,14 @@ def test_a_mean_has_the_normal_interval_of_independent_values() -> None:
     half = 1.959963984540054 * statistics.stdev(flat) / math.sqrt(len(flat))
     centre = statistics.fmean(flat)
     assert mean(values) == pytest.approx(centre)
-    assert mean_interval(values) == pytest.approx((centre - half, centre + half))
-    assert mean_interval({1.0: 1}) is None
+    assert mean_interval(values, 0, 1) == pytest.approx((centre - half, centre + half))
+    assert mean_interval({1.0: 1}, 0, 1) is None
     assert mean({}) is None
+
+
+def test_the_interval_of_a_mean_ends_at_the_limits_of_the_values() -> None:
+    assert mean_interval({0.0: 1, 1.0: 3}, 0, 1) == (pytest.approx(0.26, abs=0.01), 1)
+    assert mean_interval({-1.0: 3, 0.5: 1}, -1, 1) == (-1, pytest.approx(0.11, abs=0.01))
 
 
 def test_adjusted_p_values_are_the_published_ones() -> None:

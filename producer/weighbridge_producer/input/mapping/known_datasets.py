@@ -213,6 +213,13 @@ SHAPES: tuple[Shape, ...] = (
         },
         {"provider": _first("provider.label", "provider.id"), "vars": Path("vars")},
         rows="/results/results",
+        # Beside an output, an error is that of an assertion.
+        error=RecordedError(
+            "promptfoo",
+            _first("response.error", "error"),
+            answer=_first("response.output"),
+            takes_empty=True,
+        ),
     ),
     INSPECT,
     Shape(

@@ -29,10 +29,12 @@ class RecordedError:
     outcome: Path | None = None
     good: frozenset[str] = frozenset()
     answer: FirstOf | None = None
+    takes_empty: bool = False  #: True if an empty answer is one
 
     def of(self, row: Row, number: int) -> Any:
         """Return the code and the message of the error."""
-        if self.answer and self.answer.of(row, number) not in (MISSING, None, ""):
+        answer = self.answer.of(row, number) if self.answer else MISSING
+        if answer not in (MISSING, None) and (self.takes_empty or answer != ""):
             return MISSING
         outcome = self.outcome.of(row, number) if self.outcome else MISSING
         word = outcome if isinstance(outcome, str) and outcome not in self.good else ""

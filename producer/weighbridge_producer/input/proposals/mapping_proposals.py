@@ -185,7 +185,9 @@ class _Draft:
     def _mapping(self, unused: UnusedId | None) -> FieldMapping:
         fields: list[tuple[str, Value]] = [("custom_id", self._id())]
         fields += [(name, self._value(self.taken[name])) for name in self.needed]
-        used = {path.text for _, value in fields for path in value.paths()}
+        used = {path.text for _, value in fields for path in value.paths()}.difference(
+            self.ids[:-1]
+        )
         first = unused.path if unused else ""
         short = metadata_paths(self.columns, {*self.taken.values(), *used, first})
         further = [path for path in short if Path(path).name != Path(first).name]

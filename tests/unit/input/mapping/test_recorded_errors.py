@@ -81,6 +81,26 @@ def test_the_outcome_of_a_request_of_anthropics_batches_is_told(tmp_path: Path) 
     ]
 
 
+def test_a_result_of_promptfoo_without_an_output_is_an_error_and_one_with_an_empty_output_is_not(
+    tmp_path: Path,
+) -> None:
+    test = {"vars": {}, "promptIdx": 0, "testCase": {"assert": [{"type": "equals", "value": "4"}]}}
+    given: list[dict[str, Any]] = [
+        {"response": {"output": "5"}, "error": 'Expected output "5" to equal "4"'},
+        {"response": {"output": ""}, "error": 'Expected output "" to equal "4"'},
+        {"response": {"error": "API error: 500"}, "error": "API error: 500"},
+        {"error": "timed out"},
+    ]
+    rows = [{**test, "testIdx": at, **each} for at, each in enumerate(given)]
+    found = read(tmp_path / "o.json", {"results": {"results": rows}}, "string-match")
+    assert [line.fault and line.fault.message.partition("an answer: ")[2] for line in found] == [
+        None,
+        None,
+        "API error: 500",
+        "timed out",
+    ]
+
+
 def test_a_sample_of_inspect_that_failed_without_an_answer_is_an_error_and_no_failure(
     tmp_path: Path,
 ) -> None:

@@ -32,6 +32,7 @@ def test_ids_that_repeat_for_each_model_are_proposed_together_with_it(
     found = propose(rows, NEEDED)
     assert found.mapping
     assert found.text.startswith(f"custom_id={custom_id},agent_response=output,")
+    assert found.text.endswith(f",metadata={variant}")  # results can be grouped by it
     ids = {found.mapping.case(row, number)["custom_id"] for number, row in enumerate(rows)}
     assert len(ids) == len(rows)
 
