@@ -135,7 +135,7 @@ def _titles_above(lines: Sequence[str], delimiter: str) -> int:
     """Return the number of first lines that are a title, padded with separators to the width of the table.
 
     The first row has only one cell that is not empty, and no name of a column in it; the header is the first row without
-    an empty cell. It has a usual name, or an empty row and no cells but the title's above it.
+    an empty cell. It begins with a usual name and has another one, or has an empty row and no cells but the title's above it.
     """
     above: list[list[str]] = []
     before = 0
@@ -160,4 +160,6 @@ def _is_title(above: Sequence[Sequence[str]]) -> bool:
 def _is_header(names: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
     if len(set(names)) < len(names) or any(map(_NUMBER.fullmatch, names)):
         return False
-    return any(map(is_usual, names)) or (not above[-1] and all(len(cells) < 2 for cells in above))
+    if not above[-1] and all(len(cells) < 2 for cells in above):
+        return True
+    return is_usual(names[0]) and sum(map(is_usual, names)) > 1

@@ -45,32 +45,32 @@ def _are_rows(within: Sequence[list[str]], cells: Sequence[str], index: int) -> 
     rows = [*within[1:-1], [*within[-1], *cells[index + 1 :]]]
     if any(len(row) != len(cells) for row in (own, *rows)):
         return False
-    if index == last:  # an answer there may be a sentence and a table below it
-        return all(_are_neighbours(own, row, number) for number, row in enumerate(rows, 1))
-    is_dense = index > 0 and len(rows) >= _DENSE_ROWS and all(map(_is_dense, within))
-    return is_dense or all(_resemble(own, row, index) for row in rows)
+    is_dense = 0 < index < last and len(rows) >= _DENSE_ROWS and all(map(_is_dense, within))
+    return is_dense or all(
+        _resemble(own, row, index, number, of=len(rows)) for number, row in enumerate(rows, start=1)
+    )
 
 
-def _are_neighbours(own: Sequence[str], row: Sequence[str], distance: int) -> bool:
-    """Return whether the first cells are ids of one form, or numbers of rows at this distance."""
+def _resemble(
+    own: Sequence[str], row: Sequence[str], index: int, distance: int, *, of: int
+) -> bool:
+    """Return whether two rows, of which a cell is left out, may stand at this distance in a table, one of so many rows.
+
+    Numbers in the first cells count on, or only rise if there are several rows and the cell is not the last one, which
+    may hold a list. Other ids have one form, or two of the other cells agree, or one if there are several rows.
+    """
     first, other = own[0].strip(), row[0].strip()
-    are_numbers = _INTEGER.fullmatch(first) and _INTEGER.fullmatch(other)
-    if are_numbers:  # not from 0 on, because many lists in answers count 1, 2, 3
-        return int(first) > 0 and int(first) + distance == int(other)
-    return _have_one_form(first, other)
-
-
-def _resemble(own: Sequence[str], row: Sequence[str], index: int) -> bool:
-    """Return whether two rows share a value, have one of one form, or begin with ascending numbers, but for one cell."""
-    first, other = own[0].strip(), row[0].strip()
-    are_numbers = _INTEGER.fullmatch(first) and _INTEGER.fullmatch(other)
-    if index and are_numbers and int(first) < int(other):
-        return True
     pairs = list(zip(own, row, strict=True))
-    return any(
+    agreeing = sum(
         _have_one_form(mine, its) or (mine == its and bool(mine.strip()))
         for mine, its in pairs[:index] + pairs[index + 1 :]
     )
+    if index and _INTEGER.fullmatch(first) and _INTEGER.fullmatch(other):
+        if index < len(own) - 1 and of > 1:
+            return int(first) < int(other)
+        # Many lists in answers count 1, 2, 3.
+        return int(first) + distance == int(other) and bool(int(first) or agreeing)
+    return (index > 0 and _have_one_form(first, other)) or agreeing >= (1 if of > 1 else 2)
 
 
 def _is_dense(parts: Sequence[str]) -> bool:

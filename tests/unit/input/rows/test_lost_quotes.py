@@ -33,6 +33,8 @@ def faults(text: str) -> dict[int, str]:
         (['a b,"What,a,yes', "c d,How,b,yes", 'e f,5",c,yes', "g,x,d,d"], 2),
         (['7,What,a,"a', "8,How,b,b", '9,How,c,5"', "10,x,d,d"], 2),
         (['a b,"What,a,s', "c d,How,b,t", "e f,Who,b,u", 'g h,5",c,v', "i,x,d,w"], 3),
+        (['0,How,x,"a', "1,How,x,b", '2,How,x,"', "3,How,x,d"], 2),
+        (['a,How,x,"a', "b,How,x,b", 'c,How,x,"', "d,How,x,d"], 2),
         (['q1,"What,a,a', *(f"q{n},How,b,b" for n in range(2, 900)), 'q900,5",c,c'], 899),
     ],
     ids=[
@@ -44,6 +46,8 @@ def faults(text: str) -> dict[int, str]:
         "one value",
         "numbers before the last",
         "dense",
+        "numbers from 0 on before the last",
+        "names before the last",
         "many rows",
     ],
 )
@@ -80,6 +84,15 @@ def test_an_answer_with_a_table_of_as_many_columns_is_none(
     written.seek(0, io.SEEK_END)
     csv.writer(written).writerow(cells)
     assert faults(written.getvalue()) == {}
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['7,"year,population\n2020,5",x', 'alpha,"answer,Paris\ncountry,France",Paris'],
+    ids=["a larger number", "one cell that agrees"],
+)
+def test_an_answer_with_two_short_lines_of_a_table_is_none(row: str) -> None:
+    assert faults(f"id,output,gold\n{row}\n") == {}
 
 
 @given(st.lists(st.sampled_from(["Step 1, do it", "a", "b, c", ""]), min_size=1, max_size=6))

@@ -113,6 +113,8 @@ def test_facts_below_a_padded_title_are_skipped_with_it() -> None:
     [
         ",pred\n0,Paris\n",
         ",foo\nq1,Paris\n",
+        ",dialog act\nu1,question\nu2,statement\n",
+        "Ask all of them,,\nu1,answer,gold\nu2,x,x\n",
         "id,,\nq1,name,answer\n",
         "foo,,\n1,a,b\n",
         "foo,,\nq1,a,b\n",
