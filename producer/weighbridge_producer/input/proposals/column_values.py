@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
+_NAME_CHARACTERS = 200  #: a longer name is not looked at
 
 
 def column_values(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -38,7 +39,7 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
     value = json_within(value)
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if not path or not re.search(r"[./]", key):
+            if len(key) <= _NAME_CHARACTERS and not (path and re.search(r"[./]", key)):
                 yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
     elif is_conversation(value):
         if is_by_agent(value[-1]):  # what others said is no answer

@@ -183,3 +183,13 @@ def test_options_go_before_what_a_file_says() -> None:
     entries = parse_mapping(["metadata.*=more"], base)
     assert str(entries) == "custom_id=id,x=y,metadata=topic,metadata.*=more"
     assert str(parse_mapping(["x=z"], entries)).endswith("metadata.*=more")
+
+
+def test_json_within_a_text_is_read_strictly_and_keeps_large_numbers() -> None:
+    mapping = parse_mapping(["custom_id=run.id,x=run.x"])
+    assert mapping.case({"run": '{"id": 123456789012345678901, "x": 1}'}, 1) == {
+        "custom_id": "123456789012345678901",
+        "inputs": {"x": 1},
+    }
+    for text in ('{"id": 1, "x": 1, "x": 2}', '{"id": 1, "x": NaN}', '{"id": 1, "x": "\udc80"}'):
+        assert mapping.case({"run": text}, 1) == {"inputs": {}}

@@ -150,3 +150,10 @@ def test_columns_behind_an_object_of_many_entries_are_proposed() -> None:
     found = propose([{"id": "a", "choices": many, "output": "b", "gold": "b"}] * 2, NEEDED)
     assert found.fields["agent_response"] == "output"
     assert found.fields["expected_output"] == "gold"
+
+
+def test_a_column_with_an_endless_name_is_not_looked_at() -> None:
+    rows = [{"id": f"q{each}", "k" * 3_000_000: "a"} | ANSWERS for each in range(3)]
+    found = propose(rows, NEEDED)
+    assert found.text == "custom_id=id,agent_response=output,expected_output=gold"
+    assert found.columns == ("id", "output", "gold")
