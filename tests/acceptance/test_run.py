@@ -651,7 +651,9 @@ def test_an_interrupted_run_suggests_a_command_that_discards_it_alone(cli, many)
     _, said = run.communicate(timeout=20)
     assert f"to discard it, weighbridge run {many.name} --clean" in said.decode()
     (folder,) = cli.state.iterdir()
-    assert cli("run", many.name, "--clean", "--json").json == {"removed": [str(folder)]}
+    (many.parent / "sub").mkdir()
+    otherwise = f"sub/../{many.name}"
+    assert cli("run", otherwise, "--clean", "--json").json == {"removed": [str(folder)]}
     assert cli.left_over() == []
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli.reading import files_of
 from weighbridge_producer.cli.show import out, print_json, shown
+from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
@@ -30,12 +32,17 @@ def clean_runs(cases: list[str], *, as_json: bool) -> None:
 
 def _interrupted_runs_of(cases: list[str]) -> Iterator[RunState]:
     settings = read_settings()
-    wanted = set(files_of(cases, settings)) if cases else None
+    wanted = set(map(_normal, files_of(cases, settings))) if cases else None
     for state in RunState.left_over(state_root(settings)):
-        if wanted is None or (state.inputs and wanted.issuperset(state.inputs)):
+        if wanted is None or (state.inputs and wanted.issuperset(map(_normal, state.inputs))):
             yield state
         else:
             state.release()
+
+
+def _normal(path: str) -> str:
+    """Return a path without `..`, or a URL as it is."""
+    return path if is_url(path) else os.path.normpath(path)
 
 
 def _description(state: RunState) -> str:
