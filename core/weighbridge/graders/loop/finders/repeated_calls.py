@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.history.call_kinds import is_wait
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
+from weighbridge.graders.loop.history.result_kinds import reports_success
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,8 +38,17 @@ def repeated_calls(
                 run.append(index)
                 often = max(often, times[exact])
                 continue
-        if len(run) >= least and often > limits.max_repeats:
+        if len(run) >= _least(calls, run, limits) and often > limits.max_repeats:
             yield Finding("interleaved", None, tuple(run))
         run, often = [], 0
         if call is None:
             times.clear()
+
+
+def _least(calls: Sequence[Call | None], run: Sequence[int], limits: Limits) -> int:
+    """Return the minimum number of calls, which is higher if most are changes that succeed: work may have to be done again."""
+    made = [call for index in run if (call := calls[index])]
+    changes = sum(
+        not is_read_only(call) and reports_success(call.result.text or "") for call in made
+    )
+    return (4 if 2 * changes > len(made) else 2) * limits.max_repeats

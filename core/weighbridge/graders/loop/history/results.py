@@ -26,6 +26,7 @@ from weighbridge.text import encodable
 from weighbridge.traces.fields import parse_arguments
 
 LONG_CHARACTERS = 80  #: a shorter result is a confirmation that many calls may have
+_ERROR_CHARACTERS = 60  #: minimum length of an error that says why a call failed
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
 _LEAST_ECHO_CHARACTERS = 4  #: a shorter argument may occur in a result by chance
 _ECHOED_VALUES = 100  #: number of arguments that are examined
@@ -61,9 +62,15 @@ class CallResult(Struct, eq=False, gc=False):
     def text(self) -> str | None:
         """The result as text, without an echo of the arguments; None if the trace has no result."""
         if self._text is None:
-            text = _text_of(self._output if self._output is not None else self._error)
+            text = _text_of(self._outcome())
             self._text = text and self._without_quotations(text)
         return self._text
+
+    def _outcome(self) -> Any:
+        """Return the output or, in place of it, an error that tells more than that the call failed."""
+        error = self._error
+        is_told = isinstance(error, str) and len(error) >= _ERROR_CHARACTERS
+        return error if is_told or self._output is None else self._output
 
     def _without_quotations(self, text: str) -> str:
         """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""

@@ -60,6 +60,17 @@ def test_a_new_request_of_the_user_parts_them():
     assert kinds([*looks("012345"), request, *looks("0213050")]) == []
 
 
+def fill(at):
+    arguments = {"cell": f"C{at}", "formula": f"=SUM(A{at}:B{at})"}
+    return tool("set_cell_formula", arguments, f"C{at}: formula set successfully")
+
+
+@pytest.mark.parametrize(("again", "found"), [("1231421", []), ("123142153416", ["interleaved"])])
+def test_work_that_is_done_again_is_a_loop_only_after_twice_as_many_calls(again, found):
+    steps = [*map(fill, range(1, 7)), *[fill(int(at)) for at in again]]
+    assert [kind for kind, _ in kinds(steps)] == found
+
+
 PIPES = [
     "rm -f /logs/*.tmp",
     "grep -v tmp",

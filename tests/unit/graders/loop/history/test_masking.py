@@ -36,6 +36,7 @@ def is_loop(outputs):
         [f"* Current step: {at} of 20\n* an empty page" for at in range(4, 8)],
         [f'{{"page": "the form is still there", "current_turn": {at}}}' for at in range(4, 8)],
         [f"The form is still there. Steps remaining: {9 - at}" for at in range(4)],
+        [f"examine drier\nObservation {at}: The drier is stuffy." for at in range(9, 13)],
         [f"The form is still there. remaining_steps={9 - at}" for at in range(4)],
         [f"URL: https://example.com/sign-in?ssi={token}&hl=de\nPlease sign in to see your orders" for token in TOKENS],
         [f"URL: https://example.com/sign-in?dsh=S{40 + at}8214777%3A17{at}39501882{at}&hl=de\nPlease sign in to see your orders" for at in range(1, 5)],
@@ -45,7 +46,7 @@ def is_loop(outputs):
         [*["The form is still there.\n"] * 3, "The form is still there.\nThis is your last step, so submit your answer now."],
         [*["The form is still there."] * 3, "The form is still there.\nOnly 4 rounds are allowed, stopping."],
     ],
-    ids=["steps and times", "steps", "turns in JSON", "steps left", "left steps", "tokens in addresses", "encoded tokens", "cells",
+    ids=["steps and times", "steps", "turns in JSON", "steps left", "observations", "left steps", "tokens in addresses", "encoded tokens", "cells",
          "use of tokens", "use of tokens, rounded", "last step", "end of the budget"],
 )  # fmt: skip
 def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
@@ -81,3 +82,28 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
 )
 def test_what_advances_is_progress(outputs):
     assert not is_loop(outputs)
+
+
+def test_a_call_that_fails_with_one_error_is_a_loop_whatever_else_is_on_the_page():
+    error = "TimeoutError: click: another element intercepts pointer events at (30, 40)"
+    short = "TimeoutError"
+
+    def clicks(error):
+        return [
+            {
+                "id": f"s{at}",
+                "type": "tool",
+                "name": "click",
+                "arguments": {"index": 25},
+                "output": f"slider 'now playing' value={5 * at}",
+                "error": error,
+            }
+            for at in range(4)
+        ]
+
+    def verdict(steps):
+        return LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"]
+
+    assert verdict(clicks(error)) == "fail"
+    assert verdict(clicks(error)[:3]) == "pass"
+    assert verdict(clicks(short)) == "pass"
