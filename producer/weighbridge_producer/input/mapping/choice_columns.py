@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.choices import Choice, Letter, whole_number
+from weighbridge_producer.input.mapping.choice_entries import whole_number
+from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.row_values import FirstOf, Path, json_within
 
 if TYPE_CHECKING:

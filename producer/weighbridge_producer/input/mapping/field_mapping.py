@@ -23,10 +23,11 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     json_within,
 )
-from weighbridge_producer.input.mapping.special_forms import Selection
+from weighbridge_producer.input.mapping.special_forms import faulting
 
 if TYPE_CHECKING:
     from weighbridge.errors import Fault
+    from weighbridge_producer.input.mapping.special_forms import Alternatives, Selection
 
 REST = "*"  #: a path that means all columns not used otherwise
 ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
@@ -81,7 +82,7 @@ class FieldMapping:
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None
     others: OtherRows | None = None  #: the rows that are no cases
-    _selections: tuple[Selection, ...] = field(init=False, repr=False, compare=False)
+    _selections: tuple[Selection | Alternatives, ...] = field(init=False, repr=False, compare=False)
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
     _inputs: tuple[_Field, ...] = field(init=False, repr=False, compare=False)
@@ -93,8 +94,7 @@ class FieldMapping:
         object.__setattr__(self, "metadata", metadata)
         # Metadata that cannot be selected are only missing.
         graded = (self.custom_id, *self.inputs.values())
-        selections = [value for value in graded if isinstance(value, Selection)]
-        object.__setattr__(self, "_selections", tuple(selections))
+        object.__setattr__(self, "_selections", tuple(filter(None, map(faulting, graded))))
         paths = [path for _, value in self.fields() for path in value.paths()]
         for source in (self.error, self.others):
             paths += source.paths() if source else ()

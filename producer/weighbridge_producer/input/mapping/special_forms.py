@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
 from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.json_cells import JsonCell
+from weighbridge_producer.input.mapping.row_values import MISSING, FirstOf
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.mapping.row_values import Value
+    from weighbridge.errors import Fault
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 WRITTEN = "choices[answer], letter(...), last_answer(messages) and json(column)"
 #: Forms for which a value of a row may be unfit, which is a fault of the row.
 Selection = Choice | Letter | JsonCell
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Alternatives with special forms, of which a value that selects nothing is no fault, but an ambiguous one is."""
+
+    first: FirstOf
+
+    def fault(self, row: Row, number: int) -> Fault | None:
+        """Return the fault of the first alternative that is ambiguous, unless one before it has a value."""
+        for value in self.first.values:
+            if isinstance(value, (Choice, Letter)) and (fault := value.ambiguity(row, number)):
+                return fault
+            if value.of(row, number) not in (MISSING, None):
+                return None
+        return None
+
+
+def faulting(value: Value) -> Selection | Alternatives | None:
+    """Return what says which rows have a value that is a fault; None if no row has one."""
+    if isinstance(value, FirstOf):
+        has_choices = any(isinstance(each, (Choice, Letter)) for each in value.values)
+        return Alternatives(value) if has_choices else None
+    return value if isinstance(value, Selection) else None
 
 
 def form_of(text: str) -> Value | None:

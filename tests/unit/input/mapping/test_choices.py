@@ -116,7 +116,18 @@ def test_choices_and_their_index_may_be_within_objects() -> None:
         (KEYED, "E", "choices[answer]: answer is 'E', but choices has A, B, C, D"),
         (LABELLED, 0, "choices[answer]: answer is 0, but choices has 1, 2, 3, 4"),
         ("Rome", 0, "choices[answer]: choices is 'Rome', which is neither a list nor an object"),
-        (["1", "2", "3"], "2", "answer is '2', an index and also the text of choice 1 in choices"),
+        (["1", "2", "3"], "2", "answer is '2', the index of '3' and also the text of choice 1 in"),
+        (["O", "A"], "A", "answer is 'A', the letter of 'O' and also the text of choice 1 in"),
+        (
+            {"A": "O", "B": "A"},
+            "A",
+            "answer is 'A', the label of 'O' and also the text of choice B",
+        ),
+        (
+            {"label": ["1", "2", "3", "4"], "text": ["3", "4", "5", "6"]},
+            "4",
+            "answer is '4', the label of '6' and also the text of choice 2 in choices",
+        ),
     ],
 )
 def test_a_value_that_selects_no_choice_is_a_fault_that_says_what_was_found(
@@ -125,6 +136,44 @@ def test_a_value_that_selects_no_choice_is_a_fault_that_says_what_was_found(
     row = {"choices": choices, "answer": answer}
     assert message in fault("choices[answer]", **row)
     assert message in fault("letter(choices[answer])", **row)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ["O", "A", "AB", "B"],
+        {"label": ["A", "B", "C", "D"], "text": ["O", "A", "AB", "B"]},
+        dict(zip("ABCD", ["O", "A", "AB", "B"], strict=True)),
+    ],
+)
+def test_a_value_that_is_also_the_text_of_another_choice_is_a_fault_beside_alternatives_too(
+    choices: Any,
+) -> None:
+    row = {"choices": choices, "answer": "A"}
+    for written in (
+        "choices[answer]|answer",
+        "letter(choices[answer])|answer",
+        "x|choices[answer]",
+    ):
+        assert "of 'O' and also the text of choice" in fault(written, **row)
+    assert inputs("answer|choices[answer]", **row) == {"x": "A"}
+    assert inputs("choices[answer]|answer", choices=choices, answer="C") == {"x": "AB"}
+    assert inputs("choices[answer]|answer", choices=choices, answer="none") == {"x": "none"}
+
+
+def test_a_number_that_is_no_index_of_a_choice_may_be_the_text_of_one() -> None:
+    row = {"choices": ["3", "4", "5", "6"], "answer": "4"}
+    assert inputs("choices[answer]", **row) == {"x": "4"}
+    assert inputs("choices[answer]|answer", **row) == {"x": "4"}
+    assert inputs("choices[answer]", **row | {"answer": 3}) == {"x": "6"}
+
+
+def test_ambiguous_rows_are_errors_of_a_reading(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{"choices": ["O", "A"], "answer": answer} for answer in ("A", "B", "O", "?")]
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    lines = [*Source(path, Settings(), mapped("choices[answer]|answer"))]
+    assert [line.fault and line.fault.code for line in lines] == ["INVALID_FIELD", None, None, None]
 
 
 @pytest.mark.parametrize(
