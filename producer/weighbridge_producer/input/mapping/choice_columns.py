@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.choice_entries import whole_number
+from weighbridge_producer.input.mapping.choice_entries import is_text_of, whole_number
 from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.row_values import FirstOf, Path, json_within
 
@@ -34,6 +35,25 @@ def choice_hint(rows: Sequence[Row], expected: str) -> str:
     return ""
 
 
+def choice_column(rows: Sequence[Row]) -> str:
+    """Return the column whose name and values in most rows are choices; empty if there is none."""
+    for column in rows[0] if rows else ():
+        if column.lower() in CHOICE_COLUMNS:
+            values = [json_within(row.get(column)) for row in rows]
+            if sum(isinstance(value, (Mapping, list)) for value in values) * 5 >= len(rows) * 4:
+                return column
+    return ""
+
+
+def texts_of_choices(rows: Sequence[Row], column: str, texts: Sequence[str]) -> dict[int, bool]:
+    """Return the positions of texts that are texts of their rows' choices, with False for those that are ambiguous."""
+    found = (
+        (number, is_text_of(text, row.get(column)))
+        for number, (row, text) in enumerate(zip(rows, texts, strict=True))
+    )
+    return {number: is_text is True for number, is_text in found if is_text is not False}
+
+
 def index_from_1_hint(rows: Sequence[Row], field: str, value: Value) -> str:
     """Return that the index in a special form, such as `choices[answer]`, counts from 1; empty if rows do not say so."""
     forms = value.values if isinstance(value, FirstOf) else (value,)
@@ -43,6 +63,10 @@ def index_from_1_hint(rows: Sequence[Row], field: str, value: Value) -> str:
             continue
         lists = [json_within(choice.choices.of(row, 1)) for row in rows]
         chosen = [choice.chosen.of(row, 1) for row in rows]
+        chosen = [
+            None if isinstance(each, str) and is_text_of(each, options) else each
+            for each, options in zip(chosen, lists, strict=True)
+        ]  # the text of a choice is no index
         numbers = [number for each in chosen if (number := whole_number(each)) is not None]
         are_numbers = len(numbers) * 2 >= len(rows) > 0
         if are_numbers and min(numbers) == 1 and any(map(_is_behind, chosen, lists)):

@@ -100,6 +100,20 @@ def position_of(
     raise NoEntryError(f"{what}, but {where} has {count}, counted from 0")
 
 
+def is_text_of(chosen: str, choices: Any) -> bool | None:
+    """Return whether a text is the text of a choice; None if it is also the index, letter or label of another."""
+    try:
+        names, entries = listed_choices(decoded_choices(choices), "")
+        if chosen not in entries:
+            return False
+        position_of(chosen, names, entries, "", "")
+    except AmbiguousEntryError:
+        return None
+    except NoEntryError:
+        pass
+    return chosen in entries
+
+
 def _named_position(chosen: Any, names: list[Any]) -> int | None:
     """Return the position of a key or label; None if there is none."""
     if isinstance(chosen, bool):
@@ -126,7 +140,7 @@ def _ambiguous(
     other = names[by_text] if names is not None else by_text
     return AmbiguousEntryError(
         f"{what}, the {kind} of {shown(entries[by_key])} and also the text of choice {other} in {where}",
-        "leave the row out, or write the answer so that it is one of them only; letters alone are compared with letter(COLUMN)",
+        "leave the row out; if the column has nothing but texts, map it as it is, and if nothing but letters, with letter(COLUMN)",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,7 +14,14 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import shorten
-from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row
+from weighbridge_producer.input.mapping.row_values import (
+    MISSING,
+    FirstOf,
+    Path,
+    Row,
+    Value,
+    json_within,
+)
 
 _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
@@ -104,7 +111,30 @@ def texts_in(value: Any) -> list[str] | None:
     return texts if all(isinstance(each, str) for each in texts) else None
 
 
-def hold_texts(values: Iterable[Any]) -> bool:
-    """Return whether there are values that are not empty, and all of them hold texts as JSON or as Python writes them."""
+def mostly_hold_texts(values: Iterable[Any]) -> bool:
+    """Return whether all of the values that are not empty, or more than half and several, hold texts as JSON or Python.
+
+    Half is enough, because plain texts are hardly ever written so.
+    """
     present = [value for value in values if value is not None and value != ""]
-    return bool(present) and all(texts_in(value) is not None for value in present)
+    holding = sum(texts_in(value) is not None for value in present)
+    return 0 < holding == len(present) or (holding > 1 and holding * 2 > len(present))
+
+
+def form_for(path: str, present: Sequence[str], *, takes_one: bool) -> Value | None:
+    """Return what reads the texts at a path, of which most hold texts; None if no form does.
+
+    `takes_one` says that of several texts the first is taken, to which only lists in JSON have a path. Plain texts among the
+    others are taken as they are.
+    """
+    held = [texts for text in present if (texts := texts_in(text)) is not None]
+    form: Value = JsonCell.in_(path)
+    are_all_read = all(value_in(text) is not MISSING for text in present)
+    if takes_one and any(len(texts) > 1 for texts in held):
+        are_lists = [isinstance(json_within(text), list) for text in present]
+        if sum(are_lists) < len(held):
+            return None
+        form, are_all_read = Path(f"{path}.0"), all(are_lists)
+    if are_all_read or "|" in path:
+        return form
+    return FirstOf((Path(f"{form}|{path}"), form, Path(path)))

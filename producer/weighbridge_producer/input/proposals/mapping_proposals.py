@@ -121,9 +121,13 @@ class _Draft:
         self._look_for_several_answers()
 
     def _look_for_several_answers(self) -> None:
-        self.answers, self.has_several = list_of_answers(
-            self.taken.get(_EXPECTED, ""), self.columns
-        )
+        self.answers, self.has_several = list_of_answers(self._path_of(_EXPECTED), self.columns)
+
+    def _path_of(self, name: str) -> str:
+        """Return the path of an input; of alternatives for a cell with JSON, that of the first."""
+        path = self.taken.get(name, "")
+        is_in_json = self.in_json is not None and path == self.in_json.path
+        return path.partition("|")[0] if is_in_json else path
 
     def replace_answers_that_never_agree(self) -> None:
         """Take or note a column that agrees with one of the answers, if the one that was chosen never does."""
@@ -173,9 +177,9 @@ class _Draft:
         notes = []
         if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
             notes.append(self.in_json.note)
-        if several := list_of_several(self.taken.get(_RESPONSE, ""), self.rows):
+        if several := list_of_several(self._path_of(_RESPONSE), self.rows):
             notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
-        expected = self.taken.get(_EXPECTED, "")
+        expected = self._path_of(_EXPECTED)
         if not self.has_several and (several := list_of_several(expected, self.rows)):
             notes.append(
                 f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"

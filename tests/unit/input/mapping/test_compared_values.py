@@ -126,6 +126,82 @@ def test_other_values_are_not_noted(outputs: Any, golds: Any) -> None:
     assert hint(outputs, golds) == ""
 
 
+def test_most_values_of_a_column_decide() -> None:
+    numbers = [*range(19), "unknown"]
+    found = hint(numbers, [f"{number}.0" for number in range(19)] + ["unknown"])
+    assert found.startswith(
+        "expected_output has mostly whole numbers with a decimal point such as '0.0', and agent_response mostly values such as"
+        " '0': save them without it"
+    )
+    assert "astype('Int64')" in hint(
+        [*range(4), "I don't know"], ["0.0", "1.0", "2.0", "3.0", "4.0"]
+    )
+    found = hint(["A", "B", "C", "D", "I cannot answer"], (0, 1, 2, 3, 0), choices=list("wxyz"))
+    assert found == (
+        "agent_response has mostly letters such as 'A', and expected_output numbers such as '0': write"
+        " expected_output=letter(gold)"
+    )
+    assert "mostly letters such as 'B'" in hint([*TEXTS, "x"], ["B", "A", "C", "B", "none"])
+    assert "in 4 of the first 5 rows" in hint([*"21334", "?"], (1, 0, 2, 2, 1, "-"))
+    assert hint(("42", "7", "one", "two"), ("42.0", "7.0", "1.5", "2.5")) == ""
+    assert hint(("yes", "no", "yes", "no", "unknown"), "10100") == ""
+
+
+def test_letters_with_marks_or_words_beside_indexes_are_noted() -> None:
+    choices = list("wxyz")
+    end = "write expected_output=letter(gold), and"
+    found = hint(("(A)", "B.", "**C**"), (0, 1, 2), choices=choices)
+    assert f"{end} let string-match ignore the marks" in found
+    found = hint(("A. w", "The answer is B", "C: y"), (0, 1, 2), choices=choices)
+    assert f"{end} map a column with the letters alone" in found
+
+
+def test_letters_among_texts_beside_indexes_are_compared_as_texts() -> None:
+    found = hint(("B", "w", "A", "z"), (1, 0, 0, 1), choices=list("wxyz"))
+    assert found.endswith(
+        "write expected_output=choices[gold] and agent_response=choices[output]|output to compare the texts"
+    )
+
+
+def test_texts_of_choices_are_no_indexes_and_no_letters() -> None:
+    labels = ["1", "2", "3", "4"]
+    rows = [["3", "4", "5", "6"], ["Quito", "Lima", "Rome", "Oslo"], ["a 2", "b 3", "c", "d"]]
+    rows = [
+        {"output": output, "gold": gold, "choices": {"text": texts, "label": labels}}
+        for output, gold, texts in zip(("4", "Quito", "b 3"), "223", rows, strict=True)
+    ]
+    mapping = parse_mapping([MAPPING])
+    assert compared_hint(rows, mapping).endswith(
+        "write expected_output=choices[gold] to compare the texts"
+    )
+    vitamins = ["Vitamin A", "Vitamin B", "Vitamin C"]
+    assert hint(vitamins, (0, 1, 1), choices=vitamins).endswith(
+        "=choices[gold] to compare the texts"
+    )
+
+
+def test_texts_of_choices_are_not_said_to_be_indexes_from_1() -> None:
+    rows = [
+        {"output": output, "gold": 1, "choices": ["3", "4", "5", "6"]} for output in ("4", "5", "1")
+    ]
+    mapping = MAPPING.replace("=output", "=choices[output]|output").replace(
+        "=gold", "=choices[gold]"
+    )
+    assert compared_hint(rows, parse_mapping([mapping])) == ""
+
+
+def test_texts_in_json_beside_a_plain_one_are_noted() -> None:
+    golds = ['["Paris","Lutetia"]', "['Oslo']", '["Bern"]', "Wien"]
+    found = hint(("Paris", "Oslo", "Bern", "Wien"), golds)
+    assert "mostly texts in the notation of JSON or Python such as" in found
+    assert found.endswith("write expected_output=json(gold)|gold")
+    assert hint("abcd", [*golds[:3], "null"]).endswith("write expected_output=json(gold)")
+    assert hint([*golds[2:3], '["a","b"]', "x"], "abc").endswith(
+        "write agent_response=output.0|output"
+    )
+    assert hint(TEXTS, [*golds[:2], "Wien", "Rom"]) == ""
+
+
 def test_a_proposal_has_the_note(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,output,answerKey\nk1,The sun,B\nk2,A bird,A\nk3,An ox,C\n")

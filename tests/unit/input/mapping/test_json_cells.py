@@ -155,6 +155,28 @@ def test_of_several_answers_the_first_is_proposed_where_only_one_is_taken(tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("odd", "form"),
+    [("Wien", "json(gold)|gold"), ("null", "json(gold)"), ("", "json(gold)")],
+)
+def test_most_texts_decide_that_json_is_proposed(odd: str, form: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    cells = [
+        ("Paris", '["Lutetia", "Paris"]'),
+        ("Oslo", "['Oslo']"),
+        ("Bern", '"Bern"'),
+        ("Wien", odd),
+    ]
+    proposal = proposal_for(path, cells, EXACT)
+    assert proposal.fields["expected_output"] == form
+    last = {"Wien": "pass", "null": "ungradable", "": "fail"}[odd]
+    assert verdicts(path, proposal.text, EXACT) == ["pass", "pass", "pass", last]
+    lists = [("Paris", '["Paris", "Lutetia"]'), ("Lima", '["Lima"]'), ("Wien", "Wien")]
+    first = proposal_for(tmp_path / "b.csv", lists, BOOLEAN)
+    assert first.fields["expected_output"] == "gold.0|gold"
+    assert "only the first of several" in first.caution
+
+
+@pytest.mark.parametrize(
     "cells",
     [
         [('"Paris"', '"Paris"'), ('"Lima"', '"Lima"')],
