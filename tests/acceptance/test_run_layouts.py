@@ -227,6 +227,19 @@ def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
     assert "empty expected_output" not in full.err
 
 
+def test_booleans_with_a_decimal_point_have_one_note(cli, tmp_path):
+    (tmp_path / "a.csv").write_text("id,is_spam,predicted\n1,1.0,1\n2,0.0,0\n3,1.0,1\n4,,0\n")
+    proposed = cli("run", "a.csv", "-g", "true-false", "-o", "o.jsonl")
+    assert (
+        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are no booleans" in proposed.err
+    )
+    mapping = "custom_id=id,agent_response=predicted,expected_output=is_spam"
+    run = cli("run", "a.csv", "-g", "true-false", "-o", "o.jsonl", "--map", mapping)
+    assert "save them as integers" in run.err
+    assert "aliases" not in run.out + run.err
+    assert "an empty expected_output, which is no boolean, so that true-false" in run.err
+
+
 @pytest.mark.parametrize("piped", [False, True], ids=["a file", "a pipe"])
 def test_answers_in_another_notation_than_the_expected_ones_are_noted(cli, tmp_path, piped):
     text = 'id,output,gold\n1,Paris,"""Paris"""\n2,Lima,"""Lima"""\n'

@@ -137,7 +137,7 @@ def submit(
             )
             raise typer.Exit(ERROR) from None
         print_unused(given)
-        print_empty_expected(given)
+        print_empty_expected(given, specs)
         print_notes(given)
         unread = batch.unread
         if as_json:

@@ -165,13 +165,19 @@ def print_unused(source: Source) -> None:
             err.print(f"{shown(str(join.index.file))}: {rows}: {why}", soft_wrap=True)
 
 
-def print_empty_expected(source: Source) -> None:
-    """Print the number of rows with an empty expected output, which only an empty answer matches."""
+def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
+    """Print the number of rows with an empty expected output, which only an empty answer matches, or none of a boolean."""
     if empty := source.notes.empty_expected:
         has = "has" if empty == 1 else "have"
+        are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
+        what = (
+            "which is no boolean, so that true-false cannot grade it"
+            if are_booleans
+            else "which only an empty answer matches"
+        )
         err.print(
-            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, which only an empty answer"
-            " matches"
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, {what}",
+            soft_wrap=True,
         )
 
 

@@ -227,12 +227,12 @@ def run(
         err.print(f"{missing} that failed in {shown(only_failed)} are not in the input")
     if not report.cut_short:
         print_unused(source)
-        print_empty_expected(source)
+        print_empty_expected(source, specs)
         print_notes(source)
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:
-        _print_report(report, outputs)
+        _print_report(report, outputs, names_words=not source.notes.wants_integers)
     print_absences(report.slices, source.mapping)
     exit_with(decision)
 
@@ -298,12 +298,12 @@ def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
             state.release()
 
 
-def _print_report(report: RunReport, outputs: tuple[str, ...]) -> None:
+def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: bool) -> None:
     console = err if any(map(goes_to_stdout, outputs)) else out
     counts = report.state.counts
     if report.byte_order_mark:
         console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
-    print_summary(report.summary, counts, console, report.examples)
+    print_summary(report.summary, counts, console, report.examples, names_words=names_words)
     print_slices(report.slices, console)
     if report.errored:
         console.print()

@@ -146,8 +146,13 @@ def print_summary(
     counts: Counts,
     console: Console = out,
     examples: Mapping[tuple[str, str], str] | None = None,
+    *,
+    names_words: bool = True,
 ) -> None:
-    """Print a table of outcomes by label, and a table of causes with examples."""
+    """Print a table of outcomes by label, and a table of causes with examples.
+
+    Without `names_words`, it is not said how to name words for true and false.
+    """
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
     outcomes = _outcomes(rows, console, closed=bool(counts.cut_short))
@@ -161,7 +166,7 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
-        if hint := unknown_words_hint(row):
+        if names_words and (hint := unknown_words_hint(row)):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)
     if any(row.causes for row in rows):
         console.print()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.row_values import Row
 
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
+_TEXTS_COMPARED = ", because texts are compared"
 _INDEXES = 26
 _LETTER = re.compile("[A-Ja-j]").fullmatch  #: of one of ten choices
 _MARKED_LETTER = re.compile(r"\W*[A-Ja-j]\W*").fullmatch
@@ -52,6 +53,11 @@ def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
         if mostly_hold_texts(side.texts) and other.has_few(texts_in):
             return _json_hint(side, other)
     return next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
+
+
+def wants_integers(rows: Sequence[Row], mapping: FieldMapping) -> bool:
+    """Return whether `compared_hint` says that whole numbers of one of the answers have a decimal point."""
+    return compared_hint(rows, mapping).endswith(_TEXTS_COMPARED)
 
 
 def _hint(side: Side, other: Side, rows: Sequence[Row]) -> str:
@@ -99,7 +105,7 @@ def _pointed_hint(side: Side, other: Side) -> str:
         if can_be_integers
         else "save them without it"
     )
-    return f"{what}: {how}, because texts are compared"
+    return f"{what}: {how}{_TEXTS_COMPARED}"
 
 
 def _advice(side: Side, form: object) -> str:

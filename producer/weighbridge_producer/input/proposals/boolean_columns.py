@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _GRADER = "true-false"
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _DIGITS = frozenset("01")
+_POINTED_DIGITS = frozenset({"0.0", "1.0"})  #: as pandas writes them in a column with gaps
 _WORDS = {
     _EXPECTED: re.compile("^should|^must|^ought|expect|label|gold|truth|target|reference|human"),
     _RESPONSE: re.compile("agent|decision|decided|verdict|^y?pred|predict|^model|assistant|bot$"),
@@ -60,6 +61,18 @@ def boolean_words(graders: Sequence[GraderSpec]) -> frozenset[str]:
 def boolean_columns(columns: Columns, words: frozenset[str]) -> Columns:
     """Return the columns that have nothing but booleans; digits are such only if there are both."""
     return {path: values for path, values in columns.items() if _are_booleans(values, words)}
+
+
+def pointed_booleans_note(columns: Columns, words: frozenset[str]) -> str:
+    """Return that the first column of 1.0 and 0.0 is no column of booleans, and what makes it one; empty if there is none."""
+    for path, values in columns.items():
+        present = {str(value).strip() for value in values if value not in (None, "")}
+        if present and present <= _POINTED_DIGITS and not present <= words and _may_be_answer(path):
+            return (
+                f"{path!r} is left out because {' and '.join(sorted(present, reverse=True))} are no booleans to {_GRADER};"
+                " save it as integers (in pandas with astype('Int64'))"
+            )
+    return ""
 
 
 def choose_booleans(

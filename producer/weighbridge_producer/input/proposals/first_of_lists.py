@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, json_within
+from weighbridge_producer.input.proposals.column_names import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from weighbridge_producer.input.mapping.row_values import Row
 
 _FIRST = "0"
+_PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*")  #: a key that jq takes as it is
+_CORRECT = "correct"  #: a tag, or the end of a boolean's name, of a correct entry
 
 
 def list_of_several(path: str, rows: Sequence[Row]) -> str | None:
@@ -37,6 +42,29 @@ def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, b
     if not (lists and are_texts):
         return "", False
     return around, any(len(set(each)) > 1 for each in lists)
+
+
+def how_to_keep_correct(path: str, rows: Sequence[Row]) -> str:
+    """Return how to leave only the correct entries in a list; empty if no tag or boolean of an entry says which are.
+
+    A mapping takes an entry by its position alone.
+    """
+    lists = (json_within(Path(path).of(row, 0)) for row in rows)
+    entries = [each for entries in lists if isinstance(entries, list) for each in entries]
+    objects = [each for each in entries if isinstance(each, Mapping)]
+    name = Path(path).name
+    keys = dict.fromkeys(key for each in objects for key in each if _PLAIN.fullmatch(key))
+    for key in keys if _PLAIN.fullmatch(name) else ():
+        marks = [each.get(key) for each in objects]
+        if any(isinstance(mark, list) and _CORRECT in mark for mark in marks):
+            test = f'.{key} | index("{_CORRECT}")'
+        elif normal(key).endswith(_CORRECT) and any(mark is True for mark in marks):
+            test = f".{key} == true"
+        else:
+            continue
+        command = f"jq -c '(.. | .{name}? | arrays) |= map(select({test}))' FILE > COPY"
+        return f"; a mapping cannot choose by {key!r}, so leave only the correct ones in a copy, as with {command}"
+    return ""
 
 
 def _differ(entries: Any, rest: list[str]) -> bool:

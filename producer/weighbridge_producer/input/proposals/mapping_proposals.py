@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import ROW_NUMBER, Path, Template, Value
 from weighbridge_producer.input.proposals.agreeing_columns import agreeing_column
-from weighbridge_producer.input.proposals.boolean_columns import boolean_columns
+from weighbridge_producer.input.proposals.boolean_columns import (
+    boolean_columns,
+    pointed_booleans_note,
+)
 from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_values import column_values
-from weighbridge_producer.input.proposals.first_of_lists import list_of_answers, list_of_several
+from weighbridge_producer.input.proposals.first_of_lists import (
+    how_to_keep_correct,
+    list_of_answers,
+    list_of_several,
+)
 from weighbridge_producer.input.proposals.json_columns import json_column
 from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST, metadata_paths
 from weighbridge_producer.input.proposals.named_columns import named_columns
@@ -64,6 +71,7 @@ def propose(
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
     draft = _Draft(rows, needed, given, columns, own, boolean_columns(columns, booleans))
     draft.choose_columns()
+    draft.note_pointed_booleans(booleans)
     draft.read_json_cells(accepts_several=accepts_several)
     draft.replace_answers_that_never_agree()
     return draft.proposal(tuple(all_columns), accepts_several=accepts_several)
@@ -101,12 +109,24 @@ class _Draft:
         self.guesses = {name: inputs[name] for name in self.named.guessed}
         if not self.booleans:
             columns = _with_special_forms(self.given, self.columns, self.rows)
-            self.guesses |= _guesses(columns, inputs, self.custom_id, self.needed)
+            # A column that may be the agent's answer as well is not the expected one.
+            rivals = {*self.named.rivals} - {inputs.get(_RESPONSE)}
+            free = {path: values for path, values in columns.items() if path not in rivals}
+            self.guesses |= _guesses(free, inputs, self.custom_id, self.needed)
         inputs |= self.guesses
         codes = {path: values for path, values in self.own.items() if path not in inputs.values()}
         if not self.ids and (custom_id := guessed_id(codes, len(self.rows))):
             self.custom_id = self.guesses["custom_id"] = custom_id
         self.taken = {"custom_id": str(self._id())} | inputs
+
+    def note_pointed_booleans(self, words: frozenset[str]) -> None:
+        """Note a column of 1.0 and 0.0 if an answer is missing that may only be one of the words for booleans."""
+        missing = [name for name in _ANSWERS if name in self.needed and name not in self.taken]
+        free = {
+            path: self.columns[path] for path in self.columns if path not in self.taken.values()
+        }
+        if words and missing and (note := pointed_booleans_note(free, words)):
+            self.notes.append(f"{' and '.join(missing)}: {note}")
 
     def _id(self) -> Path | Template:
         if len(self.ids) > 1:
@@ -136,6 +156,8 @@ class _Draft:
         free = [path for path in self.columns if path not in {self.custom_id, *self.ids}]
         expected = self.answers or self.taken[_EXPECTED]
         better = agreeing_column(self.rows, free, self.taken[_RESPONSE], expected)
+        if better and better.field == _EXPECTED and better.path in self.named.rivals:
+            return
         if better and _is_preferred(better, self.named, self.guesses):
             self.taken[better.field] = self.guesses[better.field] = better.path
             self._look_for_several_answers()
@@ -183,6 +205,7 @@ class _Draft:
         if not self.has_several and (several := list_of_several(expected, self.rows)):
             notes.append(
                 f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"
+                f"{how_to_keep_correct(several, self.rows)}"
             )
         return notes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.input.mapping.compared_values import compared_hint
+from weighbridge_producer.input.mapping.compared_values import compared_hint, wants_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +75,11 @@ class RowNotes:
         """Return all notes on the rows."""
         hint = compared_hint(self._first, self._mapping) if self._mapping else ""
         return [*self.counts(), *([hint] if hint else [])]
+
+    @property
+    def wants_integers(self) -> bool:
+        """True if a note says to save numbers as integers."""
+        return self._mapping is not None and wants_integers(self._first, self._mapping)
 
     def counts(self) -> list[str]:
         """Return the notes that count rows."""

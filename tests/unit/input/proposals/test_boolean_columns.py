@@ -67,3 +67,14 @@ def test_the_aliases_of_the_grader_are_booleans() -> None:
     assert boolean_words([spec]) >= {"grant", "deny"}
     assert not boolean_words([spec, GraderSpec("string-match")])
     assert not boolean_words([])
+
+
+def test_a_column_of_booleans_with_a_decimal_point_that_is_left_out_is_named() -> None:
+    found = proposed({"id": ["x", "y"], "is_spam": ["1.0", "0.0"], "predicted": ["1", "0"]})
+    assert found.missing == ("expected_output",)
+    [note] = found.notes
+    assert note == (
+        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are no booleans to true-false; save it as integers (in"
+        " pandas with astype('Int64'))"
+    )
+    assert not proposed({"id": ["x", "y"], "score": ["1.0", "0.0"], "predicted": ["1", "0"]}).notes

@@ -351,5 +351,39 @@ def test_the_first_of_several_references_is_said_to_be_the_only_one_taken(first:
     ]
     found = propose(rows, NEEDED)
     assert found.fields["expected_output"] == "instance.references.0.output.text"
-    note = "expected_output: only the first of several entries of 'instance.references', whichever of them is correct"
+    note = (
+        "expected_output: only the first of several entries of 'instance.references', whichever of them is correct; a mapping"
+        " cannot choose by 'tags', so leave only the correct ones in a copy, as with jq -c"
+        """ '(.. | .references? | arrays) |= map(select(.tags | index("correct")))' FILE > COPY"""
+    )
     assert found.caution == (note if first != "Paris" else "")
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ({"is_correct": True}, "select(.is_correct == true)"),
+        ({"kind": "gold"}, ""),
+        ({"is correct": True}, ""),
+    ],
+)
+def test_entries_with_a_boolean_for_the_correct_one_are_kept_by_it(
+    mark: dict[str, Any], said: str
+) -> None:
+    references = [{"text": "Tokyo"}, {"text": "Paris", **mark}]
+    found = propose([{"id": "1", "references": references, "predicted_text": "x"}] * 2, NEEDED)
+    assert found.fields["expected_output"] == "references.0.text"
+    assert said in found.caution
+    assert ("jq" in found.caution) == bool(said)
+
+
+def test_a_column_that_may_be_the_answer_too_is_not_proposed_as_the_expected_one() -> None:
+    answers = ["Paris", "Lima", "Kyoto", "Nairobi"]
+    rows = [
+        {"instance_id": f"id{n}", "predicted_text": text, "truncated_output_text": text}
+        for n, text in enumerate(answers)
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["agent_response"] == "predicted_text"
+    assert found.missing == ("expected_output",)
+    assert found.rivals == ("predicted_text", "truncated_output_text")
