@@ -378,6 +378,21 @@ def test_expected_answers_in_other_words_are_said_to_need_aliases(cli, tmp_path,
     assert hint not in known.out
 
 
+def test_a_list_as_the_expected_value_is_said_to_need_expected_any(cli, tmp_path):
+    inputs = {"agent_response": "x", "expected_output": ["y", "x"]}
+    case = {"custom_id": "a", "inputs": inputs}
+    (tmp_path / "a.jsonl").write_text(json.dumps(case))
+    given = ("run", "a.jsonl", "-g", "string-match", "-o", "o.jsonl")
+    assert "string-match: an expected value is a list; to accept several answers" in cli(*given).out
+    more = {"grader": "string-match", "config": {"expected_any": ["x"]}}
+    case |= {"inputs": inputs | {"expected_output": "y"}, "graders": [more]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(case))
+    assert "1/1" in cli(*given).out
+    case = {"custom_id": "a", "inputs": inputs | {"expected_output": 1.5}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(case))
+    assert "expected_any" not in cli(*given).out
+
+
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
     rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
     (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)

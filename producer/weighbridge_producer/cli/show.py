@@ -18,7 +18,7 @@ from rich.table import Table
 
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable, shorten
-from weighbridge_producer.cli.unknown_words import unknown_words_hint
+from weighbridge_producer.cli.expected_hints import several_answers_hint, unknown_words_hint
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
-        if names_words and (hint := unknown_words_hint(row)):
+        words = unknown_words_hint(row) if names_words else ""
+        if hint := words or several_answers_hint(row, examples or {}):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)
     if any(row.causes for row in rows):
         console.print()

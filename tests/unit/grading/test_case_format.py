@@ -23,9 +23,9 @@ def section(title: str) -> str:
 
 
 def test_every_example_is_a_case_or_a_result() -> None:
-    assert len(CASES) == 3
+    assert len(CASES) == 4
     assert len(RESULTS) == 2
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["custom_id"])

@@ -1,13 +1,17 @@
-"""The hint for results of `true-false` whose expected answers are words that it does not know."""
+"""Hints for results whose expected answers could not be graded: words that `true-false` does not know, and lists."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weighbridge.jobs.outcome import GraderSummary
 
 _GRADER = "true-false"
+_NOT_TEXT = "expected_is_text: not text"  #: of `string-match`
+_OF_LIST = "Expected value '["
 #: Also of words that have known ones within them, such as 1.0.
 _CAUSES = tuple(f"expected_is_boolean: {kind}" for kind in ("other", "both", "wrapped"))
 
@@ -21,4 +25,14 @@ def unknown_words_hint(row: GraderSummary) -> str:
     return (
         "no expected value is a known word for true or false; name yours with"
         """ --config 'aliases={"true": ["WORD"], "false": ["WORD"]}'"""
+    )
+
+
+def several_answers_hint(row: GraderSummary, examples: Mapping[tuple[str, str], str]) -> str:
+    """Return how a case names several accepted answers if a list of them is its expected value; empty for other results."""
+    if _OF_LIST not in examples.get((row.label, _NOT_TEXT), ""):
+        return ""
+    return (
+        "an expected value is a list; to accept several answers, make one of them expected_output, and the others"
+        """ expected_any in the case: "graders": [{"grader": "string-match", "config": {"expected_any": [...]}}]"""
     )
