@@ -40,6 +40,11 @@ class Side:
         is_all = fitting == present > 0
         return is_all or (fitting >= 2 and fitting * _OF >= present * _MOST)
 
+    def has_several(self, is_one: Kind) -> bool:
+        """Return whether more than half of the values that are not empty, and at least two, or all are of a kind."""
+        present, fitting = len(self.present), len(self.those(is_one))
+        return fitting == present > 0 or (fitting >= 2 and fitting * 2 > present)
+
     def has_few(self, is_one: Kind) -> bool:
         """Return whether at most one in ten of the values that are not empty is of a kind."""
         return len(self.those(is_one)) * _FEW <= len(self.present)

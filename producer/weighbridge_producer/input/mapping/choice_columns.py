@@ -23,9 +23,10 @@ def choice_hint(rows: Sequence[Row], expected: str) -> str:
     named = (column for column in rows[0] if column.lower() in CHOICE_COLUMNS) if values else ()
     for column in named:
         lists = [json_within(row.get(column)) for row in rows]
-        indexes = sum(map(_is_index_into, values, lists))  # some rows may have none, such as -1
+        chosen = _without_texts(values, lists)
+        indexes = sum(map(_is_index_into, chosen, lists))  # some rows may have none, such as -1
         if indexes * 2 >= len(rows):
-            if any(map(_is_behind, values, lists)):
+            if any(map(_is_behind, chosen, lists)):
                 return _from_1("expected_output", expected, column)
             text = f"{column}[{expected}]"
             return (
@@ -63,10 +64,7 @@ def index_from_1_hint(rows: Sequence[Row], field: str, value: Value) -> str:
             continue
         lists = [json_within(choice.choices.of(row, 1)) for row in rows]
         chosen = [choice.chosen.of(row, 1) for row in rows]
-        chosen = [
-            None if isinstance(each, str) and is_text_of(each, options) else each
-            for each, options in zip(chosen, lists, strict=True)
-        ]  # the text of a choice is no index
+        chosen = _without_texts(chosen, lists)
         numbers = [number for each in chosen if (number := whole_number(each)) is not None]
         are_numbers = len(numbers) * 2 >= len(rows) > 0
         if are_numbers and min(numbers) == 1 and any(map(_is_behind, chosen, lists)):
@@ -79,6 +77,14 @@ def _from_1(field: str, index: str, column: str) -> str:
         f"{field}: {index} seems to be an index into {column} that counts from 1; {column}[...] and letter(...) count"
         " from 0, so subtract 1 from it in the file"
     )
+
+
+def _without_texts(values: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
+    """Return values with None for those that are the text of one of their choices, which are no indexes."""
+    return [
+        None if isinstance(value, str) and is_text_of(value, choices) else value
+        for value, choices in zip(values, lists, strict=True)
+    ]
 
 
 def _is_index_into(value: Any, choices: Any) -> bool:

@@ -104,14 +104,17 @@ def is_text_of(chosen: str, choices: Any) -> bool | None:
     """Return whether a text is the text of a choice; None if it is also the index, letter or label of another."""
     try:
         names, entries = listed_choices(decoded_choices(choices), "")
-        if chosen not in entries:
-            return False
+    except NoEntryError:
+        return False  # no choices
+    if chosen not in entries:
+        return False
+    try:
         position_of(chosen, names, entries, "", "")
     except AmbiguousEntryError:
         return None
     except NoEntryError:
         pass
-    return chosen in entries
+    return True
 
 
 def _named_position(chosen: Any, names: list[Any]) -> int | None:

@@ -62,7 +62,7 @@ def wants_integers(rows: Sequence[Row], mapping: FieldMapping) -> bool:
 
 def _hint(side: Side, other: Side, rows: Sequence[Row]) -> str:
     """Return what is wrong with the values of a side, compared with the other's; empty if nothing is."""
-    if side.are(_POINTED) and other.are(_is_whole_or_boolean):
+    if side.are(_POINTED) and other.has_several(_is_whole_or_boolean):
         return _pointed_hint(side, other)
     column = choice_column(rows)
     texts = texts_of_choices(rows, column, other.texts) if column else {}

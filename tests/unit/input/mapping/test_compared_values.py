@@ -11,6 +11,7 @@ import pytest
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.recognition import Opened, recognise
@@ -147,6 +148,26 @@ def test_most_values_of_a_column_decide() -> None:
     assert hint(("yes", "no", "yes", "no", "unknown"), "10100") == ""
 
 
+def test_wrong_words_among_whole_numbers_hide_no_decimal_point() -> None:
+    found = hint(("42", "seven", "9"), ("42.0", "7.0", "9.0"))
+    assert "agent_response mostly values such as '42': save them as integers" in found
+
+
+def test_rows_without_choices_are_no_obstacle() -> None:
+    rows = [
+        {"output": text, "gold": n, "choices": choices}
+        for text, n, choices in zip(
+            "abcdef", (1, 0, 2, 1, 0, 3), [list("wxyz")] * 5 + [None], strict=True
+        )
+    ]
+    mapping = parse_mapping([MAPPING])
+    assert compared_hint(rows, mapping).endswith("write expected_output=letter(gold)")
+    words = [row | {"output": text} for row, text in zip(rows, "wxyzwx", strict=True)]
+    assert compared_hint(words, mapping).endswith(
+        "expected_output=choices[gold] to compare the texts"
+    )
+
+
 def test_letters_with_marks_or_words_beside_indexes_are_noted() -> None:
     choices = list("wxyz")
     end = "write expected_output=letter(gold), and"
@@ -188,6 +209,14 @@ def test_texts_of_choices_are_not_said_to_be_indexes_from_1() -> None:
         "=gold", "=choices[gold]"
     )
     assert compared_hint(rows, parse_mapping([mapping])) == ""
+
+
+def test_expected_texts_of_choices_are_not_said_to_be_indexes() -> None:
+    rows = [{"gold": gold, "choices": [*"1234"]} for gold in ("4", "4", "4")]
+    assert choice_hint(rows, "gold") == ""
+    assert "counts from 1" in choice_hint(
+        [row | {"gold": n} for n, row in enumerate(rows, 2)], "gold"
+    )
 
 
 def test_texts_in_json_beside_a_plain_one_are_noted() -> None:
