@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
-
-import orjson
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
@@ -21,12 +20,13 @@ from weighbridge_producer.input.mapping.row_values import (
     Row,
     Value,
     json_within,
+    strict_json,
 )
 
 _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
 #: Of a list in Python's notation, which takes longer to read than JSON.
-_PYTHON_CHARACTERS = 256 * KIB
+_PYTHON_CHARACTERS = 64 * KIB
 #: A text as Python's `repr` writes it.
 _ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _LITERAL = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"
@@ -70,7 +70,7 @@ class JsonCell:
         what = f"{self.text}: {self.cell.text} is {shorten(repr(value), _SHOWN)}"
         return Fault(
             ErrorCode.INVALID_FIELD,
-            f"{what}, which is not JSON",
+            f"{what}, which cannot be read as JSON",
             f"correct the row, or write {self.text}|{self.cell.text} to take such texts as they are",
         )
 
@@ -88,11 +88,12 @@ def _only(value: Any) -> Any:
     return value[0] if is_only else value
 
 
+@lru_cache(maxsize=2)  # a text is looked at more than once per row
 def value_in(text: str) -> Any:
     """Return the value that a text holds as JSON or as a list of texts in Python's notation; MISSING if it holds none."""
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return strict_json(text)
+    except ValueError:
         pass
     if len(text) > _PYTHON_CHARACTERS or not _TEXTS_OF_PYTHON.fullmatch(text.strip()):
         return MISSING

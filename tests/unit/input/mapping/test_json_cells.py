@@ -61,7 +61,8 @@ def test_a_cell_stands_for_what_it_holds(cell: Any, held: Any) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000, f"[{'1' * 300_000!r}]"],
+    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000,
+     '{"a": 1, "a": 2}', pytest.param(f"[{'1' * 70_000!r}]", id="a long list of Python")],
 )  # fmt: skip
 def test_a_cell_that_holds_nothing_is_an_error_of_its_row(cell: str) -> None:
     found = parse_mapping([ROW.format("json(gold)")]).fault({"gold": cell}, 1)
@@ -189,3 +190,12 @@ def test_most_texts_decide_that_json_is_proposed(odd: str, form: str, tmp_path: 
 def test_other_texts_are_proposed_as_they_are(cells: list[tuple[str, str]], tmp_path: Path) -> None:
     proposal = proposal_for(tmp_path / "a.csv", cells, EXACT)
     assert proposal.text.startswith("custom_id=id,agent_response=output,expected_output=gold")
+
+
+def test_numbers_of_any_size_stay_apart_as_ids() -> None:
+    mapping = parse_mapping(["custom_id=json(id),x=x"])
+    ids = [
+        mapping.case({"id": text, "x": 1}, 1)["custom_id"]
+        for text in ("123456789012345678901", "123456789012345678902")
+    ]
+    assert ids == ["123456789012345678901", "123456789012345678902"]
