@@ -23,6 +23,7 @@ from weighbridge_producer.input.mapping.mapping_text import (
     parse_mapping,
 )
 from weighbridge_producer.input.mapping.missing_paths import listed, refuse_missing_paths
+from weighbridge_producer.input.rows.row_notes import other_lists_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,18 +64,24 @@ def choose_mapping(
         check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
         _require(joined, mapping, graders)
         return mapping, joined
-    from weighbridge_producer.input.first_rows import Opened, first_rows
+    from weighbridge_producer.input.first_rows import (
+        Opened,
+        first_rows,
+        from_first_row_on,
+        refuse_list_without_rows,
+    )
     from weighbridge_producer.input.further_rows import FurtherRows
     from weighbridge_producer.input.mapping.known_datasets import with_other_rows
     from weighbridge_producer.input.recognition import recognise_rows
     from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    files = Opened.all_of(cases)
+    files = from_first_row_on(Opened.all_of(cases), settings)
     opened = files[0]
     added = added_values(texts).union(
         saved.added if saved else (), (spec.left.text for spec in joins)
     )
     own = first_rows(opened, settings, saved.rows if saved else "", added)
+    refuse_list_without_rows(opened, own, settings)
     joined = _read_joins(joins, settings, own)
     seen = replace(own, rows=joined.of_first(own.rows), joined=joined.names) if joined else own
     recognised = None
@@ -92,7 +99,8 @@ def choose_mapping(
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()
     further = FurtherRows(files, settings, mapping.rows, joined, added)
-    first = [*seen.rows, *examples]
+    # If no row can be read, reading them says why, and the joined files do not show what is missing.
+    first = [*seen.rows, *examples] if own.rows or not own.faulty else []
     refuse_missing_paths(mapping, first, seen.file, recognised, own.wrong_rows_hint(), further)
     check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
     _require(joined, mapping, graders)
@@ -187,11 +195,11 @@ def _recognised_mapping(
     cases: Paths, graders: Sequence[GraderSpec], settings: Settings
 ) -> FieldMapping | None:
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
-    from weighbridge_producer.input.first_rows import Opened
+    from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.recognition import input_groups, recognise
     from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    files = Opened.all_of(cases)
+    files = from_first_row_on(Opened.all_of(cases), settings)
     opened = files[0]
     seen = recognise(opened, graders, settings)
     groups = input_groups(graders)
@@ -247,6 +255,8 @@ def print_layout(
     if mapping.name:
         what.insert(0, mapping.name)
     err.print(f"{shown(file)}: {', '.join(what)}", soft_wrap=True)
+    if layout and layout.others and mapping.rows:  # otherwise, reading the rows notes them
+        err.print(f"  {shown(other_lists_note(layout.others), _WIDTH)}", soft_wrap=True)
     _print_joins(joined)
     err.print(f"  mapped: {shown(str(mapping), _WIDTH)}", soft_wrap=True)
 

@@ -217,7 +217,7 @@ def run(
         report = _go(options, settings, cases, quiet=as_json)
     if source.only is not None and not report.state.counts.total:
         raise no_failed_case(source, only_failed)
-    if source.notes.other_rows and not report.state.counts.total:
+    if source.notes.leaves_out and not report.state.counts.total:
         raise no_case(source)
     decision = decide_on(
         *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short

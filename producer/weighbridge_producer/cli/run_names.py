@@ -57,9 +57,12 @@ def no_failed_case(source: Source, name: str) -> InputError:
 
 def no_case(source: Source) -> InputError:
     """Return the error for an input of which no row is a case."""
+    notes = source.notes
     return InputError(
-        f"no row of {source.name!r} is a case; nothing is written: {source.notes.other_rows_note()}",
-        "give a log of an eval that matches answers with expected ones",
+        f"no row of {source.name!r} is a case; nothing is written: {notes.leaves_out}",
+        "give a log of an eval that matches answers with expected ones"
+        if notes.other_rows
+        else "correct the mapping: no member of the document has one of its inputs",
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 import orjson
 
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
@@ -16,28 +18,40 @@ from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.row_values import KEY
+from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.rows.json_places import keys_of
 from weighbridge_producer.input.rows.keyed_documents import (
     HINT_KEY,
     document_of,
-    has_rows,
     has_values,
     inner_rows_hint,
     may_have_rows,
     refuse_columns,
+    refuse_list,
+    row_keys,
+    sibling_hint,
 )
-from weighbridge_producer.input.rows.row_formats import Layout, RowFormat, RowReader
+from weighbridge_producer.input.rows.row_formats import (
+    Layout,
+    RowFormat,
+    RowReader,
+    beginning_of,
+    table_format,
+)
+from weighbridge_producer.input.rows.row_notes import no_rows_note, other_lists_note
 from weighbridge_producer.input.rows.rows_search import rows_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from weighbridge.errors import Fault
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
 
 _ROWS = 100
+_FILES_TRIED = 1000  #: to find one with a row
 _LINES_OF_ROWS = 10_000  #: including blank lines
 _BYTES = 8 * MIB
 
@@ -52,6 +66,8 @@ class Recognised:
     mapping: FieldMapping | None = None  #: if determined by the shape of the rows
     proposal: Proposal | None = None  #: if the mapping can only be guessed
     faulty: int = 0  #: number of rows among the first that cannot be read
+    fault: Fault | None = None  #: of the first of these
+    no_rows: tuple[str, ...] = ()  #: keys of a document's members that are none of the rows
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
 
     def hints(self) -> list[str]:
@@ -62,8 +78,14 @@ class Recognised:
         choice = choice_hint(self.rows, found.get("expected_output", ""))
         last = last_answer_hint(self.rows, found.get("agent_response", ""))
         compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
-        inner = inner_rows_hint(self.rows, found)
-        return list(filter(None, (choice, last, compared, inner)))
+        inner = inner_rows_hint(self.rows, found) or sibling_hint(self.rows, found)
+        beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
+        return list(filter(None, (choice, last, compared, inner, beside, self.lists_hint())))
+
+    def lists_hint(self) -> str:
+        """Return which other lists of the document may be rows as well; empty if none."""
+        others = self.layout.others if self.layout else ()
+        return other_lists_note(others) if others else ""
 
     def document_hint(self) -> str:
         """Return how to read the only line as a document with rows; empty if it seems to be a row."""
@@ -106,6 +128,21 @@ class Opened:
         return [cls(found.name_of(file), str(file), _opening(file)) for file in found.files]
 
 
+def from_first_row_on(files: Sequence[Opened], settings: Settings) -> Sequence[Opened]:
+    """Return files without the first ones that have no row; all of them if none seems to have one."""
+    tried = enumerate(files[:_FILES_TRIED] if len(files) > 1 else ())
+    return files[next((place for place, each in tried if not _is_empty(each, settings)), 0) :]
+
+
+def _is_empty(opened: Opened, settings: Settings) -> bool:
+    """Return whether a file is blank, or a table of one line, its header."""
+    with opened.open() as stream:
+        head = beginning_of(stream, settings).strip(JSON_SPACE)
+    return not head.translate(None, JSON_SPACE + b"[]") or (
+        table_format(opened.name) is RowFormat.CSV and head.count(b"\n") == 0
+    )
+
+
 def _opening(file: InputFile) -> Callable[[], BinaryIO]:
     return lambda: file.open("rb")
 
@@ -119,16 +156,28 @@ def first_rows(
     """
     reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS, added=added)
     found: list[Row] = []
+    fault: Fault | None = None
     taken = faulty = 0
     with opened.open() as stream:
         for number, row in enumerate(islice(reader.read(stream), _ROWS)):
             taken += row.size if number else 0  # the first has all that is before it in a document
             faulty += row.fault is not None
+            fault = fault or row.fault
             if not row.fault:
                 found.append(row.values)
             if taken > _BYTES:
                 break
-    return Recognised(opened.label, reader.layout, found, faulty=faulty)
+    return Recognised(opened.label, reader.layout, found, faulty=faulty, fault=fault)
+
+
+def refuse_list_without_rows(opened: Opened, seen: Recognised, settings: Settings) -> None:
+    """Raise InputError if a file without rows is one JSON list that has no objects."""
+    if seen.rows or not seen.fault or seen.faulty > 1 or seen.fault.code != ErrorCode.NOT_AN_OBJECT:
+        return
+    with opened.open() as stream:
+        start = beginning_of(stream, settings).removeprefix(BYTE_ORDER_MARK)
+    if (tight := start.translate(None, JSON_SPACE)).startswith(b"["):
+        refuse_list(seen.file, tight)
 
 
 def under_keys(
@@ -142,7 +191,10 @@ def under_keys(
     is_list = layout is not None and layout.format is RowFormat.JSON
     is_line = layout is not None and layout.format is RowFormat.JSON_LINES
     keys = keys_of(layout.rows) if layout and is_list else []
-    if layout is None or layout.by_key or not (len(keys) > 1 or (is_line and len(seen.rows) < 2)):
+    may_be = keys if is_list else is_line and len(seen.rows) < 2
+    if layout is None or layout.by_key or not may_be:
+        return seen
+    if len(keys) == 1 and not propose(seen.rows, needed).missing:
         return seen
     found = first_rows(opened, settings, added={KEY})
     document = document_of(found.rows) if found.layout and found.layout.by_key else {}
@@ -150,5 +202,10 @@ def under_keys(
         return seen
     if is_line:
         refuse_columns(seen.file, document)
-    are_rows = has_rows(document, needed, keys[1] if keys else "")
-    return found if are_rows or (is_line and has_values(document, needed)) else seen
+    if is_line and has_values(document, needed):
+        return found
+    rows = frozenset(row_keys(document, needed, keys[1] if len(keys) > 1 else ""))
+    if not rows:
+        return seen
+    others = tuple(key for key in document if key not in rows)
+    return replace(found, rows=[row for row in found.rows if row[KEY] in rows], no_rows=others)

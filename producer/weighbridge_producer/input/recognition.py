@@ -13,7 +13,13 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.first_rows import Opened, Recognised, first_rows, under_keys
+from weighbridge_producer.input.first_rows import (
+    Opened,
+    Recognised,
+    first_rows,
+    refuse_list_without_rows,
+    under_keys,
+)
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.proposal import Proposal
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -52,6 +59,11 @@ class _ReadAs:
     """The reading of a file without a mapping."""
 
     trace: Any = None  #: the first trace; None if the file has cases, or no JSON
+
+    def begins_with(self, row: Row) -> bool:
+        """Return whether a row is the first of those that make the trace, such as its calls."""
+        parts = self.trace
+        return isinstance(parts, list) and bool(parts) and parts[0] == row
 
 
 def needed_inputs(graders: Iterable[GraderSpec]) -> tuple[str, ...]:
@@ -153,12 +165,15 @@ def recognise_rows(
     if not is_table and not read_as:
         seen = under_keys(opened, seen, needed, settings)
     if not is_table and not seen.rows:
+        if not _read_as(opened, settings):
+            refuse_list_without_rows(opened, seen, settings)
         return None
     may_map = maps_traces and "trace" not in needed
-    if read_as and not (may_map and read_as.trace == seen.rows[0]):
+    are_parts = read_as is not None and read_as.begins_with(seen.rows[0])
+    if read_as and not (may_map and (are_parts or read_as.trace == seen.rows[0])):
         return None
     proposal = _proposal(seen, needed, graders, beside_traces=read_as is not None)
-    if proposal is None:
+    if proposal is None or (are_parts and (proposal.missing or proposal.guessed)):
         return None
     where = seen.layout.rows if seen.layout else ""
     if proposal.mapping and where:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -19,6 +19,7 @@ from weighbridge_producer.input.files.event_folders import EventFolder
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
+from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.rows.case_lines import as_lines
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
@@ -230,6 +231,9 @@ class Source:
             self.byte_order_mark |= lines.byte_order_mark
             yield line
             break  # a BOM is only detected with the first line
+        else:
+            if self.names_locations:
+                self.notes.count_empty_file(name)
         yield from found
 
     def _reading(self, name: str, ids: DuplicateIndex) -> Reading:
@@ -245,17 +249,11 @@ class Source:
             on_blank=self.notes.count_blank,
             added=added,
         )
-        columns = mapping.columns
-        if columns and self.joins:
-            columns = sorted({*columns, *self.joins.columns})
-        rows = reader.read(stream, columns)
-        if self.on_layout:
-            first = list(islice(rows, 1))
-            rows = chain(first, rows)
-            if reader.layout:
-                self.on_layout(reader.layout)
-            self.on_layout = None
-        rows = self.joins.of(rows) if self.joins else rows
+        on_layout, self.on_layout = self.on_layout, None
+        rows = mapped_rows(
+            *(reader, stream, mapping, self.joins, self.notes, on_layout),
+            is_one_of_several=self.names_locations,
+        )
         file = name if self.names_locations else None
         yield from as_lines(rows, mapping, self._settings, self.notes, file)
 

@@ -264,6 +264,8 @@ def _preview_of_rows(
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
     used = with_accepted_answers(used, specs)
     preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
+    if not mapping and seen and seen.mapping:
+        builder.note("; ".join(filter(None, (preview.note, seen.lists_hint()))))
     if mapping and seen:  # for a proposal, the pickers say it
         builder.note("; ".join(filter(None, (preview.note, compared_hint(seen.rows, used)))))
     return preview

@@ -282,7 +282,7 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
         )
-        leaves_rows_out = self._source.only is not None or self._source.notes.other_rows
+        leaves_rows_out = self._source.only is not None or self._source.notes.leaves_out
         if leaves_rows_out and not state.counts.total:
             results.unlink()  # no row is a case to grade: what an earlier run wrote stays
         else:

@@ -20,12 +20,16 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from weighbridge.errors import InputError, JoinError
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.cli.mapping_choice import choose_mapping
+from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.join_index import KeyFormError, key_of
 from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.row_values import Path
+from weighbridge_producer.input.mapping_file import read_mapping
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
@@ -536,3 +540,25 @@ def test_the_proposed_id_is_not_that_of_a_joined_file() -> None:
     without_own = [{"answer": row["answer"], "gold": row["gold"]} for row in rows]
     found = propose(without_own, needed, joined=("gold",)).fields["custom_id"]
     assert not found.startswith("gold.")
+
+
+def test_rows_that_are_not_where_the_mapping_says_are_not_blamed_on_their_fields(
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "a.json").write_text('{"data": [{"qas": [{"id": "q1"}]}]}')
+    (tmp_path / "p.csv").write_text("id,output\nq1,Paris\n")
+    (tmp_path / "m.yaml").write_text(
+        "{rows: /data/0/qas, custom_id: id, inputs: {agent_response: p.output, expected_output: id}}"
+    )
+    mapping = read_mapping(tmp_path / "m.yaml").mapping
+    mapping, joins = choose_mapping(
+        Paths([tmp_path / "a.json"]),
+        [GraderSpec("string-match")],
+        Settings(),
+        texts=[],
+        saved=mapping,
+        joins=parse_joins([f"p={tmp_path / 'p.csv'}"], ["id"]),
+    )
+    [line] = Source(Paths([tmp_path / "a.json"]), Settings(), mapping, joins=joins)
+    assert line.fault
+    assert line.fault.message.startswith("no rows at '/data/0/qas'")

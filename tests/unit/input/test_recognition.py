@@ -14,10 +14,11 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
-from weighbridge_producer.input.first_rows import Opened, first_rows
+from weighbridge_producer.input.first_rows import Opened, first_rows, from_first_row_on
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.recognition import recognise, recognise_rows
 from weighbridge_producer.input.rows.row_formats import Layout, RowFormat
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -620,3 +621,84 @@ def test_an_answer_of_langsmith_is_a_text_rather_than_an_object(tmp_path: Path) 
     row = {"outputs": {"output": {"x": 1}, "answer": None}, "reference_outputs": {"answer": "a"}}
     case = mapped(tmp_path / "a.jsonl", lines(row), "string-match")
     assert case["inputs"]["agent_response"] == {"x": 1}
+
+
+def test_the_first_file_with_a_row_shows_the_columns(tmp_path: Path) -> None:
+    for name, content in {
+        "1.csv": b"",
+        "2.csv": b"id,x\n",
+        "3.jsonl": b"\n",
+        "4.csv": b"id,x\n1,a\n",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    files = Opened.all_of(Paths([tmp_path]))
+    assert from_first_row_on(files, Settings())[0].name == "4.csv"
+    assert from_first_row_on(files[:3], Settings())[0].name == "1.csv"
+
+
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        ([], "is an empty JSON list"),
+        ([["1", "a", "b"], ["2", "a", "b"]], "is a JSON list of lists, whose values have no names"),
+        (["a", "b"], "is a JSON list of values that are no objects"),
+    ],
+)
+def test_a_document_that_is_a_list_without_objects_is_said_to_be_one(
+    document: list[Any], what: str, option: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(orjson.dumps(document, option=option))
+    with pytest.raises(InputError, match=what):
+        recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    texts = ["custom_id=id,agent_response=a,expected_output=b"]
+    with pytest.raises(InputError, match=what):
+        choose_mapping(
+            Paths([path]),
+            [GraderSpec("string-match")],
+            Settings(),
+            texts=texts,
+            saved=None,
+            joins=[],
+        )
+
+
+def test_xml_is_refused_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<results><item id="a"><output>Paris</output></item></results>')
+    with pytest.raises(InputError, match="is an XML document, which cannot be read"):
+        recognise(Opened.first_of(Paths([path])), [GraderSpec("string-match")], Settings())
+    [line] = Source(path, Settings())
+    assert line.fault
+    assert line.fault.message == "the file is not JSON, it looks like an XML document"
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+@pytest.mark.parametrize("traces", [{}, {"trace_id": True}], ids=["no traces", "a trace each"])
+def test_calls_with_both_answers_are_rows_for_graders_of_answers(
+    traces: dict[str, Any], is_list: bool, tmp_path: Path
+) -> None:
+    calls = [
+        {
+            "id": f"c{n}",
+            "op_name": "Evaluation.predict_and_score",
+            "output": {"output": "a"},
+            "inputs": {"example": {"expected": "a"}},
+            "started_at": "2026-01-01T00:00:00Z",
+            **dict.fromkeys(traces, f"t{n}"),
+        }
+        for n in range(3)
+    ]
+    path = tmp_path / ("a.json" if is_list else "a.jsonl")
+    path.write_bytes(orjson.dumps(calls) if is_list else b"\n".join(map(orjson.dumps, calls)))
+    opened = Opened.first_of(Paths([path]))
+    found = recognise(opened, [GraderSpec("string-match")], Settings())
+    assert found
+    assert found.proposal
+    assert found.proposal.text.startswith(
+        "custom_id=id,agent_response=output.output,expected_output=inputs.example.expected"
+    )
+    assert recognise(opened, [GraderSpec("loop")], Settings()) is None
+    path.write_bytes(path.read_bytes().replace(b'"expected"', b'"question"'))
+    assert recognise(opened, [GraderSpec("string-match")], Settings()) is None

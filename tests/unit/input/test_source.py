@@ -308,7 +308,7 @@ def test_an_input_that_is_no_file_is_refused_at_once(
     with pytest.raises(InputError) as caught:
         Source(path, Settings())
     assert f"{str(path)!r} {why}" in caught.value.message
-    assert "JSONL" in caught.value.hint
+    assert "JSON Lines, JSON, CSV" in caught.value.hint
     assert caught.value.code == "INPUT_UNREADABLE"
 
 
@@ -354,6 +354,20 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
     )
     assert note.endswith(".eval are read; tables are read with a mapping")
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
+
+
+@pytest.mark.parametrize("is_mapped", [True, False])
+def test_files_of_a_folder_without_a_row_are_named(is_mapped: bool, tmp_path: Path) -> None:
+    mapping = parse_mapping(["custom_id=custom_id,agent_response=x"]) if is_mapped else None
+    (tmp_path / "1.jsonl").write_bytes(b'{"custom_id": "1", "x": "a"}\n')
+    empty = {"2.jsonl": b"", "3.json": b""} | ({"4.csv": b"custom_id,x\n"} if is_mapped else {})
+    for name, content in empty.items():
+        (tmp_path / name).write_bytes(content)
+    source = Source(tmp_path, Settings(), mapping)
+    assert sum(1 for _ in source) == 1
+    assert source.notes.counts() == [f"{len(empty)} files have no row: {', '.join(empty)}"]
+    alone = Source(tmp_path / "2.jsonl", Settings(), mapping)
+    assert (list(alone), alone.notes.counts()) == ([], [])
 
 
 def places(cases: Any) -> list[str]:
@@ -506,3 +520,23 @@ def test_what_a_generator_raises_is_raised() -> None:
     next(lines)
     with pytest.raises(ZeroDivisionError):
         next(lines)
+
+
+def test_a_row_without_the_id_names_the_path_and_its_own_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,x\n1,a\n")
+    (tmp_path / "b.jsonl").write_bytes(b'{"key": "2", "gold": "b"}\n{"id": null, "x": "b"}\n')
+    source = Source(tmp_path, Settings(), parse_mapping(["custom_id=id,agent_response=x"]))
+    faults = [line.fault for line in source if line.fault]
+    what = "the row has no value in 'id', which custom_id is mapped to"
+    assert [(fault.message, fault.hint) for fault in faults] == [
+        (what, "its columns: key, gold"),
+        (what, "its columns: id, x"),
+    ]
+
+
+def test_a_table_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,x\n1,a\n")
+    (tmp_path / "b.csv").write_bytes(b"id,x,x\n1,a,a\n")
+    source = Source(tmp_path, Settings(), parse_mapping(["custom_id=id,agent_response=x"]))
+    with pytest.raises(InputError, match=r"^b\.csv: two columns of the table are called 'x'"):
+        list(source)

@@ -292,3 +292,25 @@ def test_texts_in_json_are_picked_as_what_they_hold_and_noted_if_another_mapping
     head = Head("cases.jsonl", content, is_whole=True)
     as_it_is = preview_of(head, [GraderSpec("string-match")], Settings(), mapping=mapping)
     assert as_it_is.note.endswith("write expected_output=json(gold)")
+
+
+def test_a_preview_names_lists_that_are_not_read_and_members_that_are_no_rows() -> None:
+    specs = [GraderSpec("string-match")]
+    rows = [{"id": str(n), "output": "a", "gold": "a"} for n in range(4)]
+    head = Head("a.json", orjson.dumps({"train": rows, "test": rows[:2]}), is_whole=True)
+    note = "other lists with rows were not read: /test (write `rows: /test` in a mapping file)"
+    proposed = preview_of(head, specs, Settings())
+    assert proposed.columns
+    assert note in proposed.columns.caution
+    text = "custom_id=id,agent_response=output,expected_output=gold"
+    assert note in preview_of(head, specs, Settings(), mapping=parse_mapping([text])).note
+    cases = [{"custom_id": "1", "agent_response": "a", "expected_output": "a"}]
+    known = Head("a.json", orjson.dumps({"train": cases, "test": cases}), is_whole=True)
+    assert note in preview_of(known, specs, Settings()).note
+    keyed = {"q1": {"pred": "a", "gold": "a"}, "q2": {"pred": "b", "gold": "c"}, "accuracy": 0.5}
+    preview = preview_of(Head("b.json", orjson.dumps(keyed), is_whole=True), specs, Settings())
+    assert preview.columns
+    assert (
+        "1 member of the document is no row and is left out: 'accuracy'" in preview.columns.caution
+    )
+    assert (preview.lines, preview.faulty) == (2, 0)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _HINT = (
-    "give a JSONL file, plain, .gz or .zst, a folder or a pattern of such files, or - for a pipe"
+    "give a file of JSON Lines, JSON, CSV, Parquet or Arrow, plain, .gz or .zst, a folder or a pattern of such files, or -"
+    " for a pipe"
 )
 _READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
 _TABLES_IN_FOLDERS = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather")

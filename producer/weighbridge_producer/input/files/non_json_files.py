@@ -38,9 +38,10 @@ _BINARY_FROM = 64  #: smallest head in which more than 5 % NUL bytes mean binary
 _TAR = (257, b"ustar")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _YAML = "YAML"
+_XML = "an XML document"
 _TEXTS = (
     (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
-    (re.compile(rb"\s*<\?xml\b"), "an XML document"),
+    (re.compile(rb"\s*<\?xml\b|\A\s*<[A-Za-z_][\w:.-]{0,60}[\s/>]"), _XML),
     (
         re.compile(
             rb"\A\s*(?:---\s*\n)?(?:- +[A-Za-z_][\w-]{0,60}:\s|[A-Za-z_][\w-]{0,60}:[^\n]{0,200}\n\s*(?:- |[A-Za-z_][\w-]{0,60}:))"
@@ -124,7 +125,7 @@ def _no_json(text: bytes) -> Fault:
 
 
 def _hint(looks: str | None) -> str:
-    return "convert it to JSON Lines" if looks == _YAML else _WANTED
+    return "convert it to CSV or JSON Lines" if looks in {_YAML, _XML} else _WANTED
 
 
 _NEXT_OBJECT = re.compile(rb"^\}\s*\{", re.MULTILINE)  #: after one that is indented

@@ -24,12 +24,19 @@ def list_of_several(path: str, rows: Sequence[Row]) -> str | None:
 
     Entries are compared by what the path takes of them.
     """
+    return next(iter(lists_of_several(path, rows)), None)
+
+
+def lists_of_several(path: str, rows: Sequence[Row]) -> list[str]:
+    """Return the paths of all such lists, the outermost first."""
     parts = path.split(".")
-    for place, part in enumerate(parts):
-        around, rest = ".".join(parts[:place]), parts[place + 1 :]
-        if part == _FIRST and any(_differ(Path(around).of(row, 0), rest) for row in rows):
-            return around
-    return None
+    firsts = [place for place, part in enumerate(parts) if part == _FIRST]
+    places = ((".".join(parts[:place]), parts[place + 1 :]) for place in firsts)
+    return [
+        around
+        for around, rest in places
+        if any(_differ(Path(around).of(row, 0), rest) for row in rows)
+    ]
 
 
 def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:

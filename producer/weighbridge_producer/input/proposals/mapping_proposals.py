@@ -19,6 +19,7 @@ from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_keep_correct,
     list_of_answers,
     list_of_several,
+    lists_of_several,
 )
 from weighbridge_producer.input.proposals.json_columns import json_column
 from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST, metadata_paths
@@ -199,6 +200,11 @@ class _Draft:
         notes = []
         if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
             notes.append(self.in_json.note)
+        if lists := lists_of_several(self.taken["custom_id"], self.rows):
+            named = " and ".join(map(repr, lists))
+            notes.append(
+                f"custom_id: only the first entry of {named} in each row is a case, and the others are not graded"
+            )
         if several := list_of_several(self._path_of(_RESPONSE), self.rows):
             notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
         expected = self._path_of(_EXPECTED)

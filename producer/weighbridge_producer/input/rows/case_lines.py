@@ -12,6 +12,7 @@ from weighbridge.grading.strict_json import INT_MAX, INT_MIN
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.files.lines import length_fault
+from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
@@ -59,7 +60,9 @@ def as_lines(
             if made["inputs"].get("expected_output") == "":
                 notes.count_empty_expected()
             line = encode_case(made, plain_value)
-            if line.fault:
+            if "custom_id" not in made:
+                line = SourceLine(b"\n", _no_id(row, mapping))
+            elif line.fault:
                 line = _mended(line, made, row, notes)
             if line.size > limit:
                 line = SourceLine(b"\n", length_fault(line.size - 1, limit - 1))
@@ -72,6 +75,15 @@ def as_lines(
                 yield SourceLine(b"\n")
                 line_number += 1
         yield line
+
+
+def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:
+    """Return the fault of a row without the id of its case, as in a file with other columns than the first one."""
+    return Fault(
+        ErrorCode.MISSING_FIELD,
+        f"the row has no value in {str(mapping.custom_id)!r}, which custom_id is mapped to",
+        f"its columns: {listed(row.values)}",
+    )
 
 
 def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNotes) -> SourceLine:

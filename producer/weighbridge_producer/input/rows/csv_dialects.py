@@ -22,6 +22,9 @@ _ROWS_TRIED = 50
 _LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
 _SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
 _LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
+_RULE = re.compile(
+    r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?"
+)  #: in Markdown, below a header
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -39,11 +42,14 @@ class Dialect:
     encoding: str
     delimiter: str
     skipped: int = 0  #: lines above the header
+    is_markdown: bool = False  #: True for a table in Markdown
 
     def __str__(self) -> str:
         """Return a description of the dialect."""
         encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
         header = f", header in line {self.skipped + 1}" if self.skipped else ""
+        if self.is_markdown:
+            return f"{encoding.replace('_', '-')}{header}"
         delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
         return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
 
@@ -60,8 +66,18 @@ def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> 
         return Dialect(encoding, separator_line[1], 1 + titles)
     delimiters = [delimiter] if delimiter else list(_DELIMITERS)
     skipped = _lines_above_header(lines, delimiters)
+    if (above := _lines_above_rule(lines)) is not None:
+        return Dialect(encoding, "|", above, is_markdown=True)
     delimiter = delimiter or _delimiter_of(lines[skipped:])
     return Dialect(encoding, delimiter, skipped + _titles_above(lines[skipped:], delimiter))
+
+
+def _lines_above_rule(lines: Sequence[str]) -> int | None:
+    """Return the number of lines above the header of a table in Markdown, which has a rule below; None if there is none."""
+    for place, line in enumerate(lines[1 : _LINES_ABOVE_MOST + 2]):
+        if "|" in line and "|" in lines[place] and _RULE.fullmatch(line.strip()):
+            return place
+    return None
 
 
 def _encoding_of(head: bytes) -> str:

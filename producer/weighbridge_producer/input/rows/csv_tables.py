@@ -82,9 +82,9 @@ def table_rows(
             if header:
                 on_blank()
         elif header is None:
-            header = _header(cells)
+            header = header_of(cells)
         elif len(cells) != len(header):
-            fault = _ragged(len(cells), len(header), lines.read - first + 1)
+            fault = ragged(len(cells), len(header), lines.read - first + 1)
             yield SourceRow(first, {}, fault, lines.taken)
         elif lines.read > first and (lost := lost_quote(cells, dialect.delimiter)):
             yield SourceRow(first, {}, lost, lines.taken)
@@ -110,7 +110,7 @@ def _plain_rows(
         elif len(cells) == columns:
             yield SourceRow(number, dict(zip(header, cells, strict=False)), None, len(line) + 1)
         else:
-            yield SourceRow(number, {}, _ragged(len(cells), columns), len(line) + 1)
+            yield SourceRow(number, {}, ragged(len(cells), columns), len(line) + 1)
 
 
 def _is_blank(cells: list[str]) -> bool:
@@ -190,7 +190,8 @@ class _Lines:
         return line
 
 
-def _header(cells: list[str]) -> list[str]:
+def header_of(cells: list[str]) -> list[str]:
+    """Return the names of a table's columns; raises InputError if they are too many or repeat."""
     if len(cells) > _COLUMNS_LIMIT:
         raise InputError(
             f"the table has {len(cells):,} columns", f"at most {_COLUMNS_LIMIT:,} can be read"
@@ -205,10 +206,16 @@ def _header(cells: list[str]) -> list[str]:
     return names
 
 
-def _ragged(cells: int, columns: int, lines: int = 1) -> Fault:
+def ragged(
+    cells: int,
+    columns: int,
+    lines: int = 1,
+    hint: str = "put quotes around cells that hold the separator or a line break",
+) -> Fault:
+    """Return the fault of a row with more or fewer cells than the header."""
     return invalid_row(
         f"the row has {pluralize(cells, 'cell')}, and the header {columns:,}{_covering(lines)}",
-        "put quotes around cells that hold the separator or a line break",
+        hint,
     )
 
 

@@ -112,11 +112,20 @@ def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
 
 def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
     """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
+    hint = "correct the pointer to the rows: it leads through objects to a list"
+    if first == b"[" and depth < len(keys):
+        hint += f"; rows in lists within a list can be written out: jq -c {_jq_path(keys)!r}"
     return Fault(
         ErrorCode.INVALID_FIELD,
         f"no rows at {pointer_of(keys)!r}: {_location_of(keys, depth)} is {_TYPES.get(first, 'a number')}",
-        "correct the pointer to the rows: it leads through objects to a list",
+        hint,
     )
+
+
+def _jq_path(keys: Sequence[str]) -> str:
+    """Return the filter of jq for the items of all lists on the path of a pointer."""
+    steps = ("[]" if key.isdecimal() else f"[{orjson.dumps(key).decode()}]" for key in keys)
+    return f".{''.join(steps)}[]"
 
 
 def _location_of(keys: Sequence[str], depth: int) -> str:

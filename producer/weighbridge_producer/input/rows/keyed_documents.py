@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError
-from weighbridge_producer.input.mapping.row_values import KEY, Path
+from weighbridge_producer.input.mapping.missing_paths import listed
+from weighbridge_producer.input.mapping.row_values import KEY, MISSING, Path
 from weighbridge_producer.input.proposals.column_names import is_usual
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.json_places import pointer_of
@@ -21,6 +23,8 @@ _HINT_FRAME = 'df.to_json("rows.jsonl", orient="records", lines=True)'
 HINT_KEY = (
     f"if the document has a row under each key, write {KEY} for the key, as in custom_id={KEY}"
 )
+_SHARE = 0.25  #: of the objects that have a name of the rows; others may have failed
+_KEYS_NAMED = 5  #: of objects with the same names
 _RESPONSE = "agent_response"
 _TEXTS = (str, int, float, type(None))
 
@@ -39,19 +43,41 @@ def refuse_columns(file: str, document: Any) -> None:
         )
 
 
-def has_rows(document: Mapping[str, Any], needed: Sequence[str], apart: str = "") -> bool:
-    """Return whether the members are objects that share the name of a needed input, under keys that are no such names.
+def refuse_list(file: str, start: bytes) -> None:
+    """Raise InputError for a document that is a list without an object, by its beginning without whitespace."""
+    if start.startswith(b"[]"):
+        raise InputError(f"{file!r} is an empty JSON list", "write at least one row or case in it")
+    are_lists = start.startswith(b"[[")
+    of_what = "lists, whose values have no names" if are_lists else "values that are no objects"
+    raise InputError(
+        f"{file!r} is a JSON list of {of_what}",
+        f"write a row or case as an object; in pandas: {_HINT_FRAME}",
+    )
 
-    The value named `apart` is not looked at; it is a list that may have the rows instead.
+
+def row_keys(document: Mapping[str, Any], needed: Sequence[str], apart: str = "") -> list[str]:
+    """Return the keys of most members if these are objects that share the name of a needed input, and the keys no such names.
+
+    Other members, such as a total or the settings, stand beside the rows. The value named `apart` is not looked at; it is a
+    list that may have the rows instead.
     """
-    values = list(document.values())
-    if any(map(is_usual, document)) or not all(isinstance(value, Mapping) for value in values):
-        return False
-    if len(values) < (2 if apart else 1):
-        return False
-    shared = [name for name in values[0] if name != apart and all(name in each for each in values)]
-    found = propose([{name: value[name] for name in shared} for value in values], needed)
-    return bool(found.fields.keys() - {"custom_id", *found.guessed})
+    objects = {key: value for key, value in document.items() if isinstance(value, Mapping)}
+    if not objects:
+        return []
+    counts = Counter(name for value in objects.values() for name in value if name != apart)
+    least = max(min(2, len(objects)), len(objects) * _SHARE)
+    shared = [name for name, count in counts.items() if count >= least]
+    found = propose([_only(value, shared) for value in objects.values()], needed)
+    named = [
+        Path(found.fields[name]) for name in needed if name in {*found.fields} - {*found.guessed}
+    ]
+    keys = [key for key, value in objects.items() if any(_has(value, path) for path in named)]
+    if keys:  # where the agent failed, the answer is missing
+        names = objects[keys[0]].keys() - {apart}
+        keys = [key for key, value in objects.items() if names & value.keys()]
+    fewest = 2 if apart or len(keys) < len(document) else 1
+    is_most = len(keys) >= fewest and len(keys) * 2 > len(document)
+    return keys if is_most and not any(map(is_usual, keys)) else []
 
 
 def has_values(document: Mapping[str, Any], needed: Sequence[str]) -> bool:
@@ -77,14 +103,41 @@ def inner_rows_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
     if len(rows) != 1 or len(heads) != 1 or len(head := heads.pop()) < 2:
         return ""
     outer = rows[0].get(head[0])
-    if not isinstance(outer, Mapping) or not may_have_rows(outer) or not has_rows(outer, [*paths]):
+    if not isinstance(outer, Mapping) or len(keys := row_keys(outer, [*paths])) < 2:
         return ""
     inputs = ", ".join(f"{name}: {'.'.join(parts[2:])}" for name, parts in paths.items())
     pointer = pointer_of(head[:1])
     return (
-        f"only the first of {len(outer):,} objects under the keys of {pointer}; a mapping file (--mapping) that makes each a row:"
+        f"only the first of {len(keys):,} objects under the keys of {pointer}; a mapping file (--mapping) that makes each a row:"
         f' {{rows: {pointer}, custom_id: "{KEY}", inputs: {{{inputs}}}}}'
     )
+
+
+def sibling_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
+    """Return that the path of an input leads into one of several objects of the only row that have the same names."""
+    for name, text in fields.items() if len(rows) == 1 else ():
+        parts = Path(text).parts
+        for depth in range(len(parts) - 1 if name != "custom_id" else 0):
+            around = Path(pointer_of(parts[:depth])).of(rows[0], 1) if depth else rows[0]
+            keys = _siblings(around, Path(pointer_of(parts[depth + 1 :])))
+            if parts[depth] in keys and len(keys) > 1:
+                return _only_one_of(name, parts[depth], keys, may_be_rows=not depth)
+    return ""
+
+
+def _only_one_of(name: str, key: str, keys: Sequence[str], *, may_be_rows: bool) -> str:
+    named = listed([repr(each) for each in keys[:_KEYS_NAMED]])
+    more = ", ..." if len(keys) > _KEYS_NAMED else ""
+    how = f"; custom_id={KEY} and the names within them make each a row" if may_be_rows else ""
+    return f"{name}: only {key!r} of {len(keys):,} objects with the same names is compared: {named}{more}{how}"
+
+
+def _siblings(around: Any, path: Path) -> list[str]:
+    """Return the keys of objects that have a value at a path, none of which names an input."""
+    if not isinstance(around, Mapping):
+        return []
+    keys = [key for key, each in around.items() if isinstance(each, Mapping) and _has(each, path)]
+    return [] if any(map(is_usual, keys)) else keys
 
 
 def join_hint(rows: Sequence[Row]) -> str:
@@ -98,6 +151,14 @@ def value_under_key(rows: Sequence[Row], needed: Sequence[str]) -> dict[str, str
     """Return the path of the agent's answer in rows that have only a key and a value."""
     are_values = bool(rows) and all(row.keys() == {KEY, VALUE} for row in rows)
     return {_RESPONSE: VALUE} if are_values and _RESPONSE in needed else {}
+
+
+def _only(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value[name] for name in names if name in value}
+
+
+def _has(value: Mapping[str, Any], path: Path) -> bool:
+    return path.of(value, 1) is not MISSING
 
 
 def _without_key(row: Row) -> Any:

@@ -26,8 +26,10 @@ from weighbridge_producer.input.files.input_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.mapping.row_values import FILE, KEY
-from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES, Dialect, dialect_of
+from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
 from weighbridge_producer.input.rows.csv_tables import table_rows
+from weighbridge_producer.input.rows.markdown_tables import markdown_rows
+from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream
 from weighbridge_producer.input.rows.source_rows import until_damage
 
 if TYPE_CHECKING:
@@ -43,9 +45,11 @@ _ARROW_FILE = (
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _YAML = (".yaml", ".yml")
-_NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat"})  #: endings that do not tell the format
-
-_OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
+_XML = (".xml", ".html", ".htm", ".xhtml")
+_CONVERT = "convert it to CSV or JSON Lines"
+_NAMES_OF_TEXT = frozenset(
+    {"", ".txt", ".text", ".dat", ".md", ".markdown"}
+)  #: endings that do not tell the format
 
 
 class RowFormat(StrEnum):
@@ -78,15 +82,21 @@ class Layout:
     dialect: Dialect | None = None  #: for tables
     rows: str = ""  #: JSON Pointer to the list of rows in a document
     by_key: bool = False  #: True if the rows stand under keys, unless there is a list
+    others: tuple[str, ...] = ()  #: JSON Pointers to further lists that may be rows
+    is_object: bool = False  #: True if the file is a document that is one object, read as a row
 
     def __str__(self) -> str:
         """Return a description of the layout."""
         if self.dialect:
+            if self.dialect.is_markdown:
+                return f"a Markdown table ({self.dialect})"
             name = "TSV" if self.dialect.delimiter == "\t" else "CSV"
             return f"{name} ({self.dialect})"
         if self.by_key:
             within = f" of {self.rows}" if self.rows else ""
             return f"{self.format}, a row under each key{within}"
+        if self.is_object:
+            return f"{RowFormat.JSON}, one object"
         return f"{self.format}, rows at {self.rows}" if self.rows else str(self.format)
 
 
@@ -124,7 +134,9 @@ def layout_of(
             raise InputError(fault.message.replace("the file", repr(name), 1), fault.hint)
         return Layout(RowFormat.EVAL)
     if unpacked_name(name).lower().endswith(_YAML) and start not in {b"{", b"["}:
-        raise InputError(f"{name!r} is YAML, which cannot be read", "convert it to JSON Lines")
+        raise InputError(f"{name!r} is YAML, which cannot be read", _CONVERT)
+    if head.startswith(b"<?xml") or (start == b"<" and unpacked_name(name).lower().endswith(_XML)):
+        raise InputError(f"{name!r} is an XML document, which cannot be read", _CONVERT)
     if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:
         return Layout(RowFormat.PARQUET)
     if head.startswith(_ARROW_FILE) or named_format is RowFormat.ARROW:
@@ -133,7 +145,9 @@ def layout_of(
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
         return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
     rows = find_rows()
-    return Layout(RowFormat.JSON_LINES) if rows is None else Layout(RowFormat.JSON, rows=rows)
+    if rows is None:
+        return Layout(RowFormat.JSON_LINES, is_object=start == b"{" and _is_document(head, name))
+    return Layout(RowFormat.JSON, rows=rows)
 
 
 def may_be_document(head: bytes, name: str) -> bool:
@@ -158,14 +172,14 @@ def _is_document(head: bytes, name: str) -> bool:
         orjson.loads(first.removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError:
         # A truncated or invalid first line is an error in that line, unless a document starts there.
-        return first.strip(JSON_SPACE)[-1:] in _OPEN
+        return first.strip(JSON_SPACE)[-1:] in OPEN
     return False
 
 
 def beginning_of(stream: BinaryIO, settings: Settings) -> bytes:
     """Return the first decompressed bytes of a stream, up to any damage; the format is detected from them."""
     try:
-        return _Peeked(plain_stream(stream, settings)).head
+        return PeekedStream(plain_stream(stream, settings)).head
     except (ExpansionError, *DAMAGE):
         return b""
 
@@ -184,7 +198,7 @@ class RowReader:
         on_blank: Callable[[], None] = lambda: None,
         added: Collection[str] = (),
     ) -> None:
-        self._name = name
+        self.name = name  #: of the file within the input
         #: What is added to the rows: `@file`, the name, and `@key` for those that stand under keys.
         self._added = added
         self._most_lines = most_lines
@@ -192,32 +206,36 @@ class RowReader:
         self._rows = rows
         self._on_bytes = on_bytes
         self._on_blank = on_blank  #: called for each row without any value, which is left out
+        self._others: tuple[str, ...] = ()
         self.layout: Layout | None = None  #: set when the first row is read
 
     def read(self, stream: BinaryIO, columns: Sequence[str] | None = None) -> Iterator[SourceRow]:
-        """Return the rows of a file opened at its start; `columns` are the needed columns, or None for all."""
-        rows = until_damage(self._read(stream, columns), self._settings)
+        """Return the rows of a file opened at its start; `columns` are the needed columns, or None for all.
+
+        Raises InputError, with the file's name, if it has no rows that can be read.
+        """
+        rows = until_damage(self._read(stream, columns), self._settings, self.name)
         return self._with_file(rows) if FILE in self._added else rows
 
     def _with_file(self, rows: Iterable[SourceRow]) -> Iterator[SourceRow]:
         """Yield rows with the file's name, unless they have a column of that name."""
         for row in rows:
             if not row.fault:
-                row.values.setdefault(FILE, self._name)
+                row.values.setdefault(FILE, self.name)
             yield row
 
     def _read(self, stream: BinaryIO, columns: Sequence[str] | None) -> Iterator[SourceRow]:
-        plain = _Peeked(plain_stream(stream, self._settings, self._on_bytes))
+        plain = PeekedStream(plain_stream(stream, self._settings, self._on_bytes))
         kept = KeptStream(plain)
         layout = layout_of(
             plain.head,
-            self._name,
+            self.name,
             is_whole=plain.is_whole,
             find_rows=lambda: self._find_rows(plain.head, kept),
         )
         if layout.format is RowFormat.JSON and self._may_be_keyed(plain.head):
             layout = replace(layout, by_key=True)
-        self.layout = layout
+        self.layout = layout = replace(layout, others=self._others)
         buffered = io.BufferedReader(kept.rest(), BLOCK_BYTES)
         if layout.format is RowFormat.PARQUET:
             from weighbridge_producer.input.rows.parquet_rows import parquet_rows
@@ -232,20 +250,23 @@ class RowReader:
             yield from arrow_rows(file, columns, self._on_blank, has_index=has_index)
         elif layout.dialect:
             most = self._most_lines
-            yield from table_rows(buffered, layout.dialect, self._settings, most, self._on_blank)
+            rows_of = markdown_rows if layout.dialect.is_markdown else table_rows
+            yield from rows_of(buffered, layout.dialect, self._settings, most, self._on_blank)
         else:
             yield from self._json_rows(buffered, layout)
 
     def _find_rows(self, head: bytes, kept: KeptStream) -> str | None:
         """Return the JSON Pointer to the list of rows in a document; None if there is none."""
-        if self._rows or not may_be_document(head, self._name):
+        if self._rows or not may_be_document(head, self.name):
             return self._rows or None
         if self._may_be_keyed(head):
             return ""
-        from weighbridge_producer.input.rows.rows_search import rows_pointer
+        from weighbridge_producer.input.rows.rows_search import lists_of_rows
 
-        is_sure = _is_document(head, self._name)
-        return rows_pointer(kept.beginning().read1, only_known=not is_sure)
+        is_sure = _is_document(head, self.name)
+        found = lists_of_rows(kept.beginning().read1, only_known=not is_sure)
+        self._others = found.others
+        return found.pointer
 
     def _may_be_keyed(self, head: bytes) -> bool:
         is_object = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE).startswith(b"{")
@@ -258,39 +279,8 @@ class RowReader:
             by_key = layout.by_key
             yield from document_rows(stream, layout.rows, self._settings, by_key=by_key)
         else:
-            lines = StreamLines(cast("BinaryIO", stream), self._name, self._settings)
+            lines = StreamLines(cast("BinaryIO", stream), self.name, self._settings)
             yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)
-
-
-class _Peeked(io.RawIOBase):
-    """A stream whose first bytes can be inspected before reading."""
-
-    def __init__(self, plain: io.BufferedReader) -> None:
-        self._plain = plain
-        self.head = b""  #: as many bytes as needed to detect the format
-        self.is_whole = False  #: True if `head` is the whole content
-        while not self._is_enough():
-            more = plain.read1(HEAD_BYTES - len(self.head))
-            self.head += more
-            if not more:
-                self.is_whole = True
-                break
-        self._ready = self.head
-
-    def _is_enough(self) -> bool:
-        # Rows that arrive one by one through a pipe must not be delayed until others follow.
-        first, newline, _ = self.head.lstrip(JSON_SPACE).partition(b"\n")
-        is_row = first.startswith(b"{") and newline and first.rstrip(JSON_SPACE)[-1:] not in _OPEN
-        return len(self.head) >= HEAD_BYTES or bool(is_row)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._ready[: len(buffer)] or self._plain.read1(len(buffer))
-        self._ready = self._ready[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _is_parquet_file(stream: BinaryIO) -> bool:

@@ -11,7 +11,7 @@ from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.mapping.compared_values import compared_hint, wants_integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _KINDS_NAMED = 6  #: kinds of rows in a note
 _KIND_WIDTH = 40
+_KEYS_NAMED = 3  #: of members that are no rows
+_FILES_NAMED = 3  #: of those without a row
+_LISTS_NAMED = 5
 _KINDS_COUNTED = 100  #: kinds of other rows that are counted one by one
 _OTHER_KINDS = "of further kinds"
 _ROWS_COMPARED = 100  #: first rows whose answers are compared
@@ -36,6 +39,15 @@ class RowNotes:
         self.empty_expected = 0  #: rows that have an empty expected_output
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
+        self.no_rows = 0  #: members of documents beside the rows that stand under keys
+        self._no_rows_named: list[str] = []
+        self.empty_files = 0  #: files without a row
+        self.files_with_lists = 0  #: documents with other lists that may be rows
+        self._empty_named: list[str] = []
+        self._lists: tuple[str, tuple[str, ...]] = (
+            "",
+            (),
+        )  # the first of those files, and its lists
         self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
         self._first: list[Row] = []
         self._bytes = 0
@@ -48,6 +60,24 @@ class RowNotes:
     def count_blank(self) -> None:
         """Count a row without any value."""
         self.blank_rows += 1
+
+    def count_no_row(self, key: str) -> None:
+        """Count a member of a document that is no row, unlike others under their keys."""
+        self.no_rows += 1
+        if len(self._no_rows_named) < _KEYS_NAMED:
+            self._no_rows_named.append(key)
+
+    def count_empty_file(self, name: str) -> None:
+        """Count a file without a row."""
+        self.empty_files += 1
+        if len(self._empty_named) < _FILES_NAMED:
+            self._empty_named.append(name)
+
+    def count_other_lists(self, name: str, pointers: tuple[str, ...]) -> None:
+        """Count a document with other lists that may be rows, at JSON Pointers."""
+        self.files_with_lists += 1
+        if self.files_with_lists == 1:
+            self._lists = name, pointers
 
     def count_odd_metadata(self) -> None:
         """Count a row with a number in its metadata that JSON lacks."""
@@ -81,10 +111,16 @@ class RowNotes:
         """True if a note says to save numbers as integers."""
         return self._mapping is not None and wants_integers(self._first, self._mapping)
 
+    @property
+    def leaves_out(self) -> str:
+        """The notes on what is not graded because it is no case; empty if there is nothing."""
+        return "; ".join(filter(None, (self.other_rows_note(), self._no_rows_note())))
+
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
-        notes = (self.blank_rows_note(), self.other_rows_note(), self._odd_metadata_note())
-        return list(filter(None, notes))
+        notes = (self.blank_rows_note(), self.other_rows_note(), self._no_rows_note())
+        files = (self._empty_files_note(), self._lists_note())
+        return list(filter(None, (*notes, *files, self._odd_metadata_note())))
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""
@@ -105,6 +141,25 @@ class RowNotes:
             return ""
         return f"{pluralize(self.blank_rows, 'row')} without any value {'was' if self.blank_rows == 1 else 'were'} skipped"
 
+    def _empty_files_note(self) -> str:
+        if not self.empty_files:
+            return ""
+        more = ", ..." if self.empty_files > len(self._empty_named) else ""
+        has = "has no row" if self.empty_files == 1 else "have no row"
+        named = ", ".join(self._empty_named)
+        return f"{pluralize(self.empty_files, 'file')} {has}: {named}{more}"
+
+    def _lists_note(self) -> str:
+        name, pointers = self._lists
+        if not pointers:
+            return ""
+        note = other_lists_note(pointers)
+        files = self.files_with_lists
+        return f"{note}; {files:,} files have such lists, first {name}" if files > 1 else note
+
+    def _no_rows_note(self) -> str:
+        return no_rows_note(self._no_rows_named, self.no_rows) if self.no_rows else ""
+
     def _odd_metadata_note(self) -> str:
         if not self.odd_metadata:
             return ""
@@ -118,3 +173,21 @@ class RowNotes:
         most = self.other_rows.most_common(_KINDS_NAMED)
         rest = self.other_rows.total() - sum(rows for _, rows in most)
         return [*most, ("others", rest)] if rest else most
+
+
+def no_rows_note(keys: Sequence[str], count: int) -> str:
+    """Return that members with the first of these keys are left out of a document's rows."""
+    named = ", ".join(repr(shorten(key, _KIND_WIDTH)) for key in keys[:_KEYS_NAMED])
+    more = ", ..." if count > _KEYS_NAMED else ""
+    are = "is no row and is" if count == 1 else "are no rows and are"
+    return f"{pluralize(count, 'member')} of the document {are} left out: {named}{more}"
+
+
+def other_lists_note(pointers: Sequence[str]) -> str:
+    """Return that a document has other lists at JSON Pointers, which may be rows too, and how to read them."""
+    named = ", ".join(shorten(pointer, _KIND_WIDTH) for pointer in pointers[:_LISTS_NAMED])
+    more = ", ..." if len(pointers) > _LISTS_NAMED else ""
+    return (
+        f"other lists with rows were not read: {named}{more} (write `rows: {shorten(pointers[0], _KIND_WIDTH)}` in a mapping"
+        " file)"
+    )

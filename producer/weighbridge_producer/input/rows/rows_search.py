@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import LineError
 from weighbridge.grading.strict_json import decode_line
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 _DEPTH_LOOKED_AT = 4  #: levels of a document that are searched for its list of rows
 _ITEMS_LOOKED_AT = 100  #: of a list, to find an object
 _SEARCHED_BYTES = 32 * MIB  #: at the beginning of a document with lists of objects
+_LISTS_LOOKED_AT = 20  #: whose first rows are searched for answers
+_LISTS_KEPT = 100
+_NAMES_COMPARED = 100  #: of a list's first row
+_ANSWERS = ("agent_response", "expected_output")
 _ROW_BYTES = 32 * MIB  #: of a row whose shape is looked at
 #: Names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
 USUAL_NAMES = frozenset(
@@ -33,18 +39,34 @@ USUAL_NAMES = frozenset(
 _TABLES = (["data"], ["rows"])  #: where such tables have their rows, which are lists
 
 
-def rows_pointer(read: Callable[[int], bytes], *, only_known: bool = False) -> str | None:
-    """Return the JSON Pointer to the list of rows in a document; None if there is none, or none that is of a known shape.
+@dataclass(frozen=True, slots=True)
+class ListsOfRows:
+    """Where a document has lists of objects."""
 
-    It is the list of a known shape, or else the longest list of objects, those with usual names first. The search ends
-    where the rows of a known shape begin, or after 32 MiB if there has been a list of objects.
+    pointer: str | None  #: JSON Pointer to the list of rows; None if there is none
+    others: tuple[str, ...] = ()  #: those to other lists that may be rows as well
+
+
+def rows_pointer(read: Callable[[int], bytes]) -> str | None:
+    """Return the JSON Pointer to the list of rows in a document; None if there is none."""
+    return lists_of_rows(read).pointer
+
+
+def lists_of_rows(read: Callable[[int], bytes], *, only_known: bool = False) -> ListsOfRows:
+    """Return where a document has its rows, and other lists like them.
+
+    The rows are the list of a known shape, or else the longest list of objects, those with an answer and an expected one
+    first, and then those with usual names. The search ends where the rows of a known shape begin, or after 32 MiB if there
+    has been a list of objects. The other lists have the names of the rows, or answers, or the rows themselves have none.
 
     `only_known` restricts it to lists of a known shape, because the document may be a row itself.
     """
     search = _Search(read)
     with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
         search.look_into(JsonScanner(search.read, depth_limit=None), [])
-    return None if only_known and not search.is_over else search.pointer
+    if search.is_over:
+        return ListsOfRows(search.pointer)
+    return ListsOfRows(None) if only_known else search.lists()
 
 
 def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
@@ -57,6 +79,35 @@ def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
     return False
 
 
+def _decoded(text: bytes | None) -> dict[str, Any]:
+    """Return an object; an empty one if it is too long or not strict JSON."""
+    try:
+        return decode_line(text or b"")
+    except LineError:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list of objects in a document."""
+
+    pointer: str
+    names: frozenset[str]  #: of the values in its first row
+    size: int  #: bytes
+    has_answers: bool
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        name = self.pointer.rpartition("/")[2]
+        return self.has_answers, name in USUAL_NAMES, self.size
+
+    def may_be_beside(self, other: _List) -> bool:
+        """Return whether another list may have rows as well: it has most of the names, or answers, or this one has none."""
+        shared = self.names & other.names
+        are_alike = len(shared) * 2 >= max(len(self.names), len(other.names))
+        return are_alike or other.has_answers or not self.has_answers
+
+
 class _Search:
     """A search for the list of rows in a document."""
 
@@ -66,7 +117,8 @@ class _Search:
         self._has_list = False
         self.pointer: str | None = None  #: of the best list so far
         self.is_over = False  #: True if no other list can be better
-        self._rank = (False, 0)  # of that list: whether its name is usual, and its bytes
+        self._best: _List | None = None
+        self._lists: list[_List] = []
         self._columns: list[str] | None = None  # names of the values of rows that are lists
 
     def read(self, size: int) -> bytes:
@@ -111,25 +163,47 @@ class _Search:
                 return
 
     def _look_at_rows(self, scanner: JsonScanner, keys: list[str], start: int) -> None:
-        if not keys or self._are_known(scanner.cut(_ROW_BYTES), keys):
+        first = _decoded(scanner.cut(_ROW_BYTES)) if keys else {}
+        if not keys or self._are_known(first, keys):
             self._end_at(keys)
             return
         self._has_list = True
         try:
             scanner.skip_rest()
         finally:  # a list that is cut off has rows too
-            rank = (keys[-1] in USUAL_NAMES, scanner.offset - start)
-            if rank > self._rank:
-                self._rank, self.pointer = rank, pointer_of(keys)
+            size, has_answers = scanner.offset - start, self._answers_in(first)
+            self._add(
+                _List(
+                    pointer_of(keys), frozenset(islice(first, _NAMES_COMPARED)), size, has_answers
+                )
+            )
 
-    def _are_known(self, first: bytes | None, keys: list[str]) -> bool:
+    def _answers_in(self, row: dict[str, Any]) -> bool:
+        """Return whether a row has both answers by their names; not looked for in a document of many lists."""
+        from weighbridge_producer.input.proposals.mapping_proposals import propose
+
+        found = propose([row], _ANSWERS) if row and len(self._lists) < _LISTS_LOOKED_AT else None
+        return found is not None and {*_ANSWERS} <= found.fields.keys() - {*found.guessed}
+
+    def _add(self, found: _List) -> None:
+        if len(self._lists) < _LISTS_KEPT:
+            self._lists.append(found)
+        if self._best is None or found.rank > self._best.rank:
+            self._best, self.pointer = found, found.pointer
+
+    def lists(self) -> ListsOfRows:
+        """Return the best list, and those that may be rows as well."""
+        best = self._best
+        if best is None:
+            return ListsOfRows(None)
+        others = (each for each in self._lists if each.pointer != best.pointer)
+        return ListsOfRows(best.pointer, tuple(e.pointer for e in others if best.may_be_beside(e)))
+
+    def _are_known(self, row: dict[str, Any], keys: list[str]) -> bool:
         """Return whether rows are of a known shape, by the first of them and the place of their list."""
         from weighbridge_producer.input.mapping.known_datasets import shape_of
 
-        try:
-            shape = shape_of([decode_line(first or b"")])
-        except LineError:
-            return False
+        shape = shape_of([row]) if row else None
         return shape is not None and shape.rows == pointer_of(keys)
 
     def _end_at(self, keys: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from weighbridge.errors import Fault
+from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.lines import bomb_fault, damage_fault
@@ -45,13 +45,22 @@ def invalid_row(message: str, hint: str) -> Fault:
     return Fault(ErrorCode.INVALID_ROW, message, hint)
 
 
-def until_damage(rows: Iterable[SourceRow], settings: Settings) -> Iterator[SourceRow]:
-    """Yield rows; if the input is damaged, the last one is a fault with the reason."""
+def until_damage(
+    rows: Iterable[SourceRow], settings: Settings, name: str = ""
+) -> Iterator[SourceRow]:
+    """Yield rows; if the input is damaged, the last one is a fault with the reason.
+
+    An InputError gets the name of the file, if given.
+    """
     number = 0
     try:
         for row in rows:
             number = row.number
             yield row
+    except InputError as error:
+        if not name or repr(name) in error.message:
+            raise
+        raise type(error)(f"{name}: {error.message}", error.hint) from None
     except RowError as error:
         yield SourceRow(max(error.number, number + 1), {}, error.fault)
     except ExpansionError:

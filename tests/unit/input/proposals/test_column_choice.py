@@ -387,3 +387,17 @@ def test_a_column_that_may_be_the_answer_too_is_not_proposed_as_the_expected_one
     assert found.fields["agent_response"] == "predicted_text"
     assert found.missing == ("expected_output",)
     assert found.rivals == ("predicted_text", "truncated_output_text")
+
+
+def test_an_id_within_lists_is_said_to_be_that_of_the_first_entry_alone() -> None:
+    questions = [{"id": f"q{n}", "question": "?"} for n in range(2)]
+    rows = [{"title": "T", "paragraphs": [{"qas": questions}, {"qas": [{"id": "q9"}]}]}]
+    caution = propose(rows, ["agent_response", "expected_output"]).caution
+    assert (
+        "custom_id: only the first entry of 'paragraphs' and 'paragraphs.0.qas' in each row is a case"
+        in caution
+    )
+    assert (
+        "only the first entry"
+        not in propose([{"id": "a", "tags": ["x", "y"]}], ["agent_response"]).caution
+    )

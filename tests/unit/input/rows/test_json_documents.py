@@ -12,12 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.rows.json_rows import document_rows
 from weighbridge_producer.input.rows.row_formats import RowReader
 from weighbridge_producer.input.rows.rows_search import rows_pointer
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
@@ -219,3 +222,51 @@ def test_long_keys_in_each_other_take_no_more_than_a_row_may() -> None:
         tracemalloc.stop()
     assert codes(found) == {1: "LINE_TOO_LONG"}
     assert peak < 5 * MIB
+
+
+ANSWERS = [{"id": str(n), "output": "a", "gold": "a"} for n in range(9)]
+SCORES = [{"metric": name, "value": 0.5} for name in ("accuracy", "f1")]
+
+
+@pytest.mark.parametrize(
+    ("document", "rows", "others"),
+    [
+        ({"train": ANSWERS[:4], "test": ANSWERS[4:6]}, "/train", ("/test",)),
+        ({"results": {"geo": ANSWERS[:2], "hist": ANSWERS[2:5]}}, "/results/hist", ("/results/geo",)),
+        ({"samples": {"gsm8k": ANSWERS[:2], "arc": ANSWERS[:1]}}, "/samples/gsm8k", ("/samples/arc",)),
+        ({"results": SCORES, "predictions": ANSWERS[:1]}, "/predictions", ()),
+        ({"results": SCORES, "texts": [{"x": "a", "y": "b"}]}, "/results", ("/texts",)),
+        ({"features": [{"name": "id", "type": {}}], "rows": ANSWERS[:1]}, "/rows", ()),
+        ({f"s{n}": ANSWERS[:2] for n in range(300)}, "/s0", None),
+    ],
+    ids=["splits", "topics", "tasks", "answers", "no answers", "features", "many"],
+)  # fmt: skip
+def test_other_lists_like_the_rows_are_named(
+    document: Any, rows: str, others: tuple[str, ...] | None
+) -> None:
+    reader = RowReader("a.json", Settings())
+    list(reader.read(io.BytesIO(orjson.dumps(document))))
+    assert reader.layout
+    assert reader.layout.rows == rows
+    assert reader.layout.others == others or (others is None and len(reader.layout.others) > 90)
+
+
+def test_lists_that_are_not_read_are_noted_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(orjson.dumps({"train": ANSWERS[:4], "test": ANSWERS[4:6]}))
+    mapping = parse_mapping(["custom_id={@file}/{id},agent_response=output,expected_output=gold"])
+    source = Source(tmp_path / "a.json", Settings(), mapping)
+    assert len(list(source)) == 4
+    note = "other lists with rows were not read: /test (write `rows: /test` in a mapping file)"
+    assert source.notes.counts() == [note]
+    (tmp_path / "b.json").write_bytes(orjson.dumps({"data": ANSWERS[:4], "more": ANSWERS[4:6]}))
+    source = Source(tmp_path, Settings(), mapping)
+    assert len(list(source)) == 8
+    assert source.notes.counts() == [f"{note}; 2 files have such lists, first a.json"]
+
+
+def test_a_pointer_through_a_list_is_told_how_to_write_the_rows_out() -> None:
+    data = orjson.dumps({"data": [{"qas": [{"id": "q1"}]}]})
+    [row] = read(data, rows="/data/0/qas")
+    assert row.fault
+    assert row.fault.message == "no rows at '/data/0/qas': '/data' is a list"
+    assert row.fault.hint.endswith("""can be written out: jq -c '.["data"][]["qas"][]'""")

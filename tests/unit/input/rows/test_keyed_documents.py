@@ -148,6 +148,66 @@ def test_a_mapping_with_the_key_is_proposed_and_not_used_unasked(
     assert str(found.layout) == "JSON, a row under each key"
 
 
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("beside", "note"),
+    [
+        ({"accuracy": 0.5}, "1 member of the document is no row and is left out: 'accuracy'"),
+        ({"_meta": {"date": "x"}}, "1 member of the document is no row and is left out: '_meta'"),
+        (
+            {"accuracy": 0.5, "summary": {"n": 3}},
+            "2 members of the document are no rows and are left out: 'accuracy', 'summary'",
+        ),
+        ({"errors": [{"id": "x"}]}, "1 member of the document is no row and is left out: 'errors'"),
+    ],
+)
+def test_members_beside_the_rows_are_left_out_and_noted(
+    beside: dict[str, Any], note: str, option: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.json"
+    found = seen(file, {**ROWS, "q3": {"pred": "d", "gold": "d"}, **beside}, option)
+    assert found.proposal
+    assert (found.proposal.text, found.hints()) == (MAPPING, [note])
+    source = Source(file, Settings(), parse_mapping([MAPPING]))
+    lines = [line for line in source if line.raw.strip() or line.fault]
+    assert [orjson.loads(line.raw)["custom_id"] for line in lines] == ["q1", "q2", "q3"]
+    assert source.notes.counts() == [note]
+
+
+def test_a_row_without_an_answer_is_no_member_beside_the_rows(tmp_path: Path) -> None:
+    failed = {"question": "?", "error": "timeout"}
+    answered = {"question": "?", "pred": "a", "gold": "a"}
+    document = {"n": 4, "q1": failed, "q2": answered, "q3": failed, "q4": answered, "_": {"x": 1}}
+    found = seen(tmp_path / "a.json", document)
+    assert [row["@key"] for row in found.rows] == ["q1", "q2", "q3", "q4"]
+    source = Source(tmp_path / "a.json", Settings(), parse_mapping([MAPPING]))
+    ids = [orjson.loads(line.raw)["custom_id"] for line in source if line.raw.strip()]
+    assert ids == ["q1", "q2", "q3", "q4"]
+    [note] = source.notes.counts()
+    assert note == "2 members of the document are no rows and are left out: 'n', '_'"
+
+
+def test_a_member_with_nothing_in_it_stays_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_bytes(orjson.dumps({**ROWS, "q3": {}, "q4": None, "q5": {"gold": "x"}}))
+    source = Source(file, Settings(), parse_mapping([MAPPING]))
+    assert [orjson.loads(line.raw)["custom_id"] for line in source] == [
+        f"q{n}" for n in range(1, 6)
+    ]
+    assert source.notes.counts() == []
+
+
+def test_a_path_into_one_of_several_like_objects_is_noted(tmp_path: Path) -> None:
+    found = seen(tmp_path / "a.json", {**ROWS, "accuracy": 0.5, "n": 2, "date": "x"})
+    assert str(found.layout) == "JSON, one object"
+    [hint] = found.hints()
+    assert "only 'q1' of 2 objects with the same names is compared: 'q1', 'q2'" in hint
+    assert hint.endswith("custom_id=@key and the names within them make each a row")
+    beside = {"accuracy": 50.0, "details": {"type": "GEN", **ROWS}}
+    [hint] = seen(tmp_path / "b.json", beside).hints()
+    assert hint.startswith("only the first of 2 objects under the keys of /details; a mapping file")
+
+
 def test_a_document_that_is_too_large_for_one_row_is_known_too(tmp_path: Path) -> None:
     rows = {f"q{number}": {"pred": "a" * 1000, "gold": "a"} for number in range(3000)}
     found = seen(tmp_path / "a.json", rows, orjson.OPT_INDENT_2)
@@ -177,7 +237,10 @@ def test_rows_under_keys_of_an_object_within_the_document_are_named(tmp_path: Pa
     cases = [orjson.loads(line.raw) for line in Source(tmp_path / "a.json", Settings(), saved)]
     assert [case["custom_id"] for case in cases] == ["q1", "q2"]
     one_row = {"models": {"m1": {"output": "a"}, "m2": {"output": "b"}}, "gold": "a"}
-    assert seen(tmp_path / "b.json", one_row).hints() == []
+    [hint] = seen(tmp_path / "b.json", one_row).hints()
+    assert hint == (
+        "agent_response: only 'm1' of 2 objects with the same names is compared: 'm1', 'm2'"
+    )
 
 
 def test_a_mapping_without_the_key_is_told_how_to_read_rows_under_keys(tmp_path: Path) -> None:

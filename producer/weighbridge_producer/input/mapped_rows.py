@@ -1,0 +1,50 @@
+"""The rows of one file that become cases: with the fields of joined files, and without what stands beside the rows."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from weighbridge_producer.input.mapping.row_values import KEY
+from weighbridge_producer.input.rows.keyed_rows import only_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from weighbridge_producer.input.joins import Joins
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.rows.row_formats import Layout, RowReader
+    from weighbridge_producer.input.rows.row_notes import RowNotes
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+
+def mapped_rows(
+    reader: RowReader,
+    stream: BinaryIO,
+    mapping: FieldMapping,
+    joins: Joins | None,
+    notes: RowNotes,
+    on_layout: Callable[[Layout], None] | None,
+    *,
+    is_one_of_several: bool,
+) -> Iterator[SourceRow]:
+    """Return the rows of a file for a mapping, and note what is to be said of the file.
+
+    `on_layout` is called with the layout as soon as it is detected.
+    """
+    columns = mapping.columns
+    if columns and joins:
+        columns = sorted({*columns, *joins.columns})
+    rows = reader.read(stream, columns)
+    first = list(islice(rows, 1))
+    rows = chain(first, rows)
+    if on_layout and reader.layout:
+        on_layout(reader.layout)
+    if not first and is_one_of_several:
+        notes.count_empty_file(reader.name)
+    if reader.layout and reader.layout.others:
+        notes.count_other_lists(reader.name, reader.layout.others)
+    if KEY in mapping.added and reader.layout and reader.layout.by_key:
+        rows = only_rows(rows, mapping, notes, joins.names if joins else ())
+    return joins.of(rows) if joins else rows

@@ -1,0 +1,69 @@
+"""The members of a JSON document that are rows for a mapping, and those that stand beside them, such as a total."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge_producer.input.mapping.row_values import KEY, MISSING
+from weighbridge_producer.input.rows.json_rows import VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.mapping.row_values import Row, Value
+    from weighbridge_producer.input.rows.row_notes import RowNotes
+    from weighbridge_producer.input.rows.source_rows import SourceRow
+
+_HELD = 100  #: members that are kept until the first row
+_WITHOUT_VALUE: tuple[Row, ...] = (
+    {},
+    {VALUE: None},
+)  #: a row for which nothing is recorded, rather than no row
+
+
+def only_rows(
+    rows: Iterable[SourceRow], mapping: FieldMapping, notes: RowNotes, joined: Collection[str] = ()
+) -> Iterator[SourceRow]:
+    """Yield the members of a document that are rows for a mapping, and note the others.
+
+    A row has an input of the mapping, or a name that the first such row has: where the agent failed, the answer is missing.
+    `joined` are the names of joined files, whose fields the members do not have yet. Members that cannot be read, and those
+    without any value, are rows, because their cases would be missed.
+    """
+    inputs = [value for value in mapping.inputs.values() if _is_own(value, joined)]
+    names: frozenset[str] = frozenset() if inputs else frozenset({KEY})
+    held: list[SourceRow] = []  # those before the first row
+    for row in rows:
+        if not names and _has_one(row.values, inputs):
+            names = frozenset(row.values) - {KEY}
+            yield from _like(held, names, notes)
+            held = []
+        if names or len(held) >= _HELD:
+            yield from _like([*held, row], names, notes)
+            held = []
+        else:
+            held.append(row)
+    yield from _like(held, names, notes)
+
+
+def _like(rows: Iterable[SourceRow], names: frozenset[str], notes: RowNotes) -> Iterator[SourceRow]:
+    for row in rows:
+        is_row = row.fault or not names.isdisjoint(row.values) or _is_empty(row.values)
+        if is_row:
+            yield row
+        else:
+            notes.count_no_row(str(row.values.get(KEY)))
+
+
+def _is_own(value: Value, joined: Collection[str]) -> bool:
+    paths = list(value.paths())
+    return bool(paths) and not all(path.parts[0] in joined for path in paths)
+
+
+def _has_one(row: Row, inputs: Iterable[Value]) -> bool:
+    return any(value.of(row, 1) is not MISSING for value in inputs)
+
+
+def _is_empty(row: Row) -> bool:
+    return {name: value for name, value in row.items() if name != KEY} in _WITHOUT_VALUE
