@@ -14,8 +14,9 @@ OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a do
 class PeekedStream(io.RawIOBase):
     """A stream whose first bytes can be inspected before reading."""
 
-    def __init__(self, plain: io.BufferedReader) -> None:
+    def __init__(self, plain: io.BufferedReader, *, past_first_line: bool = False) -> None:
         self._plain = plain
+        self._past_first_line = past_first_line  #: True if what follows a first row matters
         self.head = b""  #: as many bytes as needed to detect the format
         self.is_whole = False  #: True if `head` is the whole content
         while not self._is_enough():
@@ -28,9 +29,10 @@ class PeekedStream(io.RawIOBase):
 
     def _is_enough(self) -> bool:
         # Rows that arrive one by one through a pipe must not be delayed until others follow.
-        first, newline, _ = self.head.lstrip(JSON_SPACE).partition(b"\n")
+        first, newline, rest = self.head.lstrip(JSON_SPACE).partition(b"\n")
         is_row = first.startswith(b"{") and newline and first.rstrip(JSON_SPACE)[-1:] not in OPEN
-        return len(self.head) >= HEAD_BYTES or bool(is_row)
+        is_followed = not self._past_first_line or rest.strip(JSON_SPACE)
+        return len(self.head) >= HEAD_BYTES or bool(is_row and is_followed)
 
     def readable(self) -> bool:
         """Return True."""

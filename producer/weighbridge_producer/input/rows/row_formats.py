@@ -225,7 +225,9 @@ class RowReader:
             yield row
 
     def _read(self, stream: BinaryIO, columns: Sequence[str] | None) -> Iterator[SourceRow]:
-        plain = PeekedStream(plain_stream(stream, self._settings, self._on_bytes))
+        plain = PeekedStream(
+            plain_stream(stream, self._settings, self._on_bytes), past_first_line=KEY in self._added
+        )
         kept = KeptStream(plain)
         layout = layout_of(
             plain.head,
@@ -257,10 +259,13 @@ class RowReader:
 
     def _find_rows(self, head: bytes, kept: KeptStream) -> str | None:
         """Return the JSON Pointer to the list of rows in a document; None if there is none."""
-        if self._rows or not may_be_document(head, self.name):
-            return self._rows or None
-        if self._may_be_keyed(head):
+        if self._rows:
+            return self._rows
+        is_one_line = b"\n" not in head.strip(JSON_SPACE)
+        if self._may_be_keyed(head) and (is_one_line or may_be_document(head, self.name)):
             return ""
+        if not may_be_document(head, self.name):
+            return None
         from weighbridge_producer.input.rows.rows_search import lists_of_rows
 
         is_sure = _is_document(head, self.name)

@@ -59,6 +59,15 @@ def test_each_member_is_a_row_with_its_key(document: dict[str, Any], indented: b
     ]
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "-", "a.txt"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n\n"], ids=["", "a line break", "a blank line"])
+def test_a_document_on_one_line_has_rows_under_its_keys_whatever_ends_it(
+    name: str, end: bytes
+) -> None:
+    rows = read(orjson.dumps(ROWS) + end, name)
+    assert [row.values["@key"] for row in rows] == ["q1", "q2"]
+
+
 def test_a_member_that_is_no_object_is_the_column_value() -> None:
     document = {"q1": "Paris", "q2": ["Lima", "lima"], "q3": 3, "q4": None}
     assert [row.values for row in read(document)] == [
