@@ -255,7 +255,7 @@ def _go(options: RunOptions, settings: Settings, cases: list[str], *, quiet: boo
             left = _INTERRUPTED
         except BrokenPipeError:
             silence_stdout()
-            left = "standard output is closed"
+            left = "the program that read the output has ended"
         except WeighbridgeError as error:
             print_error(error, as_json=quiet)
             left = "stopped"
