@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import KIB
 from weighbridge_producer.input.proposals.column_names import is_usual
@@ -22,9 +22,8 @@ _ROWS_TRIED = 50
 _LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
 _SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
 _LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
-_RULE = re.compile(
-    r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?"
-)  #: in Markdown, below a header
+#: In Markdown, below a header.
+_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?")
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -43,6 +42,16 @@ class Dialect:
     delimiter: str
     skipped: int = 0  #: lines above the header
     is_markdown: bool = False  #: True for a table in Markdown
+
+    @property
+    def is_ascii_based(self) -> bool:
+        """True if a byte that the encoding lacks leaves what follows readable."""
+        return not self.encoding.startswith(("utf-16", "utf-32"))
+
+    def decoded(self, plain: io.BufferedReader[Any], newline: str | None) -> io.TextIOWrapper[Any]:
+        """Return the text of a table, in which bytes that the encoding lacks are kept as surrogates where that is possible."""
+        errors = "surrogateescape" if self.is_ascii_based else "strict"
+        return io.TextIOWrapper(plain, self.encoding, errors, newline)
 
     def __str__(self) -> str:
         """Return a description of the dialect."""

@@ -37,15 +37,10 @@ def table_rows(
     A row with more or fewer cells than the header, or with misplaced or missing quotes, becomes a fault. Rows without any value,
     as spreadsheets write them below their content, are left out; `on_blank` is called for each.
     """
-    ascii_based = not dialect.encoding.startswith(("utf-16", "utf-32"))
-    text = io.TextIOWrapper(
-        plain,
-        dialect.encoding,
-        errors="surrogateescape" if ascii_based else "strict",
-        newline="",
+    lines = _Lines(
+        dialect.decoded(plain, newline=""), settings.line_limit_bytes, dialect.delimiter, most_lines
     )
-    lines = _Lines(text, settings.line_limit_bytes, dialect.delimiter, most_lines)
-    lines.has_blocks = ascii_based and most_lines is None
+    lines.has_blocks = dialect.is_ascii_based and most_lines is None
     for _ in range(dialect.skipped):
         next(lines, None)
     # csv's limit applies to the whole process, as the line limit does.
@@ -63,12 +58,7 @@ def table_rows(
         except StopIteration:
             return
         except UnicodeDecodeError as error:
-            fault = Fault(
-                ErrorCode.INPUT_TRUNCATED,
-                f"the text is not {error.encoding} from here on",
-                "save it as UTF-8",
-            )
-            raise RowError(fault, first) from None
+            raise not_decoded(error, first) from None
         except _LineTooLongError as error:
             yield SourceRow(first, {}, error.fault, lines.taken)
             continue
@@ -90,6 +80,21 @@ def table_rows(
             yield SourceRow(first, {}, lost, lines.taken)
         else:
             yield SourceRow(first, dict(zip(header, cells, strict=True)), None, lines.taken)
+
+
+def not_decoded(error: UnicodeDecodeError, number: int) -> RowError:
+    """Return the error for text that is not in the encoding in which the file begins, from a line on."""
+    message = f"the text is not {error.encoding} from here on"
+    return RowError(Fault(ErrorCode.INPUT_TRUNCATED, message, "save it as UTF-8"), number)
+
+
+def long_line(characters: int, limit: int) -> Fault:
+    """Return the fault for a line of a table that is too long."""
+    return Fault(
+        ErrorCode.LINE_TOO_LONG,
+        f"the line has {characters:,} characters, at most {limit:,} are allowed",
+        "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+    )
 
 
 def _plain_rows(
@@ -153,13 +158,7 @@ class _Lines:
             while line and not line.endswith(("\n", "\r")):
                 line = self._readline(HEAD_BYTES)
                 self.taken += len(line)
-            raise _LineTooLongError(
-                Fault(
-                    ErrorCode.LINE_TOO_LONG,
-                    f"the line has {self.taken:,} characters, at most {self._limit:,} are allowed",
-                    "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-                )
-            )
+            raise _LineTooLongError(long_line(self.taken, self._limit))
         if len(line) > _COLUMNS_LIMIT and line.count(self._delimiter) > 100 * _COLUMNS_LIMIT:
             raise _LineTooLongError(
                 invalid_row("the line has over 1,000,000 cells", "split the table")

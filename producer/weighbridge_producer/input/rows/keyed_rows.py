@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
 _HELD = 100  #: members that are kept until the first row
+#: A row for which nothing is recorded, rather than no row.
 _WITHOUT_VALUE: tuple[Row, ...] = (
     {},
     {VALUE: None},
-)  #: a row for which nothing is recorded, rather than no row
+)
 
 
 def only_rows(

@@ -7,9 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import Fault
-from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_producer.input.rows.csv_tables import header_of, ragged
+from weighbridge_producer.input.rows.csv_tables import header_of, long_line, not_decoded, ragged
 from weighbridge_producer.input.rows.source_rows import SourceRow
 
 if TYPE_CHECKING:
@@ -29,40 +27,42 @@ def markdown_rows(
     on_blank: Callable[[], None] = lambda: None,
 ) -> Iterator[SourceRow]:
     """Yield the rows below the rule of a table, from at most `most_lines` lines; `on_blank` is called for each without a value."""
-    ascii_based = not dialect.encoding.startswith(("utf-16", "utf-32"))
-    errors = "surrogateescape" if ascii_based else "replace"
-    text = io.TextIOWrapper(plain, dialect.encoding, errors)
+    limit = settings.line_limit_bytes
     header: list[str] = []
     ends = False, False
-    rule = 0
-    for number, (line, is_whole) in enumerate(
-        islice(_lines(text, settings.line_limit_bytes), most_lines), 1
-    ):
-        if number <= dialect.skipped or not line.strip() or number == rule:
-            continue
-        if not header:
-            ends, rule = _ends_of(line), number + 1
-            header = header_of(_cells(line, *ends))
-            continue
-        cells = _cells(line, *ends)
-        if not is_whole:
-            yield SourceRow(number, {}, _too_long(settings.line_limit_bytes), len(line))
-        elif not any(cells):
-            on_blank()
-        elif len(cells) != len(header):
-            fault = ragged(len(cells), len(header), hint=r"write \| for a bar within a cell")
-            yield SourceRow(number, {}, fault, len(line))
-        else:
-            yield SourceRow(number, dict(zip(header, cells, strict=True)), None, len(line))
+    rule = number = 0
+    try:
+        for number, (line, size) in enumerate(
+            islice(_lines(dialect.decoded(plain, newline=None), limit), most_lines), start=1
+        ):
+            if number <= dialect.skipped or not line.strip() or number == rule:
+                continue
+            if not header:
+                ends, rule = _ends_of(line), number + 1
+                header = header_of(_cells(line, *ends))
+                continue
+            cells = _cells(line, *ends)
+            if size > limit:
+                yield SourceRow(number, {}, long_line(size, limit), size)
+            elif not any(cells):
+                on_blank()
+            elif len(cells) != len(header):
+                fault = ragged(len(cells), len(header), hint=r"write \| for a bar within a cell")
+                yield SourceRow(number, {}, fault, size)
+            else:
+                yield SourceRow(number, dict(zip(header, cells, strict=True)), None, size)
+    except UnicodeDecodeError as error:
+        raise not_decoded(error, number + 1) from None
 
 
-def _lines(text: io.TextIOWrapper[Any], limit: int) -> Iterator[tuple[str, bool]]:
-    """Yield each line up to a limit of characters, and whether it is whole."""
+def _lines(text: io.TextIOWrapper[Any], limit: int) -> Iterator[tuple[str, int]]:
+    """Yield each line up to a limit of characters, and the number of characters in it."""
     while line := text.readline(limit + 1):
-        rest = line
-        while rest and not rest.endswith("\n"):
+        rest, size = line, len(line)
+        while len(rest) > limit and not rest.endswith("\n"):
             rest = text.readline(limit + 1)
-        yield line, line.endswith("\n") or len(line) <= limit
+            size += len(rest)
+        yield line, size
 
 
 def _ends_of(header: str) -> tuple[bool, bool]:
@@ -76,11 +76,3 @@ def _cells(line: str, begins: bool, ends: bool) -> list[str]:
     cells = [cell.strip().replace(r"\|", "|") for cell in _BAR.split(line.strip())]
     first = 1 if begins and not cells[0] else 0
     return cells[first:-1] if ends and len(cells) > 1 + first and not cells[-1] else cells[first:]
-
-
-def _too_long(limit: int) -> Fault:
-    return Fault(
-        ErrorCode.LINE_TOO_LONG,
-        f"the line has more than {limit:,} characters",
-        "split the row, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-    )

@@ -47,9 +47,8 @@ _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _YAML = (".yaml", ".yml")
 _XML = (".xml", ".html", ".htm", ".xhtml")
 _CONVERT = "convert it to CSV or JSON Lines"
-_NAMES_OF_TEXT = frozenset(
-    {"", ".txt", ".text", ".dat", ".md", ".markdown"}
-)  #: endings that do not tell the format
+#: Endings that do not tell the format.
+_NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat", ".md", ".markdown"})
 
 
 class RowFormat(StrEnum):

@@ -44,10 +44,11 @@ class RowNotes:
         self.empty_files = 0  #: files without a row
         self.files_with_lists = 0  #: documents with other lists that may be rows
         self._empty_named: list[str] = []
+        # The first of those files, and its lists.
         self._lists: tuple[str, tuple[str, ...]] = (
             "",
             (),
-        )  # the first of those files, and its lists
+        )
         self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
         self._first: list[Row] = []
         self._bytes = 0

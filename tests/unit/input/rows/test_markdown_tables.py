@@ -58,6 +58,13 @@ def test_a_row_that_does_not_fit_is_a_fault_and_the_others_are_read() -> None:
     assert [row.values["id"] for row in rows if not row.fault] == ["1", "2", "5"]
 
 
+def test_text_that_leaves_its_encoding_ends_the_table_with_an_error() -> None:
+    data = TABLE.encode("utf-16") + b"\x00\xd8| 4 | x | y |\n"
+    rows = list(RowReader("a.md", Settings()).read(io.BytesIO(data)))
+    assert [row.fault.code for row in rows if row.fault] == ["INPUT_TRUNCATED"]
+    assert [row.values for row in rows if not row.fault] == FOUND[: len(rows) - 1]
+
+
 def test_a_table_with_bars_and_no_rule_stays_a_table_of_text() -> None:
     assert [row.values for row in read("a|b\n-|x\n")] == [{"a": "-", "b": "x"}]
 
