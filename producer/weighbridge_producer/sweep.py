@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import InvalidFilterError
+from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.graders.base import Verdict
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.statistics import Interval, wilson_interval
@@ -39,6 +39,7 @@ PARAMS = {
     SCORE: "any grader",
 }
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_LABELS_LIMIT = 20  #: labels that are told apart without a choice of one
 _DISTINCT_LIMIT = 200_000  #: distinct measurements; when there are more, they are rounded
 _DIGITS = 4
 
@@ -120,9 +121,7 @@ class Sweep:
         return Measurement(float(row.score or 0) if judged else None, judged, Verdict.PASS)
 
     def _of_limit(self, row: ResultRow) -> Measurement:
-        if row.grader != _BUDGET or not (
-            self.param in _MEASURED or self.param.startswith(_PER_TOOL)
-        ):
+        if row.grader != _BUDGET or not _is_limit(self.param):
             meant = closest(self.param, [*_MEASURED, SCORE]) if row.grader == _BUDGET else None
             raise InvalidFilterError(
                 f"{self.param!r} cannot be derived from results of {row.grader!r}: another value changes what is measured"
@@ -195,6 +194,37 @@ class Sweep:
                 chosen.add(value)
                 wanted.pop(0)
         return sorted(chosen | {limit for limit, _ in self.limits.most_common(3)})
+
+
+def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) -> Sweep:
+    """Return the measurements of a label's results; by default, of the only label with results to which `param` applies.
+
+    Raises InputError if no result qualifies, and InvalidFilterError if several labels do or no measurements are possible.
+    """
+    swept: dict[str, Sweep] = {}
+    labels: dict[str, None] = {}
+    for row in rows:
+        name = row.label
+        if not name or (name not in (*labels, label) and len(labels) >= _LABELS_LIMIT):
+            continue
+        labels[name] = None
+        if name == label or (label is None and (row.grader == _BUDGET or not _is_limit(param))):
+            swept.setdefault(name, Sweep(name, param)).add(row)
+    found = [each for each in swept.values() if each.results]
+    if len(found) == 1:
+        return found[0]
+    names = [each.label for each in found] or labels
+    known = f"labels: {', '.join(names) or 'none'}"
+    if found:
+        raise InvalidFilterError(
+            f"{param!r} applies to results of several labels; choose one with --label", known
+        )
+    of = f"of {_BUDGET!r}" if label is None else f"with the label {label!r}"
+    raise InputError(f"no graded result {of}", known)
+
+
+def _is_limit(param: str) -> bool:
+    return param in _MEASURED or param.startswith(_PER_TOOL)
 
 
 def _observed(param: str, details: dict[str, Any]) -> tuple[Any, bool]:

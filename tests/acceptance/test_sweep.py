@@ -39,3 +39,21 @@ def test_what_cannot_be_swept_is_refused(cli, results) -> None:
     assert "'max_repeats' cannot be derived from results of 'loop'" in ended.err
     ended = cli("sweep", results, "--label", "none", "--param", "score")
     assert "labels: budget, loop, tool-schema" in ended.err
+
+
+def test_the_label_is_needed_only_where_several_qualify(cli, results) -> None:
+    named = cli("sweep", results, "--label", "budget", "--param", "max_tokens")
+    assert cli("sweep", results, "--param", "max_tokens").out == named.out
+    ended = cli("sweep", results, "--param", "score")
+    assert ended.status == 1
+    assert "choose one with --label" in ended.err
+    assert "labels: budget, loop, tool-schema" in ended.err
+    ended = cli("sweep", results, "--param", "max_repeats")
+    assert "'max_repeats' cannot be derived" in ended.err
+
+
+def test_without_a_result_that_has_limits_the_labels_are_listed(cli, tmp_path) -> None:
+    cli("run", str(EXAMPLES / "support_answers.jsonl"), "-o", "answers.jsonl")
+    ended = cli("sweep", "answers.jsonl", "--param", "max_tokens")
+    assert ended.status == 1
+    assert "no graded result of 'budget'" in ended.err

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge.text import percent, pluralize
 from weighbridge_producer.cli import options as opt
@@ -15,10 +14,10 @@ from weighbridge_producer.cli.completed_values import batch_ids, sweep_params
 from weighbridge_producer.cli.run_names import open_lines
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.comparison.runs import rows_of
-from weighbridge_producer.sweep import Sweep
+from weighbridge_producer.sweep import sweep_rows
 
 if TYPE_CHECKING:
-    from weighbridge_producer.sweep import Candidate
+    from weighbridge_producer.sweep import Candidate, Sweep
 
 _BAR_CELLS = 20
 
@@ -38,7 +37,6 @@ def sweep(
             callback=opt.utf8,
         ),
     ],
-    label: Annotated[str, typer.Option(help="The label whose results are swept.")],
     param: Annotated[
         str,
         typer.Option(
@@ -47,6 +45,12 @@ def sweep(
             help="The limit to vary, such as max_tokens or max_tool_calls_per_tool.TOOL; or score, the least that passes.",
         ),
     ],
+    label: Annotated[
+        str | None,
+        typer.Option(
+            help="The label whose results are swept. Default: the only one that has the limit."
+        ),
+    ] = None,
     limit: Annotated[
         list[float] | None,
         typer.Option(
@@ -63,23 +67,14 @@ def sweep(
     The label's other limits are unchanged. Only limits with measurements in the results are supported: those of the
     `budget` grader, and the lowest passing score of any grader.
     """
-    swept = Sweep(label, param)
-    labels: dict[str, None] = {}
     with ExitStack() as stack:
-        for row in rows_of(open_lines(run, read_settings(), url, stack)):
-            swept.add(row)
-            if row.label and len(labels) < 20:
-                labels[row.label] = None
-    if not swept.results:
-        known = ", ".join(labels) or "none"
-        raise InputError(
-            f"{run!r} has no graded result with the label {label!r}", f"labels: {known}"
-        )
+        rows = rows_of(open_lines(run, read_settings(), url, stack))
+        swept = sweep_rows(rows, param, label)
     candidates = swept.candidates(limit or ())
     if as_json:
         print_json(
             {
-                "label": label,
+                "label": swept.label,
                 "param": param,
                 "results": swept.results,
                 "ungraded": swept.ungraded,
