@@ -295,6 +295,18 @@ def test_tokens_known_in_part_that_would_keep_the_limit_are_ungradable_and_name_
     assert result["details"]["at_least"] == ["total_tokens"]
 
 
+def test_causes_part_a_limit_that_is_exceeded_from_one_that_cannot_be_checked():
+    causes = [
+        only(result).get("cause")
+        for result in (
+            grade(llm(3000), llm(), max_tokens=1000),
+            grade(llm(300), llm(), max_tokens=1000),
+            grade(llm(), llm(), max_tokens=1000),
+        )
+    ]
+    assert causes == [None, "known in part", "not recorded"]
+
+
 def test_tokens_known_in_part_pass_when_missing_usage_is_ignored_which_is_said():
     result = grade(llm(300), llm(), max_tokens=1000, missing_usage="ignore")
     assert result["verdict"] == "pass"

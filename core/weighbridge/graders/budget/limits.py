@@ -97,6 +97,7 @@ def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
         description = f"limit {most}, but what was used is not known: {reading.inexact_reason}"
     observed = reading.known if reading.is_stated else None
     evidence = _evidence(check, description, limit, observed, reading.inexact_steps)
+    evidence["cause"] = "known in part" if reading.is_stated else "not recorded"
     return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_stated)
 
 
