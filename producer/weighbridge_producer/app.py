@@ -16,6 +16,8 @@ from starlette.staticfiles import StaticFiles
 from weighbridge_producer import pages
 from weighbridge_producer.pages.errors import error_page
 from weighbridge_producer.service import problems
+from weighbridge_producer.service.access.auth import rate_limited
+from weighbridge_producer.service.access.security import Security
 from weighbridge_producer.service.api import (
     audit,
     batch_opening,
@@ -31,10 +33,8 @@ from weighbridge_producer.service.api import (
     slices,
     workers,
 )
-from weighbridge_producer.service.auth import rate_limited
 from weighbridge_producer.service.metrics import Measure
 from weighbridge_producer.service.process_memory import trim_for_ever
-from weighbridge_producer.service.security import Security
 from weighbridge_producer.templating import STATIC_FOLDER
 
 if TYPE_CHECKING:

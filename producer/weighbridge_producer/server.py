@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from weighbridge_producer.app import create_app
+from weighbridge_producer.service.limits.bounded_protocol import BoundedProtocol
 from weighbridge_producer.service.process_memory import keep_little
-from weighbridge_producer.service.protocol import BoundedProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_producer.service.rate_limit import RateLimit
+from weighbridge_producer.service.limits.rate_limit import RateLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

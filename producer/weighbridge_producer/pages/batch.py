@@ -22,7 +22,7 @@ from weighbridge_producer.pages.causes import causes_of
 from weighbridge_producer.pages.progress import Sample, progress_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.slices import By, count_turn, slices_of
-from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
+from weighbridge_producer.service.access.auth import ManageBatch, ReadBatch, Reader, SubmitBatch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import bar
 

@@ -17,7 +17,7 @@ from weighbridge_producer.pages.batch_outcome import (
 )
 from weighbridge_producer.pages.rate_history import rate_histories
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import Reader
+from weighbridge_producer.service.access.auth import Reader
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.charts import Segment, bar
 

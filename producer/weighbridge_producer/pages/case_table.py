@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from weighbridge.store import Store
     from weighbridge.store.result_filter import ResultFilter
-    from weighbridge_producer.service.case_index import RowRange
-    from weighbridge_producer.service.case_views import CaseView
+    from weighbridge_producer.service.caches.case_index import RowRange
+    from weighbridge_producer.service.caches.case_views import CaseView
 
 LABELS_SHOWN = 8  #: labels with columns; others are only counted
 FIELDS_OFFERED = 30  #: metadata fields that can be shown as columns

@@ -13,7 +13,7 @@ from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import ReadBatch, SearchTurn
+from weighbridge_producer.service.access.auth import ReadBatch, SearchTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,8 +26,8 @@ from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.result import CustomId, view_of
 from weighbridge_producer.pages.text_diff import side_by_side
+from weighbridge_producer.service.access.auth import LargeRead, Reader, SearchTurn, visible_batch
 from weighbridge_producer.service.api.comparisons import INPUT_LIMIT_BYTES, RESULTS_LIMIT
-from weighbridge_producer.service.auth import LargeRead, Reader, SearchTurn, visible_batch
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.case_view import StepSelection
 from weighbridge_producer.trace_view.evidence import shown_evidence

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.request_bodies import whole_body
+from weighbridge_producer.service.uploads.request_bodies import whole_body
 
 if TYPE_CHECKING:
     from starlette.types import Message

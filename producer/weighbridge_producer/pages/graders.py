@@ -16,7 +16,7 @@ from weighbridge_producer.pages.config_form import ConfigForm
 from weighbridge_producer.pages.forms import entries_of
 from weighbridge_producer.pages.playground import Input, example_inputs, pasted_inputs
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import Submitter, rate_limited
+from weighbridge_producer.service.access.auth import Submitter, rate_limited
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.trial import run_trial

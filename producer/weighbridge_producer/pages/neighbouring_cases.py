@@ -9,7 +9,7 @@ from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.case_table import href_of, job_to_link, read_cases
-from weighbridge_producer.service.case_views import CaseOrder, CaseView, NoViewError
+from weighbridge_producer.service.caches.case_views import CaseOrder, CaseView, NoViewError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,14 +20,14 @@ from weighbridge_producer.pages.grader_selection import ChosenGraders
 from weighbridge_producer.pages.parquet_parts import is_parquet_name
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import Submitter
-from weighbridge_producer.service.form import Form, NextFile
+from weighbridge_producer.service.access.auth import Submitter
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of
-from weighbridge_producer.service.request_bodies import with_body_timeout
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.submission import check_mapping
-from weighbridge_producer.service.submission_params import AUTO, SubmissionParams
-from weighbridge_producer.service.upload import FORM, receive_batch
+from weighbridge_producer.service.uploads.form import Form, NextFile
+from weighbridge_producer.service.uploads.request_bodies import with_body_timeout
+from weighbridge_producer.service.uploads.submission import check_mapping
+from weighbridge_producer.service.uploads.submission_params import AUTO, SubmissionParams
+from weighbridge_producer.service.uploads.upload import FORM, receive_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse
 
-from weighbridge_producer.service.auth import COOKIE
+from weighbridge_producer.service.access.auth import COOKIE
 from weighbridge_producer.templating import STATIC_FOLDER, environment
 
 if TYPE_CHECKING:

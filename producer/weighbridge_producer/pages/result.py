@@ -15,7 +15,7 @@ from weighbridge_producer.pages.large_cases import LargeCaseError, read_case
 from weighbridge_producer.pages.neighbouring_cases import neighbours_of
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.results_query import TEXT_LIMIT, ResultsQuery
-from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader
+from weighbridge_producer.service.access.auth import LargeRead, ReadBatch, Reader
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.trace_view.case_view import (
     TEXT_ON_STEP_PAGE,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.access.auth import Identity
     from weighbridge_producer.service.service import Service
 
 router = APIRouter()

@@ -17,8 +17,8 @@ from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.case_table import LABELS_SHOWN, by_case, case_table, read_cases
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.results_query import ResultsQuery
-from weighbridge_producer.service.auth import ReadBatch, SearchTurn
-from weighbridge_producer.service.case_views import CaseOrder, NotReady, NoViewError
+from weighbridge_producer.service.access.auth import ReadBatch, SearchTurn
+from weighbridge_producer.service.caches.case_views import CaseOrder, NotReady, NoViewError
 from weighbridge_producer.service.problems import problem_of
 from weighbridge_producer.service.service import Served
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at
-from weighbridge_producer.service.case_views import CaseOrder
+from weighbridge_producer.service.caches.case_views import CaseOrder
 
 TEXT_LIMIT = 600  #: characters of a query that links have
 _FIELDS_LIMIT = 40

@@ -10,7 +10,7 @@ from weighbridge.errors import AccessError
 from weighbridge.store.api_keys import ApiKey
 from weighbridge_producer.pages.forms import entries_of
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import COOKIE, address_of, rate_limited, sign_in
+from weighbridge_producer.service.access.auth import COOKIE, address_of, rate_limited, sign_in
 from weighbridge_producer.service.problems import Problem, problem_of
 from weighbridge_producer.service.service import Served
 

@@ -11,7 +11,7 @@ from weighbridge.errors import InvalidFilterError, ResultsFreedError, StaleCurso
 from weighbridge_producer.gating.fields import MISSING, parse_field
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import ReadBatch, Reader, SearchTurn, search_turn
+from weighbridge_producer.service.access.auth import ReadBatch, Reader, SearchTurn, search_turn
 from weighbridge_producer.service.service import Served
 
 if TYPE_CHECKING:

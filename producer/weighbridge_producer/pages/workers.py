@@ -11,13 +11,13 @@ from fastapi.responses import HTMLResponse
 from weighbridge.text import duration
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.rendering import page
-from weighbridge_producer.service.auth import Reader
+from weighbridge_producer.service.access.auth import Reader
 from weighbridge_producer.service.service import Served
 
 if TYPE_CHECKING:
     from weighbridge.store.health import DeadLetter, Health
     from weighbridge.store.worker_registry import WorkerInfo
-    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.access.auth import Identity
     from weighbridge_producer.service.service import Service
 
 router = APIRouter()

@@ -15,15 +15,15 @@ from weighbridge.settings import MIB
 from weighbridge.store.api_keys import ApiKeys
 from weighbridge.store.audit import Actor, AuditLog
 from weighbridge_producer.sandbox.pool import Sandbox
-from weighbridge_producer.service.case_views import CaseViews
-from weighbridge_producer.service.key_watch import KeyWatch
-from weighbridge_producer.service.limits import ByteBudget, Slots, too_many
-from weighbridge_producer.service.live_batches import LiveBatches
+from weighbridge_producer.service.caches.case_views import CaseViews
+from weighbridge_producer.service.caches.live_batches import LiveBatches
+from weighbridge_producer.service.caches.project_index import ProjectIndex
+from weighbridge_producer.service.caches.slice_counts import SliceCounts
+from weighbridge_producer.service.limits.key_watch import KeyWatch
+from weighbridge_producer.service.limits.rate_limit import RateLimit
+from weighbridge_producer.service.limits.slots import ByteBudget, Slots, too_many
 from weighbridge_producer.service.metrics import RequestMetrics
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.project_index import ProjectIndex
-from weighbridge_producer.service.rate_limit import RateLimit
-from weighbridge_producer.service.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings

@@ -16,7 +16,7 @@ from support.http import HttpServer
 from support.pages import Element, Page
 from support.tool_results import LAYOUTS, LONG
 from weighbridge_producer.pages.preview import HEAD_BYTES
-from weighbridge_producer.service import request_bodies
+from weighbridge_producer.service.uploads import request_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from support.grading import graded
 from support.http import HttpServer
 from support.uploads import NDJSON, lines_of, problem, upload
 from weighbridge.store.api_keys import Role
-from weighbridge_producer.service.auth import address_of
+from weighbridge_producer.service.access.auth import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

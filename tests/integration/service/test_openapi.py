@@ -18,7 +18,7 @@ from support import requests
 from support.cases import true_false_cases
 from support.http import HttpServer
 from support.uploads import lines_of, upload
-from weighbridge_producer.service import auth
+from weighbridge_producer.service.access import auth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

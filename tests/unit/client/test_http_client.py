@@ -24,7 +24,7 @@ from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.http_batch import pages_in
 from weighbridge_producer.client.http_session import RetryableError, error_of, in_path
 from weighbridge_producer.client.http_upload import Upload
-from weighbridge_producer.service.form import Form
+from weighbridge_producer.service.uploads.form import Form
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weighbridge_producer.service.key_watch import KeyWatch
-from weighbridge_producer.service.limits import ByteBudget
-from weighbridge_producer.service.security import Security
+from weighbridge_producer.service.access.security import Security
+from weighbridge_producer.service.limits.key_watch import KeyWatch
+from weighbridge_producer.service.limits.slots import ByteBudget
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message

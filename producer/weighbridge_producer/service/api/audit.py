@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge_producer.batch_shapes import AuditEntryShape, AuditPageShape
-from weighbridge_producer.service.auth import Manager, search_turn
+from weighbridge_producer.service.access.auth import Manager, search_turn
 from weighbridge_producer.service.service import Served
 
 PAGE_LIMIT = 1_000

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from weighbridge.jobs.batch_state import Priority
 from weighbridge_producer.batch_shapes import StateShape
-from weighbridge_producer.service.auth import Submitter
+from weighbridge_producer.service.access.auth import Submitter
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.submission_params import SubmissionParams
+from weighbridge_producer.service.uploads.submission_params import SubmissionParams
 
 router = APIRouter(prefix="/api/open-batches", tags=["batches"])
 

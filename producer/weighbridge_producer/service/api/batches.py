@@ -20,10 +20,16 @@ from weighbridge_producer.batch_shapes import (
     StateShape,
     SubmittedShape,
 )
-from weighbridge_producer.service.auth import ManageBatch, ReadBatch, Reader, SubmitBatch, Submitter
+from weighbridge_producer.service.access.auth import (
+    ManageBatch,
+    ReadBatch,
+    Reader,
+    SubmitBatch,
+    Submitter,
+)
 from weighbridge_producer.service.problems import PROBLEM_ANSWERS
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.upload import FORM, LINES, TABLES, receive
+from weighbridge_producer.service.uploads.upload import FORM, LINES, TABLES, receive
 
 PAGE_LIMIT = 200
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from weighbridge.errors import InputsFreedError
 from weighbridge_producer.batch_shapes import InputLine, InputLines
-from weighbridge_producer.service.auth import LargeRead, ReadBatch
+from weighbridge_producer.service.access.auth import LargeRead, ReadBatch
 
 router = APIRouter(prefix="/api/batches", tags=["results"])
 

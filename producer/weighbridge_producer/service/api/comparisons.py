@@ -18,7 +18,7 @@ from weighbridge_producer.comparison.runs import Run, run_of_batch
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.reports.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.reports.forms import FORMS
-from weighbridge_producer.service.auth import Reader, SearchTurn, visible_batch
+from weighbridge_producer.service.access.auth import Reader, SearchTurn, visible_batch
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served
 

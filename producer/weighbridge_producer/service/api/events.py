@@ -9,11 +9,11 @@ from fastapi import APIRouter, Header, Response
 from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge_producer.service.auth import ReadBatch, Reader
-from weighbridge_producer.service.live_batches import Snapshot, problem_event, sse_event
+from weighbridge_producer.service.access.auth import ReadBatch, Reader
+from weighbridge_producer.service.caches.live_batches import Snapshot, problem_event, sse_event
 from weighbridge_producer.service.problems import problem_of
+from weighbridge_producer.service.responses.slot_stream import HeldStream
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.slot_stream import HeldStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

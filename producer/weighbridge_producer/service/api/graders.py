@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Request
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
-from weighbridge_producer.service.auth import Submitter, rate_limited
+from weighbridge_producer.service.access.auth import Submitter, rate_limited
+from weighbridge_producer.service.api.grader_shapes import CatalogueShape, GraderShape, TrialShape
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.request_bodies import whole_body
-from weighbridge_producer.service.schemas import CatalogueShape, GraderShape, TrialShape
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.trial import run_trial
+from weighbridge_producer.service.uploads.request_bodies import whole_body
 
 _BODY: dict[str, Any] = {
     "requestBody": {

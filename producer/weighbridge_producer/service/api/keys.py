@@ -13,7 +13,7 @@ from weighbridge.errors import NoSuchKeyError
 from weighbridge.store.api_keys import LONGEST_SECONDS, Role
 from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge_producer.batch_shapes import KeyShape, MadeKeyShape
-from weighbridge_producer.service.auth import Admin
+from weighbridge_producer.service.access.auth import Admin
 from weighbridge_producer.service.service import Served
 
 router = APIRouter(prefix="/api/keys", tags=["operations"])

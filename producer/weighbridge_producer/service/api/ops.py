@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from weighbridge.store.connection import translate_errors
 from weighbridge_producer.doctor import Severity, examine_safely
-from weighbridge_producer.service.auth import Admin, Reader
+from weighbridge_producer.service.access.auth import Admin, Reader
 from weighbridge_producer.service.metrics import CONTENT_TYPE
 from weighbridge_producer.service.service import Served, Service
 

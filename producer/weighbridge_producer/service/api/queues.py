@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from weighbridge_producer.service.auth import Admin
+from weighbridge_producer.service.access.auth import Admin
 from weighbridge_producer.service.service import Served
 
 router = APIRouter(prefix="/api/queues", tags=["operations"])

@@ -19,16 +19,16 @@ from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
 from weighbridge_producer.batch_shapes import CaseResultsShape, ResultPageShape
 from weighbridge_producer.reports.forms import FORMS
-from weighbridge_producer.service.auth import LargeRead, ReadBatch, Reader, search_turn
+from weighbridge_producer.service.access.auth import LargeRead, ReadBatch, Reader, search_turn
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.report_stream import report_blocks
-from weighbridge_producer.service.result_stream import ResultStream
+from weighbridge_producer.service.responses.report_stream import report_blocks
+from weighbridge_producer.service.responses.result_stream import ResultStream
+from weighbridge_producer.service.responses.slot_stream import HeldStream
 from weighbridge_producer.service.service import Served
-from weighbridge_producer.service.slot_stream import HeldStream
 
 if TYPE_CHECKING:
     from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.service.limits import Slot
+    from weighbridge_producer.service.limits.slots import Slot
     from weighbridge_producer.service.service import Service
 
 NDJSON = "application/x-ndjson"

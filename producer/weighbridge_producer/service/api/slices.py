@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from weighbridge_producer.batch_shapes import SliceShape, SlicesShape
 from weighbridge_producer.gating.fields import parse_field
-from weighbridge_producer.service.auth import ReadBatch, SearchTurn
+from weighbridge_producer.service.access.auth import ReadBatch, SearchTurn
 from weighbridge_producer.service.service import Served
 
 FIELDS_LIMIT = 8

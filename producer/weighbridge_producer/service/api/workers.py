@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from weighbridge.store.health import Health
 from weighbridge_producer.batch_shapes import Workers
-from weighbridge_producer.service.auth import Admin, Reader
+from weighbridge_producer.service.access.auth import Admin, Reader
 from weighbridge_producer.service.service import Served
 
 router = APIRouter(prefix="/api", tags=["workers"])

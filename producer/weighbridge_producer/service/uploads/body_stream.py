@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from typing import Any
 
-from weighbridge_producer.service.form import NextFile
+from weighbridge_producer.service.uploads.form import NextFile
 
 HELD_LIMIT_BYTES = 4 * 1024 * 1024  #: buffered between sender and reader
 

@@ -13,25 +13,25 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from weighbridge.errors import ServerError
-from weighbridge_producer.service.body_stream import BodyStream
-from weighbridge_producer.service.form import Form, NextFile
-from weighbridge_producer.service.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
-from weighbridge_producer.service.key_watch import key_ended
+from weighbridge_producer.service.limits.key_watch import key_ended
 from weighbridge_producer.service.problems import ProblemError
-from weighbridge_producer.service.request_bodies import declared_size
-from weighbridge_producer.service.submission import (
+from weighbridge_producer.service.uploads.body_stream import BodyStream
+from weighbridge_producer.service.uploads.form import Form, NextFile
+from weighbridge_producer.service.uploads.idempotency import LEASE_SECONDS, HeldKey, IdempotencyKeys
+from weighbridge_producer.service.uploads.request_bodies import declared_size
+from weighbridge_producer.service.uploads.submission import (
     CLOSE,
     Received,
     UploadBrokenError,
     UploadSubmission,
 )
-from weighbridge_producer.service.submission_params import SubmissionParams, fields_of
+from weighbridge_producer.service.uploads.submission_params import SubmissionParams, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from weighbridge_producer.client.redis_batch import RedisBatch
-    from weighbridge_producer.service.auth import Identity
+    from weighbridge_producer.service.access.auth import Identity
     from weighbridge_producer.service.service import Service
 
 FORM = "multipart/form-data"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from weighbridge_producer.service.limits import Slot
+    from weighbridge_producer.service.limits.slots import Slot
 
 
 class HeldStream(StreamingResponse):

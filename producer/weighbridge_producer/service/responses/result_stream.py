@@ -12,8 +12,8 @@ from anyio import to_thread
 from weighbridge.errors import ServerUnavailableError, StaleCursorError
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
-from weighbridge_producer.service.limits import take_turn
-from weighbridge_producer.service.response_sender import counted_pieces
+from weighbridge_producer.service.limits.slots import take_turn
+from weighbridge_producer.service.responses.response_sender import counted_pieces
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, MutableMapping

@@ -8,14 +8,14 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import KIB
-from weighbridge_producer.service.limits import end_turn, project_of
+from weighbridge_producer.service.limits.slots import end_turn, project_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, MutableMapping
 
     from starlette.types import Message, Scope, Send
 
-    from weighbridge_producer.service.limits import ByteBudget
+    from weighbridge_producer.service.limits.slots import ByteBudget
 
 PIECE_BYTES = 256 * KIB  #: sent at a time, so that a connection buffers little more than this
 LEAST_BYTES_PER_SECOND = 256 * KIB  #: minimum rate at which a client must read a large response

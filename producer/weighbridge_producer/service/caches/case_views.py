@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge.store.result_matcher import Matcher
-from weighbridge_producer.service.case_index import CaseIndex, IndexBuilder
+from weighbridge_producer.service.caches.case_index import CaseIndex, IndexBuilder
 
 if TYPE_CHECKING:
     from array import array

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from weighbridge_producer.service.limits import ByteBudget
+    from weighbridge_producer.service.limits.slots import ByteBudget
 
 #: Read and discarded beyond the limit, so that the client receives the error instead of a broken connection.
 _DRAINED_BYTES = 16 * MIB

@@ -17,8 +17,8 @@ from support.grading import graded
 from support.http import HttpServer
 from support.uploads import problem
 from support.waiting import eventually
-from weighbridge_producer.service import protocol, slow_readers
-from weighbridge_producer.service.limits import ByteBudget, too_many
+from weighbridge_producer.service.limits import bounded_protocol, slow_readers
+from weighbridge_producer.service.limits.slots import ByteBudget, too_many
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_bodies_that_do_not_fit_are_told_to_come_again(service: HttpServer) -> N
 def test_a_body_that_drips_on_after_the_answer_is_cut(
     service: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "REST_SECONDS", 0.3)
+    monkeypatch.setattr(bounded_protocol, "REST_SECONDS", 0.3)
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
         connection.sendall(head)

@@ -13,11 +13,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 
 from weighbridge.errors import KeyRefusedError
-from weighbridge_producer.service.key_watch import key_ended
-from weighbridge_producer.service.limits import end_turn
-from weighbridge_producer.service.live_batches import problem_event
+from weighbridge_producer.service.caches.live_batches import problem_event
+from weighbridge_producer.service.limits.key_watch import key_ended
+from weighbridge_producer.service.limits.slots import end_turn
 from weighbridge_producer.service.problems import Problem, answer, problem_of
-from weighbridge_producer.service.response_sender import ResponseSender, SlowReaderError
+from weighbridge_producer.service.responses.response_sender import ResponseSender, SlowReaderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

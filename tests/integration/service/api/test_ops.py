@@ -165,9 +165,9 @@ def test_a_service_that_ends_lets_a_request_end_that_it_is_answering(
 def test_a_connection_that_never_says_what_it_wants_is_closed(
     own_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weighbridge_producer.service import protocol
+    from weighbridge_producer.service.limits import bounded_protocol
 
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(bounded_protocol, "HEAD_SECONDS", 0.3)
     with HttpServer(own_server.url) as service:
         for data in (b"", b"GET /healthz HTTP/1.1\r\nHost: local"):
             with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:

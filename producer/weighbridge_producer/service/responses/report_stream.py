@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.reports.forms import Form
-    from weighbridge_producer.service.result_stream import ResultStream
+    from weighbridge_producer.service.responses.result_stream import ResultStream
     from weighbridge_producer.service.service import Service
 
     T = TypeVar("T")

@@ -7,8 +7,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from weighbridge_producer.service.limits.slow_readers import SlowReaders
 from weighbridge_producer.service.problems import MEDIA_TYPE, Problem
-from weighbridge_producer.service.slow_readers import SlowReaders
 
 HEAD_LIMIT_BYTES = 64 * 1024
 HEAD_SECONDS = 30.0

@@ -19,7 +19,7 @@ from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store.key_names import key
 from weighbridge_producer.batch_shapes import StateShape
-from weighbridge_producer.service import live_batches
+from weighbridge_producer.service.caches import live_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from support.http import HttpServer
 from support.uploads import HalfUpload
 from support.waiting import eventually
 from weighbridge.store.api_keys import API_KEYS, Role
-from weighbridge_producer.service import key_watch
+from weighbridge_producer.service.limits import key_watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_SHOWN
-from weighbridge_producer.service.slice_counts import SliceCounts
+from weighbridge_producer.service.caches.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -398,7 +398,7 @@ class TestDisconnecting:
         """The data buffered between the two is limited."""
         import asyncio
 
-        from weighbridge_producer.service.body_stream import HELD_LIMIT_BYTES, BodyStream
+        from weighbridge_producer.service.uploads.body_stream import HELD_LIMIT_BYTES, BodyStream
 
         async def send() -> tuple[int, bytes]:
             stream = BodyStream("upload")

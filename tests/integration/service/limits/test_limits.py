@@ -14,7 +14,7 @@ from support import requests
 from support.http import HttpServer
 from support.uploads import NDJSON, HalfUpload, problem
 from support.waiting import eventually
-from weighbridge_producer.service.limits import ByteBudget, Slot, Slots
+from weighbridge_producer.service.limits.slots import ByteBudget, Slot, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from weighbridge.store.projects import DEFAULT_PROJECT
-from weighbridge_producer.service.key_watch import PROJECT
+from weighbridge_producer.service.limits.key_watch import PROJECT
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:

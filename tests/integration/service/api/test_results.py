@@ -14,7 +14,7 @@ from support.cases import hazard_case, true_false_cases
 from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
-from weighbridge_producer.service import result_stream
+from weighbridge_producer.service.responses import result_stream
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess

@@ -26,10 +26,10 @@ from weighbridge_producer.input.mapping.expected_answers import with_accepted_an
 from weighbridge_producer.input.recognition import begins_document, recognise
 from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
-from weighbridge_producer.service.auth import resumable_batch
-from weighbridge_producer.service.body_stream import PeekedStream
-from weighbridge_producer.service.idempotency import HeldKey, other_content
+from weighbridge_producer.service.access.auth import resumable_batch
 from weighbridge_producer.service.problems import ProblemError
+from weighbridge_producer.service.uploads.body_stream import PeekedStream
+from weighbridge_producer.service.uploads.idempotency import HeldKey, other_content
 from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
 from weighbridge_producer.submit.strict_submission import checked
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.source import Cases
     from weighbridge_producer.input.source_lines import SourceLine
-    from weighbridge_producer.service.auth import Identity
-    from weighbridge_producer.service.body_stream import BodyStream
-    from weighbridge_producer.service.limits import Slot
+    from weighbridge_producer.service.access.auth import Identity
+    from weighbridge_producer.service.limits.slots import Slot
     from weighbridge_producer.service.service import Service
-    from weighbridge_producer.service.submission_params import SubmissionParams
+    from weighbridge_producer.service.uploads.body_stream import BodyStream
+    from weighbridge_producer.service.uploads.submission_params import SubmissionParams
 
 
 _LOOK_SECONDS = 0.5  #: between checks whether a waiting upload is still alive

@@ -22,8 +22,8 @@ from weighbridge.store.api_keys import Role
 from weighbridge.store.audit import Actor
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge_producer.client.redis_batch import RedisBatch
-from weighbridge_producer.service.key_watch import PROJECT, key_ended
-from weighbridge_producer.service.limits import TURN_SECONDS, take_turn
+from weighbridge_producer.service.limits.key_watch import PROJECT, key_ended
+from weighbridge_producer.service.limits.slots import TURN_SECONDS, take_turn
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served, Service
 

@@ -12,7 +12,12 @@ from weighbridge.settings import Settings
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.pages.case_table import read_cases
-from weighbridge_producer.service.case_views import CaseOrder, CaseView, CaseViews, NoViewError
+from weighbridge_producer.service.caches.case_views import (
+    CaseOrder,
+    CaseView,
+    CaseViews,
+    NoViewError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,1 @@
+"""Who may do what: checks of requests, and authentication by API keys."""

@@ -1,0 +1,1 @@
+"""What is known of batches and kept between requests: views of cases, counts, states and projects."""

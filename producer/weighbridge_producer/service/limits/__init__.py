@@ -1,0 +1,1 @@
+"""Limits on work, memory, rates and connections, and on the validity of keys during a request."""

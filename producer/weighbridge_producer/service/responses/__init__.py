@@ -1,0 +1,1 @@
+"""Streams and large responses, in constant memory."""

@@ -1,0 +1,1 @@
+"""What comes in: the bodies of requests, and their submission as batches."""
