@@ -16,7 +16,7 @@ from weighbridge.grading.line_grader import LineGrader, digest_of
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.line import peek_custom_id
 from weighbridge_worker.__main__ import main
-from weighbridge_worker.child import Child
+from weighbridge_worker.child.child import Child
 
 if TYPE_CHECKING:
     from weighbridge.jobs.chunk import Chunk, ChunkId, Line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.waiting import eventually
-from weighbridge_worker.death_causes import (
+from weighbridge_worker.parent.death_causes import (
     Activity,
     activity_of,
     external_cause_of,

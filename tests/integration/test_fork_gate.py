@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from weighbridge_worker.fork_gate import ForkGate
+from weighbridge_worker.parent.fork_gate import ForkGate
 
 
 def fork_and_reap() -> int:

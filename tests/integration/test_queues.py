@@ -15,7 +15,7 @@ from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_worker.sweeper import Sweeper
+from weighbridge_worker.parent.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer

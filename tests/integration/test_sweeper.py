@@ -247,7 +247,7 @@ class TestWhatIsVisited:
     def test_a_batch_that_the_index_of_what_is_due_lost_is_found_again(
         self, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("weighbridge_worker.sweeper._AUDIT_SECONDS", 2.0)
+        monkeypatch.setattr("weighbridge_worker.parent.sweeper._AUDIT_SECONDS", 2.0)
         batch = a_batch(site.store, QUEUE)
         [chunk] = filled(site.store, batch, [1])
         site.live("slow")

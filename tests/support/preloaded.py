@@ -56,8 +56,8 @@ _context.set_forkserver_preload(
         "kombu.pidbox",
         "kombu.transport.redis",
         "weighbridge.broker.transport",
-        "weighbridge_worker.child",
-        "weighbridge_worker.supervisor",
+        "weighbridge_worker.child.child",
+        "weighbridge_worker.parent.supervisor",
         *(
             f"weighbridge_producer.cli.{name}"
             for name in ("batches", "commands", "keys", "results")

@@ -12,7 +12,7 @@ from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.key_names import shared_key
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
-from weighbridge_worker.sweeper import Sweeper
+from weighbridge_worker.parent.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

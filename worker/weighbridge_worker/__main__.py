@@ -18,9 +18,9 @@ from weighbridge.errors import WeighbridgeError
 _SLOW_TO_LOAD = (
     "celery.apps.worker",
     "celery.worker.consumer",
-    "weighbridge_worker.child",
+    "weighbridge_worker.child.child",
     "weighbridge_worker.child_pool",
-    "weighbridge_worker.supervisor",
+    "weighbridge_worker.parent.supervisor",
 )
 
 

@@ -25,14 +25,14 @@ from weighbridge.settings import read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_worker import transport
-from weighbridge_worker.child import Child
+from weighbridge_worker.child.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
-from weighbridge_worker.child_end import how_it_ended
 from weighbridge_worker.child_lock import ChildLock
 from weighbridge_worker.logs import configure_logging
-from weighbridge_worker.memory_watch import BETWEEN_JOBS_FACTOR
+from weighbridge_worker.parent.child_end import how_it_ended
+from weighbridge_worker.parent.memory_watch import BETWEEN_JOBS_FACTOR
+from weighbridge_worker.parent.supervisor import Supervisor
 from weighbridge_worker.scoreboard import Scoreboard
-from weighbridge_worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from celery import Celery

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from weighbridge_worker.child_end import end_of, kill_child
+from weighbridge_worker.parent.child_end import end_of, kill_child
 
 
 def test_a_running_child_is_killed() -> None:
@@ -24,7 +24,9 @@ def test_a_child_that_has_ended_is_left_to_be_reaped() -> None:
 
 
 def test_the_pid_of_a_free_slot_does_not_kill_the_group_of_the_worker() -> None:
-    script = "from weighbridge_worker.child_end import kill_child; kill_child(0); print('alive')"
+    script = (
+        "from weighbridge_worker.parent.child_end import kill_child; kill_child(0); print('alive')"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=False, start_new_session=True
     )

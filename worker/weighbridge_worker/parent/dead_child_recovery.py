@@ -6,14 +6,14 @@ import logging
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_worker.death_causes import external_cause_of
+from weighbridge_worker.parent.death_causes import external_cause_of
 from weighbridge_worker.poison_isolation import Death, handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.store import Store
-    from weighbridge_worker.memory_watch import Overrun
+    from weighbridge_worker.parent.memory_watch import Overrun
     from weighbridge_worker.scoreboard import Assignment, SlotSnapshot
 
 _log = logging.getLogger("weighbridge.worker")

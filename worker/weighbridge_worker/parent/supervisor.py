@@ -19,13 +19,13 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.store import Store
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
-from weighbridge_worker.child_end import end_of, kill_child
-from weighbridge_worker.child_record import ChildRecord
-from weighbridge_worker.dead_child_recovery import DeadChildRecovery
-from weighbridge_worker.death_causes import activity_of, is_starved, stop_cause_of
-from weighbridge_worker.fork_gate import ForkGate
-from weighbridge_worker.memory_watch import MemoryWatch
-from weighbridge_worker.sweeper import Sweeper
+from weighbridge_worker.parent.child_end import end_of, kill_child
+from weighbridge_worker.parent.child_record import ChildRecord
+from weighbridge_worker.parent.dead_child_recovery import DeadChildRecovery
+from weighbridge_worker.parent.death_causes import activity_of, is_starved, stop_cause_of
+from weighbridge_worker.parent.fork_gate import ForkGate
+from weighbridge_worker.parent.memory_watch import MemoryWatch
+from weighbridge_worker.parent.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable

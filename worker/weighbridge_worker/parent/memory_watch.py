@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.memory import PrivateMemory
-from weighbridge_worker.child_end import kill_child
-from weighbridge_worker.fork_gate import ForkGate
+from weighbridge_worker.parent.child_end import kill_child
+from weighbridge_worker.parent.fork_gate import ForkGate
 
 if TYPE_CHECKING:
     import threading

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weighbridge_worker.death_causes import activity_of
+from weighbridge_worker.parent.death_causes import activity_of
 
 if TYPE_CHECKING:
     from weighbridge.jobs.error_codes import ErrorCode

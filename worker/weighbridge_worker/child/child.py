@@ -18,9 +18,9 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import CLAIM_SECONDS, Store, unpacked
 from weighbridge.store.worker_registry import WorkerRegistry
-from weighbridge_worker.child_memory import ChildMemory
-from weighbridge_worker.deadline import Deadline
-from weighbridge_worker.deferred_signals import DeferredSignals, deferring
+from weighbridge_worker.child.child_memory import ChildMemory
+from weighbridge_worker.child.deadline import Deadline
+from weighbridge_worker.child.deferred_signals import DeferredSignals, deferring
 from weighbridge_worker.poison_isolation import Death, handle
 from weighbridge_worker.scoreboard import Assignment, Slot
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge_worker.liveness import Liveness
+from weighbridge_worker.parent.liveness import Liveness
 
 GAP = 4.0
 

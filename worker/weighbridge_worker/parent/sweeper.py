@@ -22,7 +22,7 @@ from weighbridge.errors import (
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.capabilities import Lane
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_worker.liveness import Liveness
+from weighbridge_worker.parent.liveness import Liveness
 from weighbridge_worker.poison_isolation import Death, handle
 from weighbridge_worker.scoreboard import Assignment
 

@@ -1,0 +1,1 @@
+"""A child process: grades chunks, within limits on time and memory."""
