@@ -69,9 +69,10 @@ class Settings(BaseModel):
     job_deadline_seconds: PositiveFloat = 10.0
     #: After this time a child records what it has graded of a chunk and reopens the rest in smaller parts.
     chunk_budget_seconds: PositiveFloat = 2.0
-    #: The graders of one line have half of it together. A child that Celery kills after this time counts as hung.
+    #: All graders of one line together may take half of this time; a job that still runs then is errored with TIMEOUT. If Celery
+    #: kills a child at the hard limit, that counts as a failure of its job only if grading took at least this time.
     chunk_soft_limit_seconds: Positive = 60
-    #: Celery kills the child; no lease is renewed after this time.
+    #: After this time of grading one chunk, Celery kills the child, and its lease is no longer renewed.
     chunk_hard_limit_seconds: Positive = 90
     #: How long a chunk belongs to an execution without a renewal. The worker renews it at a third of that time. The
     #: shorter it is, the sooner the chunks of a worker that is cut off are given to others.

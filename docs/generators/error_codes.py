@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _RAISERS = {"ProblemError", "Problem.of"}
+_BY_STATUS = "_OF_STATUS"  #: the service's problems for statuses that the framework raises
 _COMPUTED = "..."  #: placeholder for computed text
 
 
@@ -70,6 +71,9 @@ def problems_markdown() -> str:
                 status, *texts = _arguments(node, named)
                 if status.isdigit() and len(texts) > 1 and texts[0].isupper():
                     found.setdefault((texts[0], status), []).append((*texts[1:3], "")[:2])
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _BY_STATUS:
+                for status_code, (name, *said) in ast.literal_eval(node.value).items():
+                    found.setdefault((name, str(status_code)), []).insert(0, tuple(said))
     return table(
         ("code", "HTTP status", "what is wrong", "what helps"),
         (
@@ -114,5 +118,13 @@ def _text(node: ast.expr, named: dict[str, str]) -> str:
         text = "".join(_text(part, named) for part in node.values)
         return text.replace(_COMPUTED * 2, _COMPUTED)
     if isinstance(node, ast.FormattedValue):
-        return _text(node.value, named)
+        return _formatted(_text(node.value, named), node.format_spec)
     return _COMPUTED
+
+
+def _formatted(text: str, spec: ast.expr | None) -> str:
+    """Return a constant as a message shows it: `20,000` and `60`, not `20000` and `60.0`."""
+    if text == _COMPUTED or not isinstance(spec, ast.JoinedStr):
+        return text
+    form = "".join(part.value for part in spec.values if isinstance(part, ast.Constant))
+    return format(ast.literal_eval(text), form)

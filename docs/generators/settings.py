@@ -22,7 +22,7 @@ SECTIONS = {
     "upload_limit_bytes": "The service",
 }
 _SIZES = ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
-_TIMES = ((3600, "hours"),)
+_TIMES = ((86400, "days"), (3600, "hours"))
 
 
 def markdown() -> str:
@@ -46,7 +46,12 @@ def _default(name: str, field: FieldInfo) -> str:
         return "none"
     units = _SIZES if name.endswith("_bytes") else _TIMES if name.endswith("_seconds") else ()
     shown = next(
-        (f" ({value // size} {unit})" for size, unit in units if value and not value % size), ""
+        (
+            f" ({value // size} {unit})"
+            for size, unit in units
+            if value and not value % size and value > size
+        ),
+        "",
     )
     bounds = ", ".join(filter(None, map(_bound, field.metadata)))
     return f"{code(str(value))}{shown}" + (f"; {bounds}" if bounds else "")

@@ -169,7 +169,7 @@ def test_a_failing_case_leads_to_those_before_and_after_it(
 ) -> None:
     page = result(service, shop, "shop-pingpong-5", "loop")
     around = page.root.one("nav", class_="around")
-    assert "2 of 5 failing" in flat(around)
+    assert "2 of 5 that did not pass" in flat(around)
     names = {link.attributes["rel"]: link.attributes["href"] for link in around.all("a")}
     address = f"/batches/{shop.id}/result?custom_id="
     assert names["prev"] == f"{address}shop-stuck-4&label=loop"

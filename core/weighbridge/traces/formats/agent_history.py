@@ -215,6 +215,6 @@ IMPORTER = Importer(
         ("metadata", ", ".join(_ABOUT)),
     ),
     tried_on="real runs of AG2 and of Magentic-One",
-    lacks="times, the tools, and tokens and cost unless the chat's cost is stored with it;"
+    lacks="times, tool definitions, and tokens and cost unless the chat's cost is stored with it;"
     " what FileSurfer and others did with their tools",
 )

@@ -225,5 +225,5 @@ IMPORTER = Importer(
         ("usage of the run", "messageMetadata.totalUsage or usage, where an application sends it"),
     ),
     tried_on="real streams of the SDK's own tests",
-    lacks="times, cost, the tools, what the user asked, and tokens unless an application sends them",
+    lacks="times, cost, tool definitions, what the user asked, and tokens unless an application sends them",
 )

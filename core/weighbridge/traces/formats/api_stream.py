@@ -198,5 +198,5 @@ IMPORTER = Importer(
         ("started_at", "created, created_at"),
     ),
     tried_on="real streams of Anthropic's, Google's and OpenAI's APIs",
-    lacks="what was asked, the tools, results of calls, cost, and when an answer ended",
+    lacks="what was asked, tool definitions, results of calls, cost, and when an answer ended",
 )

@@ -248,5 +248,5 @@ IMPORTER = Importer(
         ("metadata", "stop_reason"),
     ),
     tried_on="synthetic messages and events, modelled on the documentation of AutoGen 0.4 to 0.7",
-    lacks="cost, the model and, except in the log, the tools",
+    lacks="cost, the model and, except in the log, tool definitions",
 )

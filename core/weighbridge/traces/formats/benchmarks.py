@@ -164,7 +164,7 @@ IMPORTERS: tuple[Importer, ...] = (
             ("error", f"a result that begins with {_ERROR_MARK!r}"),
             ("metadata", "task_id, trial, reward, info.error"),
         ),
-        lacks="tokens, times, the agent's cost and the tools",
+        lacks="tokens, times, the agent's cost and tool definitions",
     ),
     general_agentbench.IMPORTER,
     Importer(
@@ -184,6 +184,6 @@ IMPORTERS: tuple[Importer, ...] = (
             ("error", f"error of the tool message, or a result that begins with {_ERROR_MARK!r}"),
             ("metadata", "task_id, trial, reward, termination_reason, duration"),
         ),
-        lacks="the tools; what the simulated user consumed is left out",
+        lacks="tool definitions; what the simulated user consumed is left out",
     ),
 )

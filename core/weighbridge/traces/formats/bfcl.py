@@ -251,5 +251,5 @@ IMPORTER = Importer(
         ("metadata", "model_name, the category, latency"),
     ),
     tried_on="synthetic results, modelled on BFCL's own source (version 4)",
-    lacks="times, cost and the tools; what was asked, and results, unless inference_log has them",
+    lacks="times, cost and tool definitions; what was asked, and results, unless inference_log has them",
 )

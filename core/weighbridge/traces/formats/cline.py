@@ -1,6 +1,6 @@
 """Tasks of Cline and Roo Code: the displayed messages (`ui_messages.json`, `cline --json`) or the conversation with the model.
 
-In the talk older versions have calls as tags in text, of which the program runs the first; the next message answers it.
+In the conversation older versions have calls as tags in text, of which the program runs the first; the next message answers it.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ IMPORTER = Importer(
     fields=(
         ("id", "taskId of the first line"),
         ("type", "an api_req_started, or an answer, is llm; what is called in it is tool"),
-        ("name, arguments", "tool, command and so on; in the talk the first tag of a tool"),
+        ("name, arguments", "tool, command and so on; in a conversation the first tag of a tool"),
         ("output", "text; of a tool call command_output and so on, or the message after it"),
         ("error", "error messages; <error> in a result"),
         ("model", "modelInfo.modelId"),
@@ -328,5 +328,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "ts"),
     ),
     tried_on="synthetic tasks, modelled on the source of Cline 3 and Roo Code 3",
-    lacks="the tools; of the talk also the model, tokens and cost, and of the page most results",
+    lacks="tool definitions; the conversation also lacks the model, tokens and cost, ui_messages.json most results",
 )

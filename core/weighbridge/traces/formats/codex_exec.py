@@ -177,5 +177,5 @@ IMPORTER = Importer(
         ("usage of the run", "usage of turn.completed"),
     ),
     tried_on="synthetic events, modelled on the source of Codex",
-    lacks="times, cost, the model, the tools and what the user asked; how many model calls there were",
+    lacks="times, cost, the model, tool definitions and what the user asked; how many model calls there were",
 )

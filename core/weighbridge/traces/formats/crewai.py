@@ -206,5 +206,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp"),
     ),
     tried_on="synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
-    lacks="cost and the tools; of an output also times and, unless its tasks keep messages, tool calls",
+    lacks="cost and tool definitions; of an output also times and, unless its tasks keep messages, tool calls",
 )

@@ -224,5 +224,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp; of the run startTime, lastUpdated"),
     ),
     tried_on="synthetic sessions, modelled on the source of versions 0.9 to 0.40",
-    lacks="cost, the tools and the system prompt; tokens of single answers in stream-json",
+    lacks="cost, tool definitions and the system prompt; tokens of single answers in stream-json",
 )

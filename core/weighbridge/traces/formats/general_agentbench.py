@@ -196,5 +196,5 @@ IMPORTER = Importer(
         ("error", "tool_error of the log's tool_result"),
         ("metadata", "benchmark, domain, task_id, duration, error"),
     ),
-    lacks="cost, the tools, and when a model call ended",
+    lacks="cost, tool definitions, and when a model call ended",
 )

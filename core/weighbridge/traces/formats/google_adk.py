@@ -217,5 +217,5 @@ IMPORTER = Importer(
         ("metadata", "app_name, user_id"),
     ),
     tried_on="a real session of 2024; synthetic ones of the versions since",
-    lacks="cost; the tools and the instructions, except in older versions; state and artifacts",
+    lacks="cost; tool definitions and the instructions, except in older versions; state and artifacts",
 )

@@ -182,5 +182,5 @@ IMPORTER = Importer(
         ("all of a result", "session_details.events, or actual_invocation of each turn"),
     ),
     tried_on="real eval sets and eval files of ADK's samples, before and after version 1.0",
-    lacks="tokens, times, cost and the tools; which of the calls one answer of the model asked for",
+    lacks="tokens, times, cost and tool definitions; which of the calls one answer of the model asked for",
 )

@@ -209,5 +209,5 @@ IMPORTER = Importer(
         ("metadata", "description or name, working_dir, provider_name"),
     ),
     tried_on="synthetic sessions, modelled on the source of Goose 1",
-    lacks="cost, the tools and the system prompt; tokens and models of single answers",
+    lacks="cost, tool definitions and the system prompt; tokens and models of single answers",
 )

@@ -128,5 +128,5 @@ IMPORTER = Importer(
         ("model", "response_metadata.model_name"),
         ("usage", "usage_metadata; else token_usage or usage of response_metadata"),
     ),
-    lacks="times, cost, and the tools, unless they are stored next to the messages",
+    lacks="times, cost, and tool definitions, unless they are stored next to the messages",
 )

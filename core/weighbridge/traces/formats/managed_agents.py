@@ -224,5 +224,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "processed_at"),
     ),
     tried_on="real sessions, as events in lines with fields beside them",
-    lacks="the model, the tools and the system prompt, which are kept with the agent",
+    lacks="the model, tool definitions and the system prompt, which are kept with the agent",
 )

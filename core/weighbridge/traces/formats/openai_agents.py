@@ -179,5 +179,5 @@ IMPORTER = Importer(
         ("metadata", "current_agent.name, current_turn, max_turns"),
     ),
     tried_on="run states of the SDK's own tests, of Python's versions 1.0 to 1.17 and JavaScript's 1.0 to 1.19",
-    lacks="times, cost, the model, the tools, whether a function failed; items of nested agents",
+    lacks="times, cost, the model, tool definitions, whether a function failed; items of nested agents",
 )

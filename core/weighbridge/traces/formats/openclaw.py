@@ -223,5 +223,5 @@ IMPORTER = Importer(
         ("metadata", "version, cwd"),
     ),
     tried_on="synthetic sessions, modelled on the documentation and the source of version 3",
-    lacks="the tools and the system prompt; what compactions and branch summaries used",
+    lacks="tool definitions and the system prompt; what compactions and branch summaries used",
 )

@@ -215,5 +215,5 @@ IMPORTER = Importer(
         ("metadata", "title, version"),
     ),
     tried_on="synthetic sessions and events, modelled on the source of opencode 1",
-    lacks="the tools and the system prompt; sub-agents, which have sessions of their own",
+    lacks="tool definitions and the system prompt; sub-agents, which have sessions of their own",
 )

@@ -170,5 +170,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp"),
     ),
     tried_on="synthetic histories, modelled on the documentation of Pydantic AI 0 and 1",
-    lacks="cost and the tools",
+    lacks="cost and tool definitions",
 )

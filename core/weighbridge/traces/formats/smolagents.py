@@ -167,5 +167,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timing"),
     ),
     tried_on="synthetic memories, modelled on the source of smolagents 1",
-    lacks="cost, the model, the tools; what managed agents did, which keep memories of their own",
+    lacks="cost, the model, tool definitions; what managed agents did, which keep memories of their own",
 )

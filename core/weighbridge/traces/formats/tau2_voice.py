@@ -200,5 +200,5 @@ IMPORTER = Importer(
         ("metadata", "task_id, trial, reward, termination_reason, duration"),
     ),
     tried_on="a real simulation without its texts and calls; synthetic ones with them",
-    lacks="the tools, and tokens of single turns; a turn of speech may be part of a model's answer",
+    lacks="tool definitions, and tokens of single turns; a turn of speech may be part of a model's answer",
 )

@@ -213,5 +213,5 @@ IMPORTER = Importer(
         ("metadata", "task, provider, max_steps, success, execution_time"),
     ),
     tried_on="real runs with models of OpenAI and of Anthropic",
-    lacks="cost, and the schemas of the tools",
+    lacks="cost, and the schemas of tool definitions",
 )

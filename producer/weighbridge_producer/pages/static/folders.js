@@ -25,7 +25,7 @@ async function filesInEntries(entries) {
   let count = 0;
   const read = async (entry, depth) => {
     if (++count > MOST_ENTRIES) throw new Error(`There are more than ${MOST_ENTRIES.toLocaleString("en")} files and folders in it. ${OTHERWISE}`);
-    if (depth > MOST_DEPTH) throw new Error(`Folders lie in it more than ${MOST_DEPTH} deep. ${OTHERWISE}`);
+    if (depth > MOST_DEPTH) throw new Error(`It has folders nested more than ${MOST_DEPTH} deep. ${OTHERWISE}`);
     if (entry.isFile) {
       const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
       droppedPaths.set(file, entry.fullPath.slice(1));

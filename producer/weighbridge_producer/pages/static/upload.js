@@ -69,7 +69,7 @@ function send(form) {
   });
   request.addEventListener("error", () => {
     done();
-    tell("The upload was interrupted: the service refused it, or cannot be reached. Nothing is lost here; submit it again.");
+    tell("The upload was interrupted: the service refused it, or cannot be reached. Your input is still in the form; submit it again.");
   });
   button.disabled = true;
   uploading.hidden = false;

@@ -163,7 +163,7 @@ def _unknown(name: str) -> ProblemError:
         422,
         _NAME_FAULT,
         f"the form has an unknown field {name[:80]!r}{guess}",
-        f"known are {', '.join(FIELDS)}, and {FILE} as the last",
+        f"known fields: {', '.join(FIELDS)}, and {FILE} as the last one",
     )
 
 

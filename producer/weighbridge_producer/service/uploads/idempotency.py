@@ -105,5 +105,5 @@ def other_content(how: str) -> ProblemError:
         422,
         "IDEMPOTENCY_KEY_REUSED",
         f"this Idempotency-Key was used before, {how}",
-        "give another request another key; to send one again, send it unchanged",
+        "use a new key for a different request; to repeat a request, send it unchanged",
     )

@@ -198,7 +198,7 @@ def _unknown(name: str) -> ProblemError:
         return _unfit(f"the parameter {name!r}", what, JOIN_HINT)
     guess = did_you_mean(closest(name, FIELDS))
     return _unfit(
-        f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known are {', '.join(FIELDS)}"
+        f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known parameters: {', '.join(FIELDS)}"
     )
 
 
