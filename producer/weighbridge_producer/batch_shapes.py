@@ -330,7 +330,10 @@ class KeyShape:
     name: str
     role: Role
     project: Annotated[
-        str, Field(description="the project whose batches it gives access to; of an admin key, the one that it submits to")
+        str,
+        Field(
+            description="the project whose batches it gives access to; of an admin key, the one that it submits to"
+        ),
     ]
     created_at: Annotated[float, Field(description="seconds since the epoch")]
     expires_at: Annotated[float | None, Field(description="null: valid until it is revoked")]

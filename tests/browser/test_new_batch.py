@@ -328,7 +328,10 @@ def test_a_dropped_folder_without_input_or_out_of_bounds_is_refused_in_words(
         ("empty", "The folder has no file to read."),
         ("other", "The folder has no file to read."),
         ("many", "There are more than 10,000 files and folders in it. Drop one of its folders, or"),
-        ("deep", "It has folders nested more than 20 deep. Drop one of its folders, or submit it with"),
+        (
+            "deep",
+            "It has folders nested more than 20 deep. Drop one of its folders, or submit it with",
+        ),
     ):
         dropped(page, tmp_path / folder)
         expect(said).to_contain_text(what)

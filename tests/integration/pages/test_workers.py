@@ -55,7 +55,7 @@ def test_a_worker_is_shown_with_its_children_and_what_it_grades(
     with HttpServer(own_server.url) as service:
         page = get(service)
         assert tiles(page)["Workers running"] == "1"
-        assert tiles(page)["Children"] == "2"
+        assert tiles(page)["Child processes"] == "2"
         [row] = page.root.one("tbody").all("tr")
         assert info.name in row.text
         assert f"true-false {TrueFalseGrader.version}" in row.text

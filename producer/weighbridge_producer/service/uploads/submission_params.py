@@ -198,7 +198,9 @@ def _unknown(name: str) -> ProblemError:
         return _unfit(f"the parameter {name!r}", what, JOIN_HINT)
     guess = did_you_mean(closest(name, FIELDS))
     return _unfit(
-        f"the parameter {name[:80]!r}", f"is unknown{guess}", f"known parameters: {', '.join(FIELDS)}"
+        f"the parameter {name[:80]!r}",
+        f"is unknown{guess}",
+        f"known parameters: {', '.join(FIELDS)}",
     )
 
 

@@ -89,7 +89,7 @@ def _least(limits: Limits) -> int:
 def _retries(
     calls: Sequence[Call | None], suspects: set[int], limits: Limits, budget: WorkBudget
 ) -> Iterator[Finding]:
-    """Find `3 * max_repeats` retries that differ in trifles and fail with one text, with something new read between them."""
+    """Find `3 * max_repeats` retries that differ in small details and fail with one text, with something new read between them."""
     least = 3 * limits.max_repeats
     failures, effects = FailureNumbers(budget), CallEffects()
     tried: defaultdict[int, list[int]] = defaultdict(list)
