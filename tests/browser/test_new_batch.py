@@ -197,7 +197,7 @@ def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel the batch").click()
     expect(page.locator("#status")).to_have_text("cancelled")
-    cancelled = page.get_by_role("link", name=re.compile("of 400 in all cancelled"))
+    cancelled = page.get_by_role("link", name=re.compile("of 400 jobs cancelled"))
     expect(cancelled.first).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
 

@@ -109,5 +109,5 @@ def _denominator(counts: Counts | GraderSummary, outcome: Outcome, total: int) -
     """Return the denominator for an outcome and its noun, the same as in the terminal's summaries."""
     whole = counts.whole_of(outcome)
     if outcome.has_score:
-        return whole, "judged"
-    return (whole, "graded") if outcome.verdict else (total or whole, "in all")
+        return whole, "judged jobs"
+    return (whole, "graded jobs") if outcome.verdict else (total or whole, "jobs")

@@ -179,9 +179,9 @@ def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start
 def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Batch) -> None:
     page = get(service, f"/batches/{shop.id}")
     told = [" ".join(item.text.split()) for item in page.root.one("main").all("li")]
-    assert "25 of 30 judged passed 83.3 %" in told
-    assert "5 of 30 judged failed 16.7 %" in told
-    assert "2 of 10 judged failed 20 %" in told
+    assert "25 of 30 judged jobs passed 83.3 %" in told
+    assert "5 of 30 judged jobs failed 16.7 %" in told
+    assert "2 of 10 judged jobs failed 20 %" in told
     assert "1 of 8 passes is vacuous" in page.root.one(id="distributions").text
 
 
