@@ -17,8 +17,11 @@ from weighbridge.graders import Registry
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import Settings
 from weighbridge.store import key_names
+from weighbridge.store.health import Health
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
+from weighbridge_producer.service.api.comparisons import RESULTS_LIMIT
+from weighbridge_producer.service.metrics import RequestMetrics
 
 pytestmark = pytest.mark.slow
 
@@ -126,6 +129,29 @@ def test_the_problems_of_http_are_those_that_the_guide_and_the_pages_name() -> N
     text = read("docs/reference/errors.md").partition("## Problems of HTTP")[2]
     for code in ("IDEMPOTENCY_KEY_REUSED", "UPLOAD_TOO_LARGE", "PROJECT_FULL", "WRONG_HOST"):
         assert f"`{code}`" in text
+
+
+def test_the_problems_of_http_include_those_of_unknown_addresses_and_methods() -> None:
+    problems = rows("docs/reference/errors.md")
+    assert problems["NOT_FOUND"].startswith("404 | there is nothing at this address")
+    assert problems["METHOD_NOT_ALLOWED"].startswith("405 |")
+
+
+def test_numbers_in_the_problems_of_http_are_written_as_the_service_writes_them() -> None:
+    problems = rows("docs/reference/errors.md")
+    assert "within 60 s" in problems["BODY_TOO_SLOW"]
+    assert f"at most {RESULTS_LIMIT:,} results" in problems["COMPARISON_TOO_LARGE"]
+
+
+def test_the_page_of_deployment_lists_every_metric() -> None:
+    text = (ROOT / "docs/how-to/deployment.md").read_text("utf-8")
+    health = Health(queue_length=0, workers=[], stuck=[], dead_letters=[], active_batches=0)
+    metrics = RequestMetrics()
+    metrics.count({"type": "http", "method": "GET"}, 200, 0.1)
+    told = re.findall(r"^# TYPE (\w+)", metrics.text(health, []).decode(), re.MULTILINE)
+    assert len(told) > 8
+    missing = [name for name in told if not name.endswith("_created") and f"`{name}`" not in text]
+    assert missing == []
 
 
 @pytest.mark.parametrize("grader_id", Registry().ids())
