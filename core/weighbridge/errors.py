@@ -200,7 +200,8 @@ class InputsFreedError(BatchError):
 
     def __init__(self, batch_id: str) -> None:
         super().__init__(
-            f"the inputs of batch {batch_id[:80]!r} are freed", "see the input that was submitted"
+            f"the inputs of batch {batch_id[:80]!r} are no longer in Redis",
+            "use the input that was submitted",
         )
 
 
@@ -438,7 +439,7 @@ class KeyRequiredError(AccessError):
         super().__init__(
             f"this needs an API key with the role {str(role)!r}",
             "send it as `Authorization: Bearer KEY`, or sign in at /sign-in;"
-            " `weighbridge keys make` makes one",
+            " `weighbridge keys make` creates a key",
         )
 
 
@@ -462,7 +463,7 @@ class RoleTooLowError(AccessError):
     def __init__(self, role: str, needed: str) -> None:
         super().__init__(
             f"the API key's role is {str(role)!r}, and this needs {str(needed)!r}",
-            f"`weighbridge keys make NAME --role {needed}` makes one",
+            f"use a key with that role; `weighbridge keys make NAME --role {needed}` creates one",
         )
 
 

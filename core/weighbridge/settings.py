@@ -53,7 +53,7 @@ class Settings(BaseModel):
     line_limit_bytes: Annotated[int, Gt(0), Le(256 * MIB)] = 32 * MIB
     #: The maximum number of lines in a batch; the next one is errored with INPUT_TOO_LARGE, and the rest is not read.
     batch_limit_lines: Positive = 10_000_000
-    #: The same limit in decompressed bytes.
+    #: The maximum number of decompressed bytes in a batch, with the same consequence.
     batch_limit_bytes: Positive = 64 * GIB
     #: The largest ratio of decompressed to compressed bytes, checked after the first 8 MiB.
     expansion_limit: Positive = 200
@@ -86,7 +86,7 @@ class Settings(BaseModel):
     #: How long jobs wait for a worker with their grader after the last one has stopped; then they are errored with
     #: UNKNOWN_GRADER or SCHEMA_VERSION.
     capability_timeout_seconds: PositiveFloat = 60.0
-    #: How often a worker child may die at a job before the job is errored.
+    #: How often worker children may die while grading a job before the job is errored.
     observed_deaths_limit: Positive = 3
     #: The memory, resident or swapped out, that a worker child may use in addition to what it had at its start; a job
     #: that takes more is errored with OUT_OF_MEMORY. Lines of up to a sixteenth of it are graded whatever they contain,
@@ -149,7 +149,7 @@ class Settings(BaseModel):
         for smaller, larger in orders:
             if getattr(self, smaller) >= getattr(self, larger):
                 raise ValueError(
-                    f"WEIGHBRIDGE_{smaller.upper()} must be under WEIGHBRIDGE_{larger.upper()}"
+                    f"WEIGHBRIDGE_{smaller.upper()} must be less than WEIGHBRIDGE_{larger.upper()}"
                 )
         return self
 

@@ -180,7 +180,7 @@ def _memory(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "memory",
-            "maxmemory is not set: the kernel may kill Redis, instead of Redis refusing writes",
+            "maxmemory is not set: when memory runs out, the kernel may kill Redis; with a limit, Redis only refuses writes",
             "set maxmemory to about three quarters of the machine's memory",
         )
     elif used > most * server.high_water:
@@ -189,7 +189,7 @@ def _memory(server: _Server) -> Iterator[Finding]:
             severity,
             "memory",
             f"Redis is {used / most:.0%} full ({used / MIB:,.0f} of {most / MIB:,.0f} MiB); "
-            f"producers wait from {server.high_water:.0%}",
+            f"producers pause at {server.high_water:.0%}",
             "collect and delete finished batches, or raise maxmemory",
         )
 
@@ -202,8 +202,8 @@ def _clock(server: _Server) -> Iterator[Finding]:
             "warning",
             "clock",
             f"this machine's clock is {abs(skew):,.0f} s {ahead} that of Redis",
-            "synchronise both (NTP): batches use the clock of Redis, but the ages in lists and the expiry of API keys by"
-            " the clock of the machine that shows or checks them",
+            "synchronise both (NTP): batches use the clock of Redis; ages in lists and the expiry of API keys use the clock of"
+            " the machine that shows or checks them",
         )
 
 
@@ -260,8 +260,8 @@ def _grader_versions(workers: list[WorkerInfo]) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "versions",
-                f"{grader} is not the same on all {len(workers)} workers: {listed}",
-                "finish the deployment; until then its jobs wait for the workers that have it",
+                f"the grader {grader} is not installed in the same version on all {pluralize(len(workers), 'worker')}: {listed}",
+                "finish the deployment; until then, jobs may wait for workers with the version that they need",
             )
 
 
@@ -272,7 +272,7 @@ def _stuck(health: Health) -> Iterator[Finding]:
             "problem",
             "chunks",
             f"{pluralize(count, 'chunk')} of {batch} stuck, for up to {longest:,.0f} s",
-            "see the workers' logs; is a worker of its queue running, and is the queue or the batch paused?",
+            "see the workers' logs, and check that a worker of its queue runs and that neither the queue nor the batch is paused",
         )
 
 
@@ -282,7 +282,7 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
             "warning",
             "dead letters",
             f"{pluralize(letter.jobs, 'job')} of {letter.batch_id} ({letter.label}) ended as {letter.code}",
-            f"see why, then: weighbridge retry {letter.batch_id}",
+            f"find the cause, then run: weighbridge retry {letter.batch_id}",
         )
 
 

@@ -61,7 +61,7 @@ def test_an_input_that_breaks_off_is_submitted_as_far_as_it_goes_with_exit_1(
     assert ended.status == 1
     assert "INPUT_TRUNCATED: line 6: the compressed input ends early" in ended.err
     batch = ended.json["batch_id"] if options else ended.out.strip()
-    reason = f"the input was not read to its end; batch {batch} has the cases before that"
+    reason = f"the input was not read to its end; batch {batch} has the cases that were read"
     assert f"exit status 1: {reason}" in ended.err.splitlines()
     if options:
         assert ended.json["unread"]["code"] == "INPUT_TRUNCATED"
@@ -278,7 +278,7 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     assert again.err == "nothing was cancelled: the batch had already ended as cancelled\n"
 
     start_worker(own_server.url)
-    assert cli("retry", batch).out == "12 jobs are graded again\n"
+    assert cli("retry", batch).out == "12 jobs put back to be graded again\n"
     assert cli("watch", batch).status == 100
     assert cli("status", batch, "--json").json["counts"]["passed"] == 8
 
@@ -481,7 +481,7 @@ def test_one_job_alone_is_graded_again(cli, own_server, tmp_path):
     write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
     batch = cli("submit", "cases.jsonl").out.strip()
     cli("cancel", batch)
-    assert cli("retry", batch).out == "1 job is graded again\n"
+    assert cli("retry", batch).out == "1 job put back to be graded again\n"
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,8 @@ def test_booleans_with_a_decimal_point_have_one_note(cli, tmp_path):
     (tmp_path / "a.csv").write_text("id,is_spam,predicted\n1,1.0,1\n2,0.0,0\n3,1.0,1\n4,,0\n")
     proposed = cli("run", "a.csv", "-g", "true-false", "-o", "o.jsonl")
     assert (
-        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are no booleans" in proposed.err
+        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are not booleans"
+        in proposed.err
     )
     mapping = "custom_id=id,agent_response=predicted,expected_output=is_spam"
     run = cli("run", "a.csv", "-g", "true-false", "-o", "o.jsonl", "--map", mapping)
@@ -279,7 +280,7 @@ def test_a_mapping_without_what_a_grader_requires_is_refused(cli, tmp_path, pipe
     )
     both = cli("run", *given, "--map", "expected_output=gold", "-g", "loop", stdin=text.encode())
     assert "the mapping has no trace, which loop needs" in both.err
-    assert "graders that need other inputs are run on their own" in both.err
+    assert "run graders that need other inputs separately" in both.err
 
 
 def test_answers_that_are_in_another_file_are_joined_as_the_message_says(cli, tmp_path):

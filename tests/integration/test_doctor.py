@@ -206,8 +206,8 @@ class TestWorkers:
         worker_of(sound, "new", graders={"true-false": 2, "mine": 1})
         whats = [finding.what for finding in examine_safely(sound)]
         assert whats == [
-            "mine is not the same on all 2 workers: version 1 on 1 worker",
-            "true-false is not the same on all 2 workers: version 1 on 1 worker, version 2 on 1 worker",
+            "the grader mine is not installed in the same version on all 2 workers: version 1 on 1 worker",
+            "the grader true-false is not installed in the same version on all 2 workers: version 1 on 1 worker, version 2 on 1 worker",
         ]
 
     def test_workers_of_another_queue_need_not_have_the_same_graders(

@@ -112,7 +112,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--redis-url",
-        help="the Redis server (default: WEIGHBRIDGE_REDIS_URL, which is safer, because `ps` shows arguments)",
+        help="the Redis server (default: WEIGHBRIDGE_REDIS_URL; prefer it for a URL with a password, because `ps` shows arguments)",
     )
     parser.add_argument(
         "--log-format",

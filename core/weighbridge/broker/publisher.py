@@ -43,7 +43,7 @@ def broker_url(url: str) -> str:
     if group and group.kind == "cluster":
         raise ServerError(
             f"Celery's broker cannot be a Redis Cluster: {masked(url)}",
-            "set WEIGHBRIDGE_BROKER_URL to a separate Redis server, redis:// or redis+sentinel://, for all of"
+            "set WEIGHBRIDGE_BROKER_URL to a separate Redis server, redis:// or redis+sentinel://, for all"
             " producers, workers and services; the cluster remains the store",
         )
     parts = urlsplit(one_server(url))

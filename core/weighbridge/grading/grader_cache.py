@@ -128,5 +128,5 @@ def _parameters(grader: type[Grader]) -> tuple[frozenset[str], frozenset[str]]:
 
 def _hint(error: Exception, grader_id: str) -> str:
     if isinstance(error, UnknownGraderError):
-        return "a grader that is not built in is a plug-in, to be installed where the workers run"
+        return "correct the id, or install the plug-in that has this grader where the workers run"
     return f"`weighbridge graders show {grader_id}` lists the keys of its config"

@@ -15,7 +15,11 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, json_type
 DEPTH_LIMIT = 200  #: jiter's limit
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 _NO_NUMBERS = frozenset({str, bool, type(None)})
-_HALF_SURROGATE = (ErrorCode.LONE_SURROGATE, "lone surrogate", "write both halves, or U+FFFD")
+_HALF_SURROGATE = (
+    ErrorCode.LONE_SURROGATE,
+    "lone surrogate",
+    "write both halves of the surrogate pair, or U+FFFD",
+)
 #: By a text in jiter's error: the code, what is wrong, and the hint.
 _REASONS = {
     "recursion limit": (

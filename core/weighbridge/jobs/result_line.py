@@ -93,7 +93,7 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         row = cls.from_bytes(line)
         if row.result is None:
             if row.status not in UNGRADED:
-                raise ValueError(f"it has no result, but the status {row.status[:40]!r}")
+                raise ValueError(f"it has the status {row.status[:40]!r}, but no result")
             return row
         try:
             result = msgspec.convert(row.result, GraderResult)

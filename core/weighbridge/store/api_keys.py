@@ -207,7 +207,7 @@ def _check(name: str, role: str, lives_seconds: float | None) -> None:
     if not math.isfinite(lives_seconds) or not 0 < lives_seconds <= LONGEST_SECONDS:
         raise InvalidKeyError(
             f"a key cannot be valid for {lives_seconds} seconds",
-            f"give it more than 0 and at most {LONGEST_SECONDS:,.0f}, or no expiry",
+            f"choose more than 0 and at most {LONGEST_SECONDS:,.0f} seconds, or no expiry",
         )
 
 

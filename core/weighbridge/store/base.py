@@ -47,8 +47,8 @@ def readable(batch: str) -> Iterator[None]:
         yield
     except DAMAGED_DATA as error:
         raise BatchError(
-            f"batch {batch} cannot be read: what Redis holds of it is damaged ({error})"[:300],
-            "delete it; does another program write to this Redis server?",
+            f"batch {batch} cannot be read: its data in Redis is damaged ({error})"[:300],
+            "delete it, and check whether another program writes to this Redis server",
         ) from None
 
 
@@ -190,5 +190,5 @@ class StoreBase:
             return BatchNotFoundError(f"batch {batch} was deleted", "submit its input again")
         return BatchLostError(
             f"batch {batch} should be on this Redis server until {time.strftime('%F %T', time.gmtime(dies))} UTC and is not",
-            "is this the right server? If so, it has lost its data: is its append-only file on?",
+            "check the URL; if this is the right server, it has lost its data: check that its append-only file is on",
         )

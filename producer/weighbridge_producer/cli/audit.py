@@ -43,7 +43,7 @@ def audit(
         str | None,
         typer.Option(
             metavar="WHEN",
-            help="Only entries since then: 90m, 12h or 7d ago, or 2026-11-21T10:00 UTC.",
+            help="Only entries of this last period, such as 90m, 12h or 7d, or since this time (UTC), such as 2026-11-21T10:00.",
             callback=_since,
         ),
     ] = None,

@@ -92,8 +92,8 @@ def submit(
 ) -> None:
     """Submit CASES as one batch, and print its id.
 
-    Exit status: 0 when the input was submitted to its end. 1 when it breaks off, although the batch has the cases before
-    that; after an error or an interruption. 2 for a usage error.
+    Exit status: 0 when the whole input was submitted. 1 when the input could not be read to its end (the batch has the
+    cases that were read), and after an error or an interruption. 2 for a usage error.
     """
     specs, settings = opt.specs(grader, config, graders), read_settings()
     given = source_of(
@@ -149,7 +149,7 @@ def submit(
         if unread:
             print_fault(unread)
             reason = (
-                f"the input was not read to its end; batch {batch.id} has the cases before that"
+                f"the input was not read to its end; batch {batch.id} has the cases that were read"
             )
             exit_with(Decision(ERROR, reason))
 
@@ -274,7 +274,7 @@ def retry(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) 
     if as_json:
         print_json({"batch_id": batch, "retried": jobs})
     else:
-        out.print(f"{pluralize(jobs, 'job is', 'jobs are')} graded again")
+        out.print(f"{pluralize(jobs, 'job')} put back to be graded again")
 
 
 def dead_letters(
@@ -314,7 +314,7 @@ def _retry_dead_letters(
             jobs = handle.retry(dead_letters=True)
             retried.append({"batch_id": batch, "retried": jobs})
             if not quiet:
-                out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} graded again")
+                out.print(f"{shown(batch)}: {pluralize(jobs, 'job')} put back to be graded again")
         else:
             err.print(f"{shown(batch)} has not ended: wait until it ends, or cancel it")
     return retried

@@ -65,8 +65,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="FIELD",
-            help="Results with one value of FIELD are repeats of one case: show pass@k, pass^k and flaky cases, of one run"
-            " or more. FIELD is metadata.FIELD, custom_id, or custom_id:SEPARATOR for ids such as q1#2.",
+            help="Treat results with the same value of FIELD as repeats of one case, and show pass@k, pass^k and flaky cases;"
+            " one RUN is enough. FIELD is metadata.FIELD, custom_id, or custom_id:SEPARATOR for ids such as q1#2.",
             callback=opt.utf8,
         ),
     ] = None,

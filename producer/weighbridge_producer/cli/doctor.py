@@ -21,7 +21,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
-    """Report what is wrong with Redis, the workers and the work, and what to do about it.
+    """Report problems of Redis, the workers and the batches, and what to do about each.
 
     Exit status: 0 when there is no problem (there may be warnings), 1 when there is one.
     """

@@ -22,7 +22,7 @@ MinPassRate = Annotated[
     typer.Option(
         "--min-pass-rate",
         metavar=_SCOPED,
-        help=f"Exit 0 if at least this share (0.9 or 90%) of the judged jobs passed. {_SCOPES}",
+        help=f"Exit 0 if at least this share (0.9 or 90%) of the judged jobs (passed or failed) passed. {_SCOPES}",
         callback=all_utf8,
     ),
 ]

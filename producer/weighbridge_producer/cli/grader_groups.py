@@ -33,9 +33,7 @@ def print_traces(opened: Opened, groups: Groups, settings: Settings) -> None:
         return
     err.print(f"{shown(opened.label)}: read as traces ({shown(format_name)})", soft_wrap=True)
     for needed, specs in lacking.items():
-        text = (
-            f"traces lack {_listed(needed)}, needed by {_labels(specs)}: --map says where they are"
-        )
+        text = f"traces lack {_listed(needed)}, needed by {_labels(specs)}: give their paths with --map"
         err.print(f"  {shown(text, _WIDTH)}", soft_wrap=True)
     if len(groups) > 1:
         # The rows of a document may be the messages of its only trace.

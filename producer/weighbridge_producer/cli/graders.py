@@ -35,8 +35,8 @@ _Where = Annotated[
     typer.Option(
         "--url",
         metavar="URL",
-        help="Of a `weighbridge serve` (http://, https://): the graders installed there. Default: WEIGHBRIDGE_URL, if it"
-        " is that of a service.",
+        help="A `weighbridge serve` (http://, https://): show the graders installed there. Default: WEIGHBRIDGE_URL, if it"
+        " names a service.",
         callback=opt.utf8,
     ),
 ]

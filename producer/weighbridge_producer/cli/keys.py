@@ -77,7 +77,8 @@ def make(
         return
     where = "in every project" if key.role is Role.ADMIN else f"in project {shown(key.project)}"
     err.print(
-        f"key {key.id}, {shown(key.name)}, may {key.role} {where}; {_validity(key, key.created_at)}; shown only now:"
+        f"key {key.id} ({shown(key.name)}) has the role {key.role} {where}, and is valid {_validity(key, key.created_at)}; it"
+        " is shown only now:"
     )
     out.print(token)
 

@@ -150,7 +150,7 @@ def _added_to(found: Recognised | None) -> FieldMapping | None:
         )
         raise MappingError(
             "the mapping does not say what the custom_id of a case is",
-            f"the columns suggest to add --map {shlex.quote(fields)}",
+            f"from its columns, add --map {shlex.quote(fields)}",
         )
     return found.mapping if found else None
 
@@ -173,7 +173,7 @@ def _refuse_empty(seen: Recognised) -> None:
     what = f"{seen.file!r} is {seen.layout}"
     if seen.faulty:
         unread = f"none of its first {pluralize(seen.faulty, 'row')} can be read"
-        raise InputError(f"{what}, and {unread}", "--dry-run with a whole --map says why")
+        raise InputError(f"{what}, and {unread}", "give a complete --map and --dry-run to see why")
     raise InputError(f"{what} and has no rows", "write at least one row below the header")
 
 

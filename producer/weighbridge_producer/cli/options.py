@@ -47,7 +47,8 @@ RedisUrl = Annotated[
     typer.Option(
         "--redis-url",
         metavar="URL",
-        help="The Redis server to use. Default: WEIGHBRIDGE_REDIS_URL, which is safer, because `ps` shows arguments.",
+        help="The Redis server to use. Default: WEIGHBRIDGE_REDIS_URL; prefer it for a URL with a password, because `ps`"
+        " shows arguments.",
         callback=utf8,
     ),
 ]
@@ -58,7 +59,8 @@ Url = Annotated[
         "--redis-url",
         metavar="URL",
         help="A `weighbridge serve` (http://, https://), with its key in WEIGHBRIDGE_API_KEY, or a Redis server (redis://)."
-        " Default: WEIGHBRIDGE_URL, else WEIGHBRIDGE_REDIS_URL; safer, because `ps` shows arguments.",
+        " Default: WEIGHBRIDGE_URL, else WEIGHBRIDGE_REDIS_URL; prefer these for a URL with a password, because `ps` shows"
+        " arguments.",
         callback=utf8,
     ),
 ]
@@ -124,7 +126,7 @@ WithCases = Annotated[
     bool,
     typer.Option(
         "--with-cases",
-        help="In .jsonl, write its case into each result line: such a file can be graded again.",
+        help="In .jsonl, add to each result line the case that it belongs to, so that the file can be graded again.",
     ),
 ]
 ONE_PER_CORE = "one per CPU core"  #: the default number of worker processes, in help texts

@@ -32,8 +32,8 @@ Map = Annotated[
         "--map",
         metavar="FIELD=PATH,...",
         help="The columns or paths of a row that are the fields of a case, such as"
-        " custom_id=id,agent_response=output.text,metadata=topic. FIELD:=JSON is a constant. Without custom_id, it adds to"
-        " the mapping of a file that is recognised. Repeatable.",
+        " custom_id=id,agent_response=output.text,metadata=topic. FIELD:=JSON is a constant. For a file of a"
+        " recognised tool, leave out custom_id to add to or override its built-in mapping. Repeatable.",
         callback=opt.all_utf8,
     ),
 ]
@@ -171,7 +171,7 @@ def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> 
         has = "has" if empty == 1 else "have"
         are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
         what = (
-            "which is no boolean, so that true-false cannot grade it"
+            "which is not a boolean, so true-false cannot grade it"
             if are_booleans
             else "which only an empty answer matches"
         )

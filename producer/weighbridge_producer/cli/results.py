@@ -118,14 +118,15 @@ def results(
         bool,
         typer.Option(
             "--json",
-            help="Write one JSON value: the results, or with -o the files, and the cursor; with --causes, --by or a gate"
-            " what these show.",
+            help="Write one JSON value: the results and the cursor; with -o, the names of the files instead of the results; with"
+            " --causes, --by or a gate, what these show.",
         ),
     ] = False,
 ) -> None:
     """Write the results of a batch or of a file, and on standard error the cursor to continue a batch from.
 
-    Exit status: 0, or with a gate as for `watch`: 0 when each gate is met and no other job failed, 100 or 1 otherwise.
+    Exit status: without a gate, 0 when the results were read, whatever they are. With a gate, as for `run`; `run --help`
+    has the details.
     """
     from weighbridge_producer.cli.results_summary import (
         show_summary,

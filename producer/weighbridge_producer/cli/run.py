@@ -130,8 +130,8 @@ def run(
         typer.Option(
             "--redis-url",
             metavar="URL",
-            help="A Redis server to use instead of a private one. Default: WEIGHBRIDGE_REDIS_URL if it is set, which is"
-            " safer, because `ps` shows arguments.",
+            help="A Redis server to use instead of a private one. Default: WEIGHBRIDGE_REDIS_URL if it is set; prefer it"
+            " for a URL with a password, because `ps` shows arguments.",
             callback=opt.utf8,
         ),
     ] = None,
@@ -139,18 +139,21 @@ def run(
         bool,
         typer.Option(
             "--clean",
-            help="Remove the saved state of your interrupted runs, or with CASES only of those that read these files; say what"
-            " they were, and exit.",
+            help="Remove the saved state of your interrupted runs, or with CASES only of the runs that read these files; list"
+            " the removed runs, and exit.",
         ),
     ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Grade CASES on this machine and write the results; no Redis server has to be running.
 
-    Exit status: 0 when every job passed, or each gate is met. 1 when any job errored, even if others failed, or when
-    one was ungradable and not too many failed (--min-gradable allows some of both); when there was nothing to grade, or
-    a gate cannot be decided; after an error or an interruption. Otherwise 100 when jobs failed or a gate is not met. 2 for
-    a usage error. If all passes are vacuous, --min-pass-rate is not met, unless --max-vacuous accepts them.
+    Exit status, by the first rule that applies: 2 for a usage error. 1 after an error or an interruption. 100 when
+    --fail-fast ended the run. 1 when the batch was cancelled or expired, there was nothing to grade, the input was not
+    read to its end, a job errored (--min-gradable allows some), --min-gradable is not met, or a gate cannot be decided.
+    100 when jobs failed (--min-pass-rate allows some) or another gate is not met. 1 when a job was ungradable
+    (--min-gradable allows some). Otherwise 0.
+
+    If all passes are vacuous, --min-pass-rate is not met, unless --max-vacuous accepts them.
     """
     if clean:
         from weighbridge_producer.cli.clean_runs import clean_runs

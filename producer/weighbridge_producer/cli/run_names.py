@@ -50,7 +50,7 @@ def no_failed_case(source: Source, name: str) -> InputError:
     """Return the error for an input that has no case that failed or errored in a run."""
     failed = pluralize(len(source.only or ()), "case")
     return InputError(
-        f"no case of {source.name!r} failed or errored in {name!r}, which has {failed} that did; nothing is written",
+        f"{failed} failed or errored in {name!r}, and {source.name!r} has none of them; nothing is written",
         "cases are found by custom_id: give the cases of that run, with the same ids, or leave out --only-failed",
     )
 

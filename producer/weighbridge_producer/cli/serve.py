@@ -81,7 +81,7 @@ def serve(
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write what happens as JSON, one value per line.")
+        bool, typer.Option("--json", help="Write messages as JSON, one value per line.")
     ] = False,
 ) -> None:
     """Serve the HTTP API and the web UI until Ctrl-C or SIGTERM.

@@ -42,7 +42,7 @@ def sweep(
         typer.Option(
             metavar="NAME",
             autocompletion=sweep_params,
-            help="The limit to vary, such as max_tokens or max_tool_calls_per_tool.TOOL; or score, the least that passes.",
+            help="The limit to vary, such as max_tokens or max_tool_calls_per_tool.TOOL; or score, for the lowest score that passes.",
         ),
     ],
     label: Annotated[
@@ -109,4 +109,4 @@ def _print(swept: Sweep, candidates: list[Candidate]) -> None:
     if swept.ungraded:
         out.print(f"{pluralize(swept.ungraded, 'result')} left out: not graded")
     if swept.is_rounded:
-        out.print("measurements are rounded to four digits, towards failing")
+        out.print("measurements are rounded to four digits, in the direction that makes a job fail")

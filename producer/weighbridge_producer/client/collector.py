@@ -163,7 +163,7 @@ class Collector:
             return
         if now - self._lagging_since > _LAG_SECONDS:
             raise ServerUnavailableError(
-                f"Redis lacks results of batch {self._batch} that it has recorded",
+                f"Redis lists results of batch {self._batch} that it does not have",
                 "try again: after a failover, a Redis server that lags behind may have answered",
             )
         time.sleep(_LAG_PAUSE_SECONDS)
@@ -211,8 +211,8 @@ class Collector:
 
     def _freed(self, chunk: str) -> ResultsFreedError:
         return ResultsFreedError(
-            f"the results of chunk {chunk} of batch {self._batch} are freed",
-            "see the output of the run that has collected them, or grade the input again",
+            f"results of batch {self._batch} (chunk {chunk}) are no longer in Redis",
+            "read them in the output of the `weighbridge run` that collected them, or grade the input again",
         )
 
     def _check_log(self) -> None:

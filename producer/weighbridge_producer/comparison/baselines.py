@@ -53,7 +53,7 @@ def check_name(name: str) -> None:
     """Raise InputError if a name is not valid for a baseline."""
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{name[:80]!r} cannot name a baseline",
+            f"{name[:80]!r} cannot be the name of a baseline",
             "use up to 100 letters, digits, dots, hyphens and underscores, not beginning with wb_",
         )
 

@@ -83,7 +83,7 @@ def decide(
         return Decision(ERROR, "there was nothing to grade")
     results = check_gates(gates, labels, slices)
     if unread := sorted({cause for row in labels for cause, _ in row.causes} & UNREAD_INPUT):
-        reason = f"the input was not read to its end ({', '.join(unread)}), so cases are missing that no gate counts"
+        reason = f"the input was not read to its end ({', '.join(unread)}), so the gates do not count all cases"
         return Decision(ERROR, reason, results)
     statuses = {result.status for result in results}
     ungraded = added(_uncovered(GateKind.MIN_GRADABLE, gates, labels))

@@ -120,8 +120,8 @@ class Source:
         has_tables = not self.mapping and any(map(table_format, self._found.skipped))
         tables = "; tables are read with a mapping" if has_tables else ""
         return (
-            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): only files of a folder that end in"
-            f" {', '.join(self._found.endings)} are read{tables}"
+            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): in a folder, only files are read"
+            f" that end in {', '.join(self._found.endings)}{tables}"
         )
 
     @property

@@ -98,7 +98,11 @@ def _unwritable_fault(why: str) -> Fault:
     known = (
         ("64-bit", ErrorCode.NUMBER_OUT_OF_RANGE, "write very large numbers as strings"),
         ("NaN", ErrorCode.NUMBER_OUT_OF_RANGE, "write null or a string instead of NaN or Infinity"),
-        ("surrogates", ErrorCode.LONE_SURROGATE, "write both halves, or U+FFFD"),
+        (
+            "surrogates",
+            ErrorCode.LONE_SURROGATE,
+            "write both halves of the surrogate pair, or U+FFFD",
+        ),
         ("ecursion", ErrorCode.TOO_DEEP, "flatten the value"),
     )
     code, hint = next(

@@ -246,10 +246,12 @@ def _regrading(found: ResultRow, job: ResultRow) -> str:
         return f"the verdict is {stated}, and grading again gives {verdict}"
     version, installed = found.grader_version, job.grader_version
     if version and installed and version != installed:
-        return f"version {version} of the grader judged, and version {installed} is installed here"
+        return (
+            f"graded by version {version} of the grader, and version {installed} is installed here"
+        )
     config, given = found.config_digest, job.config_digest
     if config and given and config != given:
-        return f"another configuration of the grader judged: {config}, not {given}"
+        return f"graded with another configuration of the grader: {config}, not {given}"
     return ""
 
 

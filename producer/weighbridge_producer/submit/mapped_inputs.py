@@ -37,6 +37,6 @@ def check_needed_inputs(
         if lacking := [name for name in needed_inputs([spec]) if name not in mapping.inputs]:
             hint = how_to_add(",".join(f"{name}=COLUMN" for name in lacking))
             if len(graders) > 1:
-                hint += "; graders that need other inputs are run on their own"
+                hint += "; run graders that need other inputs separately"
             lack = " and no ".join(lacking)
             raise MappingError(f"the mapping has no {lack}, which {spec.label} needs", hint)

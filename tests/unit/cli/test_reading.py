@@ -52,7 +52,7 @@ def test_a_pipe_of_rows_without_a_mapping_is_said_to_be_one(piped, data, what):
 def test_a_pipe_of_traces_is_said_to_be_one_if_a_grader_needs_other_inputs(piped):
     said = piped(TRACE + b"\n").splitlines()
     assert said[0] == "standard input: read as traces (OpenAI chat messages)"
-    assert "needed by string-match: --map says where they are" in said[1]
+    assert "needed by string-match: give their paths with --map" in said[1]
 
 
 @pytest.mark.parametrize("data", [b"", CASE, CASE[:20], b"PK\x03\x04 xl/workbook.xml"])
@@ -65,6 +65,7 @@ def test_a_folder_with_files_that_are_not_read_is_said_to_have_them(tmp_path, ca
     (tmp_path / "b.txt").write_bytes(CASE)
     with pytest.raises(SystemExit):
         run_app(["run", str(tmp_path), "--dry-run", "-g", "string-match"])
-    assert f"{tmp_path}: 1 file skipped (b.txt): only files of a folder that end in .jsonl, " in (
-        capfd.readouterr().err
+    assert (
+        f"{tmp_path}: 1 file skipped (b.txt): in a folder, only files are read that end in .jsonl, "
+        in (capfd.readouterr().err)
     )

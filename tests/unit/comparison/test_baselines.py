@@ -73,7 +73,7 @@ def test_a_baseline_that_is_deleted_is_gone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "../main", "a/b", ".hidden", "wb_67000000", "a" * 101, "a\n"])
 def test_what_is_no_name_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot name a baseline"):
+    with pytest.raises(InputError, match="cannot be the name of a baseline"):
         save(tmp_path, name)
     assert not has_baseline(tmp_path, name)
 

@@ -208,7 +208,7 @@ def test_an_unknown_grader_is_named_with_the_known_ones() -> None:
     assert row["error"]["code"] == ErrorCode.UNKNOWN_GRADER
     assert "'true-flase'; did you mean 'true-false'?" in row["error"]["message"]
     assert "string-match" in row["error"]["message"]
-    assert row["error"]["hint"].startswith("a grader that is not built in is a plug-in")
+    assert row["error"]["hint"].startswith("correct the id, or install the plug-in")
     assert (row["grader"], row["grader_version"]) == ("true-flase", None)
 
 

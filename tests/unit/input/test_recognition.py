@@ -642,7 +642,7 @@ def test_the_first_file_with_a_row_shows_the_columns(tmp_path: Path) -> None:
     [
         ([], "is an empty JSON list"),
         ([["1", "a", "b"], ["2", "a", "b"]], "is a JSON list of lists, whose values have no names"),
-        (["a", "b"], "is a JSON list of values that are no objects"),
+        (["a", "b"], "is a JSON list of values that are not objects"),
     ],
 )
 def test_a_document_that_is_a_list_without_objects_is_said_to_be_one(

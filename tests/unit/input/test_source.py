@@ -345,14 +345,14 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
         Source(tmp_path, Settings(), mapping)
         .skipped_note()
         .startswith(
-            "1 file skipped (notes.txt): only files of a folder that end in .jsonl, .ndjson"
+            "1 file skipped (notes.txt): in a folder, only files are read that end in .jsonl, .ndjson"
         )
     )
     note = Source(tmp_path, Settings()).skipped_note()
     assert note.startswith(
-        "4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): only files of a folder"
+        "4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): in a folder, only files are read"
     )
-    assert note.endswith(".eval are read; tables are read with a mapping")
+    assert note.endswith(".eval; tables are read with a mapping")
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 
 

@@ -57,7 +57,7 @@ def test_a_row_of_another_program_is_taken_if_it_is_like_our_own(name: str) -> N
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"result": None, "status": "lost"}, "it has no result, but the status 'lost'"),
+        ({"result": None, "status": "lost"}, "it has the status 'lost', but no result"),
         ({"result": {}}, "this is not a result line: Object missing required field `passed`"),
         ({"result.verdict": "odd"}, "no result has the verdict 'odd'"),
         ({"result.score": "high"}, r"this is not a result line: Expected `float`, got `str`.*"),

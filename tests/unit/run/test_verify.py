@@ -363,9 +363,9 @@ def test_a_row_with_a_value_of_a_wrong_type_is_no_result(plain: Batch, name: str
         ({"result": {"verdict": "pass"}}, "the verdict is pass, and grading again gives fail"),
         (
             {"grader_version": 9},
-            f"version 9 of the grader judged, and version {VERSION} is installed here",
+            f"graded by version 9 of the grader, and version {VERSION} is installed here",
         ),
-        ({"config_digest": "0" * 16}, "another configuration of the grader judged: 0000000000000000, not "),
+        ({"config_digest": "0" * 16}, "graded with another configuration of the grader: 0000000000000000, not "),
         ({"receipt": "x", "metadata": {}}, "changed; differs in: metadata, receipt"),
         ({"more": 1}, "changed; differs in: more"),
         ({"result": {"verdict": [[]]}}, "changed; differs in: result"),

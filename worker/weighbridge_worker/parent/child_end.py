@@ -11,7 +11,7 @@ from contextlib import suppress
 def how_it_ended(error: object) -> str:
     """Return the signal or exit status in billiard's WorkerLostError."""
     found = re.search(r"(signal \d+ \(\w+\)|exitcode \d+)", str(error))
-    return found[1] if found else "an unknown end"
+    return found[1] if found else "an unknown cause"
 
 
 def end_of(pid: int) -> str | None:

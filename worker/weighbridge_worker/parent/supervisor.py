@@ -332,7 +332,7 @@ class Supervisor:
         overrun = self._memory.overrun_of(seen)
         if seen.work:
             self._recovery.recover(
-                *(seen.work, seen, watched.reported or "an unseen end"),
+                *(seen.work, seen, watched.reported or "an unknown cause"),
                 overrun=overrun,
                 killed_for=watched.killed_for,
                 external_cause=watched.external_cause,

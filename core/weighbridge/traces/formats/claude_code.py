@@ -142,7 +142,7 @@ class _Session:
             self._seen[uuid] = message
         acts = are_foreign(_listed(message.get("content")))
         if line.get("isMeta") is True and not acts:
-            self._notes.add("notices of the program to the model")
+            self._notes.add("messages that Claude Code added for the model")
         elif line.get("isApiErrorMessage") is True:
             self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
         elif line["type"] == "user" and _is_inner(line) and not acts:

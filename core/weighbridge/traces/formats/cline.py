@@ -241,7 +241,7 @@ class _Page:
             self.close()
             self._chat.say("error", text, Facts(error=text or "error", ended_at=time))
         else:
-            self._chat.notes.add(f"messages {kind[:40]!r} of the page")
+            self._chat.notes.add(f"displayed messages {kind[:40]!r}")
         self._is_first = False
 
     def close(self) -> None:

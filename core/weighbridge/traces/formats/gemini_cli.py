@@ -90,7 +90,7 @@ def _read(value: Any) -> list[Trace]:
         if type(line) is not dict:
             continue
         if "$rewindTo" in line:
-            chat.notes.add("times that the user went back")
+            chat.notes.add("rewinds by the user")
         recorded = object_of(line.get("$set")) or line
         if _is_session(line) or "$set" in line:
             about |= {key: item for key, item in recorded.items() if key != "messages"}

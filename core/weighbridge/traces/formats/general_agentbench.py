@@ -82,7 +82,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         of_call=log.calls,
     )
     if log.calls:
-        run.notes.add("calls whose time begins when the model was asked for them", len(log.calls))
+        run.notes.add("calls whose recorded start is that of their round", len(log.calls))
     if log.unshown:
         run.notes.add("tool calls of the log that no message shows", log.unshown)
         run.notes.calls_left += log.asked

@@ -113,7 +113,7 @@ class _EventReader:
         for number, event in enumerate(self._events):
             name = id_of(event.get("id"))
             if event.get("partial") is True:
-                self.chat.notes.add("pieces of streamed answers, which come again whole")
+                self.chat.notes.add("pieces of streamed answers, which are also recorded whole")
             elif name is not None and name in seen:
                 self.chat.notes.add("repeated events")
             else:

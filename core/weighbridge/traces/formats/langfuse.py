@@ -272,5 +272,5 @@ IMPORTER = Importer(
     ),
     tried_on="real exports of runs with LangGraph, Vercel's AI SDK, the OpenAI Agents SDK, Pydantic AI, CrewAI,"
     " Agno, Gemini and the Claude Agent SDK",
-    lacks="scores and prompts of Langfuse; what it was not sent",
+    lacks="scores and prompts of Langfuse; what the application did not send",
 )

@@ -289,7 +289,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("type", f"type of a step, which must be there: {', '.join(_TYPES)}"),
+        ("type", f"type of a step (required): {', '.join(_TYPES)}"),
         ("id", "id; of a step without one its number: s1, s2, ..."),
         ("parent_id", "parent_id: the id of the step that this one is part of"),
         ("name", "name of a tool or an agent"),
@@ -299,7 +299,7 @@ IMPORTER = Importer(
         ("model", "model"),
         ("usage", f"usage of a step, or of the run beside steps: {', '.join(_USAGE)}"),
         ("cost_usd", "cost_usd of a step, or of the run beside steps"),
-        ("started_at, ended_at", "the same: ISO 8601, or seconds since 1970"),
+        ("started_at, ended_at", "started_at, ended_at: ISO 8601, or seconds since 1970"),
         (
             "counts",
             f"counts, beside steps: {', '.join(_COUNTS)} of the whole run, if its source states them",

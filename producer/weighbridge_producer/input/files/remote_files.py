@@ -129,7 +129,7 @@ def remote_files(url: str) -> tuple[RemoteFile | RemoteFolder, ...]:
     listed = _translated(url, lambda: system.find(f"{path}/", detail=True))
     found = _files_in(listed, scheme)
     if not found and not file.is_folder():
-        raise InputError(f"the input {_without_password(url)!r} is no folder")
+        raise InputError(f"the input {_without_password(url)!r} is not a folder")
     return (RemoteFolder(url, found),)
 
 

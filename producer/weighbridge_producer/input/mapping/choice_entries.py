@@ -142,8 +142,8 @@ def _ambiguous(
     )
     other = names[by_text] if names is not None else by_text
     return AmbiguousEntryError(
-        f"{what}, the {kind} of {shown(entries[by_key])} and also the text of choice {other} in {where}",
-        "leave the row out; if the column has nothing but texts, map it as it is, and if nothing but letters, with letter(COLUMN)",
+        f"{what}, which is ambiguous: the {kind} of {shown(entries[by_key])}, and also the text of choice {other} in {where}",
+        "leave the row out; if the column has only texts, map COLUMN itself; if it has only letters, map letter(COLUMN)",
     )
 
 

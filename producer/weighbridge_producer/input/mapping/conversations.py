@@ -108,8 +108,8 @@ def last_answer_hint(rows: Sequence[Row], path: str) -> str:
         else "the first row"
     )
     return (
-        f"agent_response: in {where}, {answer.conversation.text} ends with messages of others, and the agent's last one"
-        " before them is taken"
+        f"agent_response: in {where}, {answer.conversation.text} does not end with a message of the agent; the agent's last"
+        " message in it is used"
     )
 
 

@@ -63,7 +63,7 @@ def value_of(text: str) -> Value:
     if is_template(text):
         if is_clearly_a_form(text):
             raise MappingError(
-                f"{text!r} is a template around a special form, which gives its own text",
+                f"{text!r} has braces within a special form",
                 f"write {WRITTEN} without braces",
             )
         return Template(text)

@@ -69,7 +69,7 @@ def pointed_booleans_note(columns: Columns, words: frozenset[str]) -> str:
         present = {str(value).strip() for value in values if value not in (None, "")}
         if present and present <= _POINTED_DIGITS and not present <= words and _may_be_answer(path):
             return (
-                f"{path!r} is left out because {' and '.join(sorted(present, reverse=True))} are no booleans to {_GRADER};"
+                f"{path!r} is left out because {' and '.join(sorted(present, reverse=True))} are not booleans to {_GRADER};"
                 " save it as integers (in pandas with astype('Int64'))"
             )
     return ""

@@ -70,7 +70,7 @@ def how_to_keep_correct(path: str, rows: Sequence[Row]) -> str:
         else:
             continue
         command = f"jq -c '(.. | .{name}? | arrays) |= map(select({test}))' FILE > COPY"
-        return f"; a mapping cannot choose by {key!r}, so leave only the correct ones in a copy, as with {command}"
+        return f"; a mapping cannot choose by {key!r}, so keep only the correct ones in a copy: {command}"
     return ""
 
 

@@ -210,7 +210,7 @@ class _Draft:
         expected = self._path_of(_EXPECTED)
         if not self.has_several and (several := list_of_several(expected, self.rows)):
             notes.append(
-                f"{_EXPECTED}: only the first of several entries of {several!r}, whichever of them is correct"
+                f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one"
                 f"{how_to_keep_correct(several, self.rows)}"
             )
         return notes

@@ -44,7 +44,7 @@ class UnusedId(NamedTuple):
     def note(self) -> str:
         """Why rows are numbered in place of it, and what follows."""
         what = f"{self.path!r} {self.why}, so rows are numbered"
-        return f"custom_id: {what}; compare pairs rows by their position"
+        return f"custom_id: {what}; `weighbridge compare` then pairs rows by their position"
 
 
 def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def unused_id(columns: Columns, rows: int) -> UnusedId | None:
 def _why_unused(present: list[Any], rows: int) -> str:
     if len(set(map(str, present))) < len(present):
         return "repeats"
-    return "is empty in some rows" if len(present) < rows else "has values that are no ids"
+    return "is empty in some rows" if len(present) < rows else "has values that are not ids"
 
 
 def _unique(columns: Columns, rows: int) -> str | None:

@@ -120,7 +120,7 @@ def _encoding_fault(row: SourceRow) -> Fault | None:
         return None
     return Fault(
         ErrorCode.INVALID_UTF8,
-        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is not in the encoding in which the file begins",
+        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is invalid in the encoding detected at the start of the file",
         "save the whole file as UTF-8",
     )
 

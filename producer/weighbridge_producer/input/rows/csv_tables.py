@@ -239,4 +239,4 @@ def _fault_of(error: csv.Error, limit: int, lines: int) -> Fault:
 
 def _covering(lines: int) -> str:
     """Return how many lines of the file became one row, if a quote spans more than one."""
-    return f"; with the lines that a quote spans, it covers {lines:,} lines" if lines > 1 else ""
+    return f"; because of its quotes, the row covers {lines:,} lines" if lines > 1 else ""

@@ -112,7 +112,7 @@ def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
 
 def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
     """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
-    hint = "correct the pointer to the rows: it leads through objects to a list"
+    hint = "correct the pointer to the rows: it has to lead through objects to a list"
     if first == b"[" and depth < len(keys):
         hint += f"; rows in lists within a list can be written out: jq -c {_jq_path(keys)!r}"
     return Fault(

@@ -48,7 +48,7 @@ def refuse_list(file: str, start: bytes) -> None:
     if start.startswith(b"[]"):
         raise InputError(f"{file!r} is an empty JSON list", "write at least one row or case in it")
     are_lists = start.startswith(b"[[")
-    of_what = "lists, whose values have no names" if are_lists else "values that are no objects"
+    of_what = "lists, whose values have no names" if are_lists else "values that are not objects"
     raise InputError(
         f"{file!r} is a JSON list of {of_what}",
         f"write a row or case as an object; in pandas: {_HINT_FRAME}",
@@ -108,7 +108,7 @@ def inner_rows_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
     inputs = ", ".join(f"{name}: {'.'.join(parts[2:])}" for name, parts in paths.items())
     pointer = pointer_of(head[:1])
     return (
-        f"only the first of {len(keys):,} objects under the keys of {pointer}; a mapping file (--mapping) that makes each a row:"
+        f"only the first of {len(keys):,} objects under the keys of {pointer} is graded; to make each a row, give a mapping file (--mapping):"
         f' {{rows: {pointer}, custom_id: "{KEY}", inputs: {{{inputs}}}}}'
     )
 
@@ -128,8 +128,12 @@ def sibling_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
 def _only_one_of(name: str, key: str, keys: Sequence[str], *, may_be_rows: bool) -> str:
     named = listed([repr(each) for each in keys[:_KEYS_NAMED]])
     more = ", ..." if len(keys) > _KEYS_NAMED else ""
-    how = f"; custom_id={KEY} and the names within them make each a row" if may_be_rows else ""
-    return f"{name}: only {key!r} of {len(keys):,} objects with the same names is compared: {named}{more}{how}"
+    how = (
+        f"; to make each a row, map custom_id={KEY} and the names within the objects"
+        if may_be_rows
+        else ""
+    )
+    return f"{name}: only {key!r} of {len(keys):,} objects with the same names is graded: {named}{more}{how}"
 
 
 def _siblings(around: Any, path: Path) -> list[str]:

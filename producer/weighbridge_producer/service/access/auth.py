@@ -66,7 +66,7 @@ class Identity:
 
 #: Only declares in the OpenAPI document which routes need a key; `token_of` reads it.
 _BEARER = HTTPBearer(
-    auto_error=False, scheme_name="key", description="`weighbridge keys make` makes one"
+    auto_error=False, scheme_name="key", description="`weighbridge keys make` creates a key"
 )
 
 #: The identity of all requests if keys are not required.

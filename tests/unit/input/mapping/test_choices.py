@@ -85,7 +85,7 @@ def test_the_letter_of_a_choice_with_a_letter_as_its_label_is_that_letter(choice
 
 def test_a_template_around_a_form_is_refused() -> None:
     for written in ("choices[{answer}]", "letter({answer})", "last_answer({messages})"):
-        with pytest.raises(MappingError, match="template around") as refused:
+        with pytest.raises(MappingError, match="has braces within a special form") as refused:
             mapped(written)
         assert "without braces" in refused.value.hint
     assert inputs("task[{id}]", id=7) == {"x": "task[7]"}
@@ -116,17 +116,25 @@ def test_choices_and_their_index_may_be_within_objects() -> None:
         (KEYED, "E", "choices[answer]: answer is 'E', but choices has A, B, C, D"),
         (LABELLED, 0, "choices[answer]: answer is 0, but choices has 1, 2, 3, 4"),
         ("Rome", 0, "choices[answer]: choices is 'Rome', which is neither a list nor an object"),
-        (["1", "2", "3"], "2", "answer is '2', the index of '3' and also the text of choice 1 in"),
-        (["O", "A"], "A", "answer is 'A', the letter of 'O' and also the text of choice 1 in"),
+        (
+            ["1", "2", "3"],
+            "2",
+            "answer is '2', which is ambiguous: the index of '3', and also the text of choice 1 in",
+        ),
+        (
+            ["O", "A"],
+            "A",
+            "answer is 'A', which is ambiguous: the letter of 'O', and also the text of choice 1 in",
+        ),
         (
             {"A": "O", "B": "A"},
             "A",
-            "answer is 'A', the label of 'O' and also the text of choice B",
+            "answer is 'A', which is ambiguous: the label of 'O', and also the text of choice B",
         ),
         (
             {"label": ["1", "2", "3", "4"], "text": ["3", "4", "5", "6"]},
             "4",
-            "answer is '4', the label of '6' and also the text of choice 2 in choices",
+            "answer is '4', which is ambiguous: the label of '6', and also the text of choice 2 in choices",
         ),
     ],
 )
@@ -155,7 +163,7 @@ def test_a_value_that_is_also_the_text_of_another_choice_is_a_fault_beside_alter
         "letter(choices[answer])|answer",
         "x|choices[answer]",
     ):
-        assert "of 'O' and also the text of choice" in fault(written, **row)
+        assert "of 'O', and also the text of choice" in fault(written, **row)
     assert inputs("answer|choices[answer]", **row) == {"x": "A"}
     assert inputs("choices[answer]|answer", choices=choices, answer="C") == {"x": "AB"}
     assert inputs("choices[answer]|answer", choices=choices, answer="none") == {"x": "none"}

@@ -82,7 +82,7 @@ def test_a_column_called_like_the_form_comes_first() -> None:
 
 
 def test_the_form_is_refused_within_a_template() -> None:
-    with pytest.raises(MappingError, match="template around a special form"):
+    with pytest.raises(MappingError, match="has braces within a special form"):
         parse_mapping([ROW.format("json({gold})")])
 
 

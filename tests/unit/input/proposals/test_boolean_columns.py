@@ -74,7 +74,7 @@ def test_a_column_of_booleans_with_a_decimal_point_that_is_left_out_is_named() -
     assert found.missing == ("expected_output",)
     [note] = found.notes
     assert note == (
-        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are no booleans to true-false; save it as integers (in"
+        "expected_output: 'is_spam' is left out because 1.0 and 0.0 are not booleans to true-false; save it as integers (in"
         " pandas with astype('Int64'))"
     )
     assert not proposed({"id": ["x", "y"], "score": ["1.0", "0.0"], "predicted": ["1", "0"]}).notes

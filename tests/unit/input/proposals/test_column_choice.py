@@ -352,8 +352,8 @@ def test_the_first_of_several_references_is_said_to_be_the_only_one_taken(first:
     found = propose(rows, NEEDED)
     assert found.fields["expected_output"] == "instance.references.0.output.text"
     note = (
-        "expected_output: only the first of several entries of 'instance.references', whichever of them is correct; a mapping"
-        " cannot choose by 'tags', so leave only the correct ones in a copy, as with jq -c"
+        "expected_output: only the first of several entries of 'instance.references', even if another is the correct one; a mapping"
+        " cannot choose by 'tags', so keep only the correct ones in a copy: jq -c"
         """ '(.. | .references? | arrays) |= map(select(.tags | index("correct")))' FILE > COPY"""
     )
     assert found.caution == (note if first != "Paris" else "")

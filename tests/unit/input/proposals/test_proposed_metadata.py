@@ -110,7 +110,7 @@ def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
         ("item_id", [1, 1, 2], "repeats"),
         ("sampleId", ["a", "", ""], "is empty in some rows"),
         ("question_id", ["a", "b", None], "is empty in some rows"),
-        ("id", [1.5, 2.5, 3.5], "has values that are no ids"),
+        ("id", [1.5, 2.5, 3.5], "has values that are not ids"),
         ("problem_id", ["p", "p", "q"], "repeats"),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_column_of_ids_that_cannot_identify_rows_is_kept_and_said(
         f"custom_id=@row,agent_response=output,expected_output=gold,metadata={name},metadata=topic"
     )
     assert found.caution == (
-        f"custom_id: '{name}' {why}, so rows are numbered; compare pairs rows by their position"
+        f"custom_id: '{name}' {why}, so rows are numbered; `weighbridge compare` then pairs rows by their position"
     )
 
 

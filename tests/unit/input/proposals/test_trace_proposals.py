@@ -116,8 +116,12 @@ LAST = "custom_id=@row,agent_response=last_answer(%s),expected_output=gold"
     [
         ([IN_PARTS], ["It is 4."], ""),
         ([CHAT, IN_PARTS], ["4", "It is 4."], ""),
-        ([THANKED], ["4"], "agent_response: in the first row, messages ends with"),
-        ([CHAT, THANKED], ["4", "4"], "agent_response: in 1 of the first 2 rows, messages ends"),
+        ([THANKED], ["4"], "agent_response: in the first row, messages does not end with"),
+        (
+            [CHAT, THANKED],
+            ["4", "4"],
+            "agent_response: in 1 of the first 2 rows, messages does not end",
+        ),
     ],
     ids=["parts", "a text and parts", "the user last", "the user last in a later row"],
 )

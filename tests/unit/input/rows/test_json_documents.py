@@ -85,10 +85,10 @@ def test_a_pointer_leads_to_members_of_any_name(pointer: str) -> None:
         ("/row", "the document has no 'row'; it has 'rows', 'other', 'no'", "mean 'rows'?"),
         ("/other/x", "'/other' has no 'x'; it has 'id', 'in'", "correct the pointer"),
         ("/other/in/x/y", "'/other/in' has no 'x'; it is empty", "correct the pointer"),
-        ("/rows/0/x", "'/rows' is a list", "leads through objects to a list"),
-        ("/other", "'/other' is an object", "leads through objects to a list"),
-        ("/other/id", "'/other/id' is a number", "leads through objects to a list"),
-        ("/no", "'/no' is null", "leads through objects to a list"),
+        ("/rows/0/x", "'/rows' is a list", "lead through objects to a list"),
+        ("/other", "'/other' is an object", "lead through objects to a list"),
+        ("/other/id", "'/other/id' is a number", "lead through objects to a list"),
+        ("/no", "'/no' is null", "lead through objects to a list"),
     ],
 )
 def test_a_pointer_that_leads_to_no_list_is_an_error_that_says_what_is_there(

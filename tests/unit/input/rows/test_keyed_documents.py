@@ -210,11 +210,13 @@ def test_a_path_into_one_of_several_like_objects_is_noted(tmp_path: Path) -> Non
     found = seen(tmp_path / "a.json", {**ROWS, "accuracy": 0.5, "n": 2, "date": "x"})
     assert str(found.layout) == "JSON, one object"
     [hint] = found.hints()
-    assert "only 'q1' of 2 objects with the same names is compared: 'q1', 'q2'" in hint
-    assert hint.endswith("custom_id=@key and the names within them make each a row")
+    assert "only 'q1' of 2 objects with the same names is graded: 'q1', 'q2'" in hint
+    assert hint.endswith("to make each a row, map custom_id=@key and the names within the objects")
     beside = {"accuracy": 50.0, "details": {"type": "GEN", **ROWS}}
     [hint] = seen(tmp_path / "b.json", beside).hints()
-    assert hint.startswith("only the first of 2 objects under the keys of /details; a mapping file")
+    assert hint.startswith(
+        "only the first of 2 objects under the keys of /details is graded; to make each a row, give a mapping file"
+    )
 
 
 def test_a_document_that_is_too_large_for_one_row_is_known_too(tmp_path: Path) -> None:
@@ -240,15 +242,17 @@ def test_a_list_of_rows_within_objects_stays_the_rows(document: Any, tmp_path: P
 
 def test_rows_under_keys_of_an_object_within_the_document_are_named(tmp_path: Path) -> None:
     [hint] = seen(tmp_path / "a.json", {"model": "m", "answers": ROWS}).hints()
-    assert hint.startswith("only the first of 2 objects under the keys of /answers; a mapping file")
-    (tmp_path / "m.yaml").write_text(hint.partition("row: ")[2])
+    assert hint.startswith(
+        "only the first of 2 objects under the keys of /answers is graded; to make each a row, give a mapping file"
+    )
+    (tmp_path / "m.yaml").write_text(hint.partition("(--mapping): ")[2])
     saved = read_mapping(tmp_path / "m.yaml").mapping
     cases = [orjson.loads(line.raw) for line in Source(tmp_path / "a.json", Settings(), saved)]
     assert [case["custom_id"] for case in cases] == ["q1", "q2"]
     one_row = {"models": {"m1": {"output": "a"}, "m2": {"output": "b"}}, "gold": "a"}
     [hint] = seen(tmp_path / "b.json", one_row).hints()
     assert hint == (
-        "agent_response: only 'm1' of 2 objects with the same names is compared: 'm1', 'm2'"
+        "agent_response: only 'm1' of 2 objects with the same names is graded: 'm1', 'm2'"
     )
 
 

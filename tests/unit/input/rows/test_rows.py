@@ -188,9 +188,7 @@ def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
 def test_a_quote_that_is_never_closed_is_a_fault_of_the_row_that_opens_it() -> None:
     found = rows(b'id,text\n1,a\n2,"b\n3,c\n', "a.csv")
     assert told(found) == {3: "INPUT_TRUNCATED"}
-    assert "never closed; with the lines that a quote spans, it covers 2 lines" in str(
-        found[-1].fault
-    )
+    assert "never closed; because of its quotes, the row covers 2 lines" in str(found[-1].fault)
 
 
 @pytest.mark.parametrize("end", [b'3,"c"\n4,d', b'3,c",e\n4,d'], ids=["not CSV", "ragged"])
@@ -198,7 +196,7 @@ def test_a_row_that_a_quote_made_of_several_lines_says_of_how_many(end: bytes) -
     bad, good = rows(b'id,text\n2,"b\nx\n' + end, "a.csv")
     assert bad.fault
     assert (bad.number, bad.fault.code) == (2, "INVALID_ROW")
-    assert bad.fault.message.endswith("; with the lines that a quote spans, it covers 3 lines")
+    assert bad.fault.message.endswith("; because of its quotes, the row covers 3 lines")
     assert good.values == {"id": "4", "text": "d"}
 
 

@@ -292,7 +292,7 @@ def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
     assert [step.output for step in trace.steps_of("user")] == ["Go."]
     assert [step.output for step in trace.steps_of("other")] == ["API Error: 529"]
     assert "repeated lines (1)" in trace.not_carried
-    assert "notices of the program to the model (1)" in trace.not_carried
+    assert "messages that Claude Code added for the model (1)" in trace.not_carried
 
 
 @pytest.mark.parametrize(

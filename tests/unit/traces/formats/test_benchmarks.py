@@ -292,7 +292,7 @@ def test_the_times_and_errors_of_the_log_go_to_the_agents_calls():
         NOON + SECOND,
         NOON + 5 * SECOND,
     ]
-    assert trace.not_carried == ("calls whose time begins when the model was asked for them (2)",)
+    assert trace.not_carried == ("calls whose recorded start is that of their round (2)",)
 
 
 def test_a_users_call_between_them_does_not_shift_the_log():

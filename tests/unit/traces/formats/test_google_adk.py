@@ -26,7 +26,7 @@ def test_events_are_answers_with_their_calls_and_the_last_result_of_each():
     assert trace.not_carried == (
         "earlier results of long-running calls (1)",
         "parts of the model's reasoning (1)",
-        "pieces of streamed answers, which come again whole (1)",
+        "pieces of streamed answers, which are also recorded whole (1)",
         "repeated events (1)",
     )
 
