@@ -124,9 +124,9 @@ class Sweep:
         if row.grader != _BUDGET or not _is_limit(self.param):
             meant = closest(self.param, [*_MEASURED, SCORE]) if row.grader == _BUDGET else None
             raise InvalidFilterError(
-                f"{self.param!r} cannot be derived from results of {row.grader!r}: another value changes what is measured"
+                f"results of {row.grader!r} do not show what other values of {self.param!r} would give"
                 f"{did_you_mean(meant)}",
-                f"of {_BUDGET} these can: {', '.join(_MEASURED)}, {_PER_TOOL}TOOL; of any grader: {SCORE}. For others,"
+                f"these can be swept: of {_BUDGET} {', '.join(_MEASURED)}, {_PER_TOOL}TOOL; of any grader {SCORE}. For others,"
                 " grade again with --config",
             )
         details = (row.result or {})["details"]

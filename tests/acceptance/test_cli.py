@@ -43,7 +43,7 @@ def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
     folder.mkdir()
     with TcpServer(folder, program=newest_program()) as server:
         ended = cli("submit", cases.name, redis_url=server.url)
-        assert "sealed: synced to disk, as the Redis server reports" in ended.err.splitlines()
+        assert "submitted: synced to disk, as the Redis server reports" in ended.err.splitlines()
         assert ended.out.startswith("wb_")
         ended = cli("submit", cases.name, "--json", redis_url=server.url)
         assert ended.json["durability"]["disk"] is True

@@ -54,7 +54,7 @@ VOLATILE = [
     (r"in [\d.,]+ s \([\d,]+/s\)", "in SECONDS (RATE)"),
     (r"a private [\w-]+ [\d.]+", "a private SERVER"),
     (r"cursor: \S+", "cursor: CURSOR"),
-    (r"^sealed: .*", "sealed: DURABILITY"),
+    (r"^submitted: .*", "submitted: DURABILITY"),
     (r"[\w.-]+:\d+:[0-9a-f]{6}", "WORKER"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d", "TIME"),
     (r"\d+ min", "MINUTES"),

@@ -781,7 +781,7 @@ def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothin
     assert refused.status == 1
     assert refused.json["error"]["code"] == "INPUT_UNREADABLE"
     assert (
-        "no case of 'new.jsonl' failed or errored in 'old.out.jsonl', which has 1 case"
+        "1 case failed or errored in 'old.out.jsonl', and 'new.jsonl' has none of them"
         in refused.err
     )
     assert (tmp_path / "kept.jsonl").read_text() == (tmp_path / "kept.csv").read_text() == "kept"

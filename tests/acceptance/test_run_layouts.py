@@ -39,7 +39,9 @@ def test_graders_of_traces_and_of_answers_are_told_to_take_turns(cli, tmp_path):
         "string-match": "errored",
         "loop": "graded",
     }
-    lacking = "traces lack agent_response and expected_output, needed by string-match: --map says"
+    lacking = (
+        "traces lack agent_response and expected_output, needed by string-match: give their paths"
+    )
     assert lacking in both.err
     alone = cli("run", name, "-g", "loop", "-o", "o.jsonl")
     assert "read as" not in alone.err
@@ -238,7 +240,7 @@ def test_booleans_with_a_decimal_point_have_one_note(cli, tmp_path):
     run = cli("run", "a.csv", "-g", "true-false", "-o", "o.jsonl", "--map", mapping)
     assert "save them as integers" in run.err
     assert "aliases" not in run.out + run.err
-    assert "an empty expected_output, which is no boolean, so that true-false" in run.err
+    assert "an empty expected_output, which is not a boolean, so true-false" in run.err
 
 
 @pytest.mark.parametrize("piped", [False, True], ids=["a file", "a pipe"])

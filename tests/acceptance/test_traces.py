@@ -151,6 +151,17 @@ def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
     assert "ATIF" in row["result"]["evidence"][0]["description"]
 
 
+@pytest.mark.parametrize("command", ["show", "check", "convert"])
+def test_a_table_of_traces_is_refused_with_the_command_that_reads_it(
+    cli, tmp_path, command
+) -> None:
+    (tmp_path / "a.csv").write_text("id,messages\n1,[]\n")
+    ended = cli("trace", command, "a.csv")
+    assert ended.status == 1
+    assert "MAPPING_NEEDED: 'a.csv' is CSV" in ended.err + ended.out
+    assert "weighbridge run --map custom_id=COLUMN,trace=COLUMN" in ended.err + ended.out
+
+
 def test_formats_are_listed(cli):
     assert "OpenTelemetry" in cli("trace", "formats").out
     listed = cli("trace", "formats", "--json").json["formats"]

@@ -34,6 +34,11 @@ _REASONS = {
     ),
     "hex escape": _HALF_SURROGATE,
     "surrogate": _HALF_SURROGATE,
+    "expected ident": (
+        ErrorCode.INVALID_JSON,
+        "not JSON: without quotes, only null, true, false and numbers are values",
+        "put texts in double quotes, and write one JSON object per line",
+    ),
     "EOF while": (
         ErrorCode.INVALID_JSON,
         "the JSON ends too early",

@@ -144,7 +144,7 @@ def submit(
             more = {"durability": durability.as_dict(), "unread": unread and error_value(unread)}
             print_json(batch.status().as_dict() | more)
         else:
-            err.print(f"sealed: {durability}")
+            err.print(f"submitted: {durability}")
             out.print(shown(batch.id))
         if unread:
             print_fault(unread)

@@ -79,8 +79,10 @@ def _write(path: Path, starter: Path) -> bool:
 def _print_next_steps(folder: Path, workflow: str | None) -> None:
     here = "" if folder == Path() else f" (in {shown(str(folder))})"
     out.print(f"\nGrade the ten answers{here}:\n  {_FIRST_RUN}")
-    out.print("Then replace evals/answers.csv by your own, and the names in evals/mapping.yaml.")
+    out.print(
+        "Then replace evals/answers.csv with your own answers, and adapt the column names in evals/mapping.yaml."
+    )
     if workflow:
         out.print(
-            f"In CI, {workflow} installs what the variable WEIGHBRIDGE_PACKAGE names: the path or URL of a wheel."
+            f"In CI, {workflow} installs Weighbridge from the wheel whose path or URL is in the variable WEIGHBRIDGE_PACKAGE."
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.errors import InputError, LineError, TraceError
+from weighbridge.errors import InputError, LineError, MappingNeededError, TraceError
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
 _NAME_OF_TRACE = b'"trace"'  #: contained in every line with a trace
+_NO_TABLES = (
+    "`weighbridge trace` does not read tables: give JSON, JSON Lines or .eval; to grade traces in a column, use"
+    " `weighbridge run --map custom_id=COLUMN,trace=COLUMN`"
+)
 
 
 class NamedTrace(NamedTuple):
@@ -55,7 +60,14 @@ class Traces:
         self.lost = 0  #: lines or traces that could not be read or written
 
     def __iter__(self) -> Iterator[NamedTrace]:
-        """Yield every trace that can be read."""
+        """Yield every trace that can be read; raises MappingNeededError for a table."""
+        try:
+            yield from self._found()
+        except MappingNeededError as error:
+            error.fault = replace(error.fault, hint=_NO_TABLES)
+            raise
+
+    def _found(self) -> Iterator[NamedTrace]:
         for number, line in enumerate(self._lines, start=1):
             if not _is_not_blank(line):
                 continue

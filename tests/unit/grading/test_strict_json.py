@@ -26,6 +26,11 @@ def nested(depth: int) -> bytes:
 
 BAD_LINES = {
     "no JSON": (b"hello", "INVALID_JSON", "not JSON"),
+    "a word without quotes": (
+        b'{"a": nope}',
+        "INVALID_JSON",
+        "without quotes, only null, true, false",
+    ),
     "nothing": (b"", "INVALID_JSON", "ends too early"),
     "cut off in a string": (b'{"custom_id": "a', "INVALID_JSON", "ends too early at byte 16"),
     "cut off in an object": (b'{"custom_id": "a"', "INVALID_JSON", "ends too early"),
