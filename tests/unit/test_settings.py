@@ -92,7 +92,7 @@ def test_settings_that_would_break_a_promise_together_are_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, other: str
 ) -> None:
     monkeypatch.setenv(f"WEIGHBRIDGE_{name}", value)
-    with pytest.raises(InvalidSettingError, match=f"WEIGHBRIDGE_{name} must be under {other}"):
+    with pytest.raises(InvalidSettingError, match=f"WEIGHBRIDGE_{name} must be less than {other}"):
         read_settings()
 
 

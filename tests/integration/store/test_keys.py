@@ -188,7 +188,7 @@ class TestMissing:
         [chunk] = filled(store, batch, [1])
         results = graded(store, batch, chunk)
         store.redis.flushall()
-        with pytest.raises(BatchLostError, match="is its append-only file on") as raised:
+        with pytest.raises(BatchLostError, match="check that its append-only file is on") as raised:
             store.state(batch)
         assert raised.value.code == "BATCH_LOST"
         with pytest.raises(BatchLostError):

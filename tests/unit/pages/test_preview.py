@@ -277,7 +277,7 @@ def test_the_agents_last_message_is_picked_if_the_user_has_the_last_word() -> No
         for picker in preview.columns.pickers
         if picker.field == "agent_response"
     )
-    assert "the agent's last one before them is taken" in preview.columns.caution
+    assert "the agent's last message in it is used" in preview.columns.caution
     assert '"agent_response":"4"' in preview.cases[0].excerpt
 
 
