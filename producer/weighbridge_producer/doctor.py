@@ -142,7 +142,7 @@ def _syncing(server: _Server) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "persistence",
-            "appendfsync is no: a crash of its machine may lose many seconds of work",
+            "appendfsync is no: a crash of the machine that Redis runs on may lose many seconds of work",
             "set appendfsync everysec",
         )
     version = str(server.info.get("valkey_version", ""))

@@ -267,7 +267,7 @@ def test_two_servers_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_a_second_server_on_the_same_directory_is_refused(server: EmbeddedServer) -> None:
-    with pytest.raises(ServerError, match="another private server is running on") as refusal:
+    with pytest.raises(ServerError, match="another private server is using") as refusal:
         EmbeddedServer.start(server.state_dir, maxmemory_bytes=64 * MEBIBYTE, timeout_seconds=0.05)
     assert str(server.state_dir) in str(refusal.value)
     with client_of(server) as client:

@@ -144,7 +144,7 @@ def _opened_log(state_dir: Path) -> BinaryIO:
     except OSError as error:
         raise ServerError(
             f"the private server cannot keep its data in {state_dir}: {error.strerror}",
-            "give a directory that is writable",
+            "name a writable directory with WEIGHBRIDGE_STATE_DIR, or for `serve` with --folder",
         ) from error
 
 
@@ -160,8 +160,9 @@ def _claim(log: BinaryIO, state_dir: Path, timeout_seconds: float) -> None:
             # After its parent was killed, a server takes a moment to exit.
             if time.monotonic() > deadline:
                 raise ServerError(
-                    f"another private server is running on {state_dir}",
-                    "wait until the run that started it ends, or give another directory",
+                    f"another private server is using {state_dir}",
+                    "wait until the command that started it ends, or name another directory with WEIGHBRIDGE_STATE_DIR, or for"
+                    " `serve` with --folder",
                 ) from None
             time.sleep(0.01)
 

@@ -28,7 +28,7 @@ class _Role(StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+    group = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
     group.command("make")(make)
     group.command("list")(list_keys)
     group.command("revoke")(revoke)
@@ -55,13 +55,15 @@ def make(
         str,
         typer.Option(
             metavar="P",
-            help="The project it gives access to; for an admin key, where it submits.",
+            help="The project that the key gives access to; for an admin key, the project that it submits to.",
             callback=opt.utf8,
         ),
     ] = "default",
     days: Annotated[
         float | None,
-        typer.Option(metavar="N", help="Days until it expires (default: valid until revoked)."),
+        typer.Option(
+            metavar="N", help="Days until the key expires (default: valid until revoked)."
+        ),
     ] = None,
     url: opt.Url = None,
     as_json: opt.AsJson = False,

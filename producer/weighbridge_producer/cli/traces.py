@@ -51,7 +51,7 @@ def show(
         typer.Option(
             "--id",
             metavar="ID",
-            help="Which trace, by its id (default: the first).",
+            help="The id of the trace to show (default: the first).",
             callback=opt.utf8,
         ),
     ] = None,

@@ -311,6 +311,7 @@ def test_a_preview_names_lists_that_are_not_read_and_members_that_are_no_rows() 
     preview = preview_of(Head("b.json", orjson.dumps(keyed), is_whole=True), specs, Settings())
     assert preview.columns
     assert (
-        "1 member of the document is no row and is left out: 'accuracy'" in preview.columns.caution
+        "1 member of the document is not a row and is left out: 'accuracy'"
+        in preview.columns.caution
     )
     assert (preview.lines, preview.faulty) == (2, 0)

@@ -180,7 +180,7 @@ def no_rows_note(keys: Sequence[str], count: int) -> str:
     """Return that members with the first of these keys are left out of a document's rows."""
     named = ", ".join(repr(shorten(key, _KIND_WIDTH)) for key in keys[:_KEYS_NAMED])
     more = ", ..." if count > _KEYS_NAMED else ""
-    are = "is no row and is" if count == 1 else "are no rows and are"
+    are = "is not a row and is" if count == 1 else "are not rows and are"
     return f"{pluralize(count, 'member')} of the document {are} left out: {named}{more}"
 
 

@@ -161,13 +161,19 @@ def test_a_mapping_with_the_key_is_proposed_and_not_used_unasked(
 @pytest.mark.parametrize(
     ("beside", "note"),
     [
-        ({"accuracy": 0.5}, "1 member of the document is no row and is left out: 'accuracy'"),
-        ({"_meta": {"date": "x"}}, "1 member of the document is no row and is left out: '_meta'"),
+        ({"accuracy": 0.5}, "1 member of the document is not a row and is left out: 'accuracy'"),
+        (
+            {"_meta": {"date": "x"}},
+            "1 member of the document is not a row and is left out: '_meta'",
+        ),
         (
             {"accuracy": 0.5, "summary": {"n": 3}},
-            "2 members of the document are no rows and are left out: 'accuracy', 'summary'",
+            "2 members of the document are not rows and are left out: 'accuracy', 'summary'",
         ),
-        ({"errors": [{"id": "x"}]}, "1 member of the document is no row and is left out: 'errors'"),
+        (
+            {"errors": [{"id": "x"}]},
+            "1 member of the document is not a row and is left out: 'errors'",
+        ),
     ],
 )
 def test_members_beside_the_rows_are_left_out_and_noted(
@@ -193,7 +199,7 @@ def test_a_row_without_an_answer_is_no_member_beside_the_rows(tmp_path: Path) ->
     ids = [orjson.loads(line.raw)["custom_id"] for line in source if line.raw.strip()]
     assert ids == ["q1", "q2", "q3", "q4"]
     [note] = source.notes.counts()
-    assert note == "2 members of the document are no rows and are left out: 'n', '_'"
+    assert note == "2 members of the document are not rows and are left out: 'n', '_'"
 
 
 def test_a_member_with_nothing_in_it_stays_a_row(tmp_path: Path) -> None:
