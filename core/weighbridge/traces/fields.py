@@ -11,6 +11,7 @@ import msgspec
 import orjson
 from msgspec import structs
 
+from weighbridge.traces.images import image_mark
 from weighbridge.traces.model import (
     CAPABILITIES,
     Capability,
@@ -83,6 +84,15 @@ def text_of(content: Any) -> str | None:
         if type(part) is str or (type(part) is dict and type(part.get("text")) is str)
     ]
     return "\n".join(texts) if texts else None
+
+
+def text_with_images(content: Any) -> str | None:
+    """Return the text of a message's content as `text_of` does, followed by a mark for each image in a list of parts."""
+    text = text_of(content)
+    if text is None or type(content) is not list:
+        return text
+    others = [part for part in content if type(part) is dict and type(part.get("text")) is not str]
+    return "\n".join([text, *filter(None, map(image_mark, others))])
 
 
 def count_of(value: Any) -> int | None:
@@ -426,10 +436,13 @@ def _names_calls(name: Any) -> bool:
 
 
 def content_of(content: Any, notes: Notes) -> Any:
-    """Return a message's content: the text of a list of parts, noting the others; what has no text, as it is."""
+    """Return a message's content: the text of a list of parts, with marks for images, noting the parts that are dropped.
+
+    Content without text is returned as it is.
+    """
     if type(content) is not list:
         return content
-    text = text_of(content)
+    text = text_with_images(content)
     if text is None:
         return content
     for part in content:

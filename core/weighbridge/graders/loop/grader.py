@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 12
+    version = 13
     Config = LoopConfig
     settings: LoopConfig
 

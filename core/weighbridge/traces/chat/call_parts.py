@@ -14,7 +14,7 @@ from weighbridge.traces.fields import (
     objects_of,
     parse_arguments,
     string_of,
-    text_of,
+    text_with_images,
 )
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def result_of(value: Any) -> tuple[Any, str | None]:
         return output, (string_of(output) or "error") if failed else None
     if type(held.get("content")) is not list:
         return value, None
-    text = text_of(held["content"])  # MCP's
+    text = text_with_images(held["content"])  # MCP's
     failed = held.get("isError", held.get("is_error")) is True
     return value if text is None else text, (text or "error") if failed else None
 

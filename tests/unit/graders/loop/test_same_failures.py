@@ -375,3 +375,23 @@ def test_a_result_that_denies_success_is_a_failure_not_a_confirmation():
 
     assert kinds(attempts("False")) == [("same_failure", 8)]
     assert kinds(attempts("True")) == []
+
+
+def test_one_failure_of_several_tools_nine_times_in_a_row_is_a_loop():
+    tried = [
+        ("click", "Dhos Bittersweet"), ("click", "Zevia Ginger Beer"), ("search", "mocktail recipe"),
+        ("search", "drink without sugar"), ("search", "cocktails"), ("open", "cart"),
+        ("open", "page 2"), ("exit", "exit"), ("exit", "quit"),
+    ]  # fmt: skip
+    steps = [
+        {"id": f"s{at}", "type": "tool", "name": tool, "arguments": {"argument": said}, "output": "Invalid action!"}
+        for at, (tool, said) in enumerate(tried, 1)
+    ]  # fmt: skip
+    assert verdict_of(steps) == "fail"
+    assert verdict_of(steps[1:]) == "pass"
+    steps[4]["output"] = "Error: nothing in the cart"
+    assert verdict_of(steps) == "pass"
+
+
+def verdict_of(steps):
+    return LoopGrader(config={}).grade({"format": "weighbridge", "steps": steps})["verdict"]

@@ -7,6 +7,7 @@ import pytest
 from weighbridge.errors import TraceError
 from weighbridge.graders.budget import BudgetGrader
 from weighbridge.traces import Counts, Step, Usage, read_trace, read_traces
+from weighbridge.traces.images import image_mark
 
 SECOND = 10**9
 NOON = 1_735_732_800 * SECOND  #: 2025-01-01T12:00:00Z
@@ -160,7 +161,8 @@ def test_content_parts_are_joined_and_media_noted():
     trace = read_trace(
         trajectory(user_step(1, parts), agent_step(2, call("a"), results=[result("a", parts)]))
     )
-    assert trace.steps[0].output == trace.steps[2].output == "What is this?"
+    said = f"What is this?\n{image_mark(parts[1])}"
+    assert trace.steps[0].output == trace.steps[2].output == said
     assert trace.not_carried == (
         "content parts of type 'audio' (2)",
         "content parts of type 'image' (2)",

@@ -7,6 +7,7 @@ import pytest
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
+from weighbridge.traces.images import image_mark
 
 SECOND = 10**9
 NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
@@ -228,7 +229,7 @@ def test_content_parts_are_joined_and_parts_without_text_noted():
     image = {"type": "image_url", "image_url": {"url": "https://x.example/a.png"}}
     parts = [{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}]
     trace = read_trace([{"role": "user", "content": parts}, {"role": "user", "content": [image]}])
-    assert [step.output for step in trace.steps] == ["a\nb", [image]]
+    assert [step.output for step in trace.steps] == [f"a\nb\n{image_mark(image)}", [image]]
     assert trace.not_carried == ("content parts of type 'image_url' (1)",)
 
 

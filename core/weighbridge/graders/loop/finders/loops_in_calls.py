@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_LOOKS = (
+    1 / 3
+)  #: share of looks at images that the trace omits from which a loop needs twice as many calls
 NOISE_PERIOD = 3  #: longest cycle whose results may differ by noise
 
 
@@ -202,7 +205,9 @@ def _interleaved(calls: Sequence[Call | None], row: list[int], limits: Limits) -
     for span in spans:
         indices = _repeated_indices(calls, row, span)
         found = [call for index in indices if (call := calls[index]) is not None]
-        if len(indices) >= held and not _requests_a_list(found):
+        looks = sum(call.result.omits_image for call in found)
+        least = 2 * held if looks >= _LOOKS * len(found) else held
+        if len(indices) >= least and not _requests_a_list(found):
             yield Finding("interleaved", None, indices)
 
 
@@ -246,7 +251,7 @@ def _may_only_advance(found: list[Call], period: int, limits: Limits) -> bool:
     unknown = [call for call in found if call.result.text is None]
     if len(unknown) < 2 or len(found) >= 2 * limits.least_length(period):
         return False
-    return all(map(may_advance, unknown))
+    return all(call.result.omits_image or may_advance(call) for call in unknown)
 
 
 def _requests_a_list(found: list[Call]) -> bool:

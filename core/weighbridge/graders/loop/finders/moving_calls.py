@@ -22,8 +22,8 @@ def without_moves(
 ) -> Iterator[Finding]:
     """Yield the findings that do not consist mainly of moves, and those of moves in twice as many steps of one order.
 
-    A step through a maze may look like the step before it, and lead elsewhere. Scrolling without a recorded screen is a
-    loop only from `10 * max_repeats` calls on.
+    A step through a maze may look like the step before it, and lead elsewhere. Scrolling or looking at screens that are
+    not recorded is a loop only from `10 * max_repeats` calls on.
     """
     if not findings:
         return
@@ -40,8 +40,12 @@ def without_moves(
 
 
 def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
-    """Return whether most calls scroll and have no known result, so that each may have shown something new."""
-    unseen = sum(call.result.text is None and scrolls(call) for call in found)
+    """Return whether most calls scroll or look, at a screen that is not recorded, so that each may have shown something new."""
+    looks = sum(call.result.omits_image for call in found)
+    unseen = looks + sum(
+        scrolls(call) and (looks > 0 or call.result.text is None) and not call.result.omits_image
+        for call in found
+    )
     return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
 
 

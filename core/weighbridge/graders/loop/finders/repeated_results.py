@@ -1,4 +1,4 @@
-"""Loops of consecutive calls of one tool with one result: failures, and requests that only grow."""
+"""Loops of consecutive calls with one result: failures, of whatever tools, and requests of one tool that only grow."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _LISTED = 12  #: number of attempts examined for a list
+_TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
 
 
 def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find consecutive calls of one tool with one result: failed attempts, and a request to which more is added each time.
+    """Find consecutive calls with one result: failed attempts, and a request of one tool to which more is added each time.
 
     A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow.
     """
@@ -45,10 +46,11 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
 
 
 def _have_same_result(one: Call | None, other: Call | None) -> bool:
-    if one is None or other is None or one.tool != other.tool:
+    if one is None or other is None:
         return False
     text = one.result.text
-    return text is not None and text == other.result.text
+    is_same = text is not None and text == other.result.text
+    return is_same and (one.tool == other.tool or one.result.has_failed)
 
 
 def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, int]]:
@@ -57,7 +59,10 @@ def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, in
         return
     if row[0].result.has_failed and len(row) >= 3 * limits.max_repeats:
         first = row[:_LISTED]
-        if not (lists_items([call.arguments.texts for call in first]) or raises_a_limit(first)):
+        is_list = len({call.tool for call in first}) <= _TOOLS_OF_A_LIST and lists_items(
+            [call.arguments.texts for call in first]
+        )
+        if not (is_list or raises_a_limit(first)):
             yield 0, len(row)
     elif not reports_success(row[0].result.text or ""):
         for start, end in _growing_ranges(row):

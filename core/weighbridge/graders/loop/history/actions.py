@@ -125,6 +125,7 @@ class _HistoryReader:
         self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
         self._calls: dict[str, Call] = {}
         self._turns: dict[str, Message] = {}
+        self._last_result: CallResult | None = None
         self._requests = 0
         self._prompts = prompt_indices(self._steps)
         self._folder = common_folder(step for step in steps if step.type in call_types)
@@ -172,7 +173,10 @@ class _HistoryReader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        result = CallResult(step.output, step.error, arguments.value, self._budget, tool)
+        result = CallResult(
+            step.output, step.error, arguments.value, self._budget, tool, self._last_result
+        )
+        self._last_result = result
         call = Call(step, tool, arguments, result, message)
         self._calls[step.id] = call
         return call

@@ -68,6 +68,11 @@ def reports_missing_action(text: str) -> bool:
     return _mentions_missing_action(text[:_COMPARED_CHARACTERS])
 
 
+def asks_to_continue(text: str) -> bool:
+    """Return whether a message only asks the agent to continue, or says how many turns remain."""
+    return _asks_to_continue(text[:_COMPARED_CHARACTERS])
+
+
 def is_refusal(text: str) -> bool:
     """Return whether a message refuses the agent's answer or action."""
     beginning = text[:_COMPARED_CHARACTERS]

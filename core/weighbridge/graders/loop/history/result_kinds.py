@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.traces.images import OMITTED
 
 _HEAD_CHARACTERS = 600  #: first characters of a result that are searched for an error
 _END_CHARACTERS = 60  #: last characters of a longer result that are searched for a time-out
 _SHORT_CHARACTERS = 250  #: a longer result is an answer, even with a phrase such as `not found`
 _CONFIRMATION_CHARACTERS = 150  #: first characters of a result that are searched for a confirmation
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
-_OMITTED_CHARACTERS = 60
+_OMITTED_CHARACTERS = 100
 
 #: Start of a result's content: after a heading, after a line with a number such as a time, or in a field.
 _START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
@@ -65,7 +66,7 @@ _mentions_no_results = occurs(
 )
 #: Placeholder of an image that the trace omits, whose content is unknown.
 _OMITTED = re.compile(
-    r"\W{0,5}(?:image|screenshot|picture)(?:[ _](?:omitted|removed|data|url|content))?\W{0,5}",
+    r"\W{0,5}(?:base64[ _-])?(?:image|screenshot|picture)(?:[ _/:]{1,2}(?:omitted|removed|redacted|elided|data|base64|url|content|png|jpe?g|\w{1,40}\.(?:png|jpe?g))){0,3}\W{0,5}",
     re.IGNORECASE,
 )
 
@@ -106,5 +107,7 @@ def reports_no_results(text: str) -> bool:
 
 
 def is_omitted_image(text: str) -> bool:
-    """Return whether a result is only the placeholder of an omitted image."""
-    return len(text) < _OMITTED_CHARACTERS and _OMITTED.fullmatch(text) is not None
+    """Return whether a result is the placeholder of an omitted image, alone or after a short confirmation."""
+    if len(text) >= _OMITTED_CHARACTERS:
+        return False
+    return text.endswith(f"\n{OMITTED}") or _OMITTED.fullmatch(text) is not None

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from weighbridge.graders.loop.history.action_logs import without_grown_log
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import (
@@ -24,12 +25,14 @@ from weighbridge.graders.loop.history.written_edits import without_quotations
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 from weighbridge.text import encodable
 from weighbridge.traces.fields import parse_arguments
+from weighbridge.traces.images import image_mark, is_omitted
 
 LONG_CHARACTERS = 80  #: a shorter result is a confirmation that many calls may have
 _ERROR_CHARACTERS = 60  #: minimum length of an error that says why a call failed
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
 _LEAST_ECHO_CHARACTERS = 4  #: a shorter argument may occur in a result by chance
 _ECHOED_VALUES = 100  #: number of arguments that are examined
+_TEMPLATE_CHARACTERS = 10  #: length of a beginning or end that results of one template share
 _OUTER_CHARACTERS = " \t\r\n.!?;\"'\\"
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in order
 _NUMBERS_LIMIT = 1_000  #: results with more numbers are not compared by number
@@ -53,6 +56,7 @@ class CallResult(Struct, eq=False, gc=False):
     _arguments: Any = None
     _budget: WorkBudget = field(default_factory=WorkBudget)
     _tool: str = ""
+    _before: CallResult | None = None  #: the result of the call before it
     _text: str | None = None
     _failed: bool | None = None
     _masked: str | None = None
@@ -62,15 +66,31 @@ class CallResult(Struct, eq=False, gc=False):
     def text(self) -> str | None:
         """The result as text, without an echo of the arguments; None if the trace has no result."""
         if self._text is None:
-            text = _text_of(self._outcome())
-            self._text = text and self._without_quotations(text)
+            text = _text_of(self.outcome)
+            self._text = text and self._without_quotations(self._without_log(text))
         return self._text
 
-    def _outcome(self) -> Any:
-        """Return the output or, in place of it, an error that tells more than that the call failed."""
+    @property
+    def omits_image(self) -> bool:
+        """Whether the result was an image that the trace omits, so that it may have shown something new."""
+        return self.outcome is not None and self.text is None
+
+    @property
+    def outcome(self) -> Any:
+        """The output or, in place of it, an error that tells more than that the call failed."""
         error = self._error
         is_told = isinstance(error, str) and len(error) >= _ERROR_CHARACTERS
         return error if is_told or self._output is None else self._output
+
+    def _without_log(self, text: str) -> str:
+        """Return a result without the line that logs the agent's own calls and has grown by this one."""
+        before = self._before.outcome if self._before is not None else None
+        if type(before) is not str or not self._budget.is_left:
+            return text
+        if not _may_share_lines(before, text):
+            return text
+        self._budget.count_reading(text, text.count("\n"))
+        return without_grown_log(text, before, (self._tool, self._arguments))
 
     def _without_quotations(self, text: str) -> str:
         """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""
@@ -157,9 +177,9 @@ def _text_of(output: Any) -> str | None:
         return None
     if type(output) is not str or output[:2] == '{"':
         output = _unwrapped(output)
-    text = (
-        encodable(output) if type(output) is str else canonical(output).decode("utf-8", "replace")
-    )
+    if type(output) is not str:
+        return None if is_omitted(output) else canonical(output).decode("utf-8", "replace")
+    text = encodable(output)
     return None if is_omitted_image(text) else text
 
 
@@ -174,8 +194,20 @@ def _unwrapped(output: Any) -> Any:
     parts = result.get("content")
     if type(parts) is not list or not parts:
         return output
-    texts = [part["text"] for part in parts if type(part) is dict and type(part.get("text")) is str]
-    return "\n".join(texts) if len(texts) == len(parts) else output
+    texts = [
+        text if type(text := part.get("text")) is str else image_mark(part)
+        for part in parts
+        if type(part) is dict
+    ]
+    return "\n".join(texts) if len(texts) == len(parts) and all(texts) else output
+
+
+def _may_share_lines(one: str, other: str) -> bool:
+    """Return whether two results of several lines begin or end alike, as those that a harness fills into one template."""
+    if "\n" not in other or len(other) > _SORTED_CHARACTERS or len(one) > _SORTED_CHARACTERS:
+        return False
+    edge = _TEMPLATE_CHARACTERS
+    return one[:edge] == other[:edge] or one[-edge:] == other[-edge:]
 
 
 def _without_echo(text: str, arguments: Any) -> str:

@@ -8,7 +8,7 @@ _WORDS = {
     "parallel": "the same steps in one message",
     "cycle": "the same {steps} in the same order",
     "noisy_results": "the same steps, with results that differ only in noise,",
-    "same_failure": "calls of one tool that fail the same way",
+    "same_failure": "calls that fail the same way",
     "nothing_new": "calls that brought nothing new,",
     "refused": "a reworded answer, refused the same way,",
     "interleaved": "a few steps, with hardly anything new between them,",

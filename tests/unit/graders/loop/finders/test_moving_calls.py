@@ -72,3 +72,29 @@ def test_scrolling_whose_screen_is_not_recorded_is_a_loop_from_thirty_times_on()
 
 def test_scrolling_that_shows_the_same_each_time_is_a_loop_as_any_other_call():
     assert found(scrolled(4, "Inter, Jost, Karla"))
+
+
+def looked(count, action, shown="[screenshot]"):
+    """Turns of a model that acts on a screen and looks at it, where the trace omits what it saw."""
+    does = {"type": "tool", "name": "computer", "arguments": action, "output": "Done."}
+    looks = {
+        "type": "tool",
+        "name": "computer",
+        "arguments": {"action": "screenshot"},
+        "output": shown,
+    }
+    return [does, looks] * count
+
+
+def test_looks_at_screens_that_the_trace_omits_may_each_have_shown_something_new():
+    page_down = {"action": "key", "text": "Page_Down"}
+    assert not found(looked(14, page_down))
+    assert found(looked(15, page_down))
+    assert found(looked(3, page_down, "Fonts: Inter, Jost, Karla"))
+
+
+def test_one_click_with_omitted_screens_is_a_loop_from_twice_as_many_rounds_on():
+    click = {"action": "left_click", "coordinate": [12, 30]}
+    assert not found(looked(5, click))
+    assert found(looked(6, click))
+    assert found(looked(3, click, "Fonts: Inter, Jost, Karla"))
