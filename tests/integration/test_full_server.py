@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,14 @@ import pytest
 from redis.exceptions import OutOfMemoryError
 
 from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.chunks import a_batch, claimed, filled
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import ServerFullError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import Store
+from weighbridge.store.key_names import key
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.service.limits.rate_limit import RateLimit
@@ -80,6 +82,15 @@ def test_a_batch_is_cancelled_on_a_full_server(server: TcpServer) -> None:
         with full(server):
             batch.cancel()
             assert batch.status().status == BatchStatus.CANCELLED
+
+
+def test_a_chunk_claimed_on_a_full_server_expires_with_its_batch(server: TcpServer) -> None:
+    with closing(Store(server.url)) as store:
+        batch = a_batch(store, "queue")
+        filled(store, batch, [1])
+        with full(server):
+            claimed(store, "queue")
+        assert store.redis.pttl(key(batch, "open")) > 0
 
 
 @pytest.mark.slow

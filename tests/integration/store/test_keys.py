@@ -154,6 +154,15 @@ def test_a_deletion_that_loses_its_connection_leaves_all_of_a_batch_or_nothing(
         assert ends == {True, False}
 
 
+def test_a_claim_creates_no_key_of_a_batch_whose_keys_have_expired(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1])
+    store.redis.unlink(*(f"wb:{{{batch}}}:{name}" for name in keys_of(store, batch)))
+    assert store.claim_next(queue, "w/1", 60) is None
+    assert keys_of(store, batch) == set()
+
+
 def test_the_keys_of_a_batch_share_a_slot_of_a_cluster(store: Store, queue: str) -> None:
     batch = well_used(store, queue)
     slots = {slot_of(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}

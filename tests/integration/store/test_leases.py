@@ -242,6 +242,15 @@ class TestFailures:
             assert store.count_failure(batch, chunk, claim.token, FAILURE) == 0
         assert claimed(store, queue).info.faults == {0: FAILURE.fault}
 
+    def test_a_counted_failure_forgets_the_job_that_was_running(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        claimed(store, queue, "w/1")
+        assert store.renew(batch, str(chunk), "w/1", 60, at="1 0")
+        assert store.count_failure(batch, chunk, "w/1", FAILURE) == 1
+        assert claimed(store, queue, "w/2").info.at == ""
+
     def test_each_job_of_a_line_has_failures_of_its_own(
         self, store: Store, batch: str, queue: str
     ) -> None:

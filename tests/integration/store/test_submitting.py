@@ -22,7 +22,7 @@ from weighbridge.store import (
     Pace,
     Position,
 )
-from weighbridge.store.key_names import BATCHES, LISTED_SECONDS, listing
+from weighbridge.store.key_names import BATCHES, LISTED_SECONDS, key, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +156,33 @@ def test_an_id_is_not_found_in_the_bytes_of_two_others(store: Store, batch: str)
         DuplicateId(3, True),
         DuplicateId(4, False),
     ]
+
+
+@pytest.mark.parametrize("number", [0, 255, 256, 65_535, 65_536, 2**24 - 1])
+def test_the_index_names_the_chunk_of_an_id_whatever_the_chunks_number(
+    store: Store, batch: str, number: int
+) -> None:
+    store.redis.hset(key(batch, "meta"), mapping={"chunks": number, "indexed": number})
+    chunk = a_chunk(batch, number, [a_line("a")])
+    store.submit_chunk(batch, chunk)
+    assert store.find_duplicates(batch, chunk.ids) == [DuplicateId(0, True)]
+    assert store.chunks_of_id(batch, chunk.ids[:8]) == [str(chunk.id)]
+
+
+def test_each_of_thousands_of_ids_in_two_chunks_is_found(store: Store, batch: str) -> None:
+    # More ids than one HMGET or HSET takes; the chunks share all buckets of the index.
+    packed = [
+        b"".join(
+            bytes([at % 40, at // 40]) + chunk + at.to_bytes(5) + b"line" for at in range(3_000)
+        )
+        for chunk in (b"x", b"y")
+    ]
+    for number, ids in enumerate(packed):
+        chunk = a_chunk(batch, number, [a_line(f"c{number}")], first=number + 1)
+        store.submit_chunk(batch, replace(chunk, ids=ids))
+    for ids in packed:
+        assert store.find_duplicates(batch, ids) == [DuplicateId(at, True) for at in range(3_000)]
+    assert store.find_duplicates(batch, packed[0].replace(b"x", b"z")) == []
 
 
 def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(

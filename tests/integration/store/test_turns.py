@@ -17,6 +17,7 @@ from support.chunks import (
     filled,
     recorded,
 )
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.batch_state import BatchStatus
 
 if TYPE_CHECKING:
@@ -258,6 +259,16 @@ def test_a_batch_that_a_retry_opens_has_its_turn_again(store: Store, queue: str)
     [chunk] = filled(store, batch, [1])
     assert claims(store, queue, 1) == [batch]
     assert store.claim_next(queue, "w/1", 60) is None
+    assert store.reopen(batch, chunk, 1, DAY)
+    assert claimed(store, queue).chunk == chunk.of_epoch(1)
+
+
+def test_a_cancelled_batch_that_a_retry_opens_has_its_turn_again(store: Store, queue: str) -> None:
+    batch = a_batch(store, queue)
+    [chunk] = filled(store, batch, [1])
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    while finish_open_chunks(store, batch, BatchStatus.CANCELLED):
+        continue
     assert store.reopen(batch, chunk, 1, DAY)
     assert claimed(store, queue).chunk == chunk.of_epoch(1)
 
