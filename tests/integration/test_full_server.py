@@ -11,7 +11,7 @@ import pytest
 from redis.exceptions import OutOfMemoryError
 
 from support.cases import assert_graded_right, results_by_id, true_false_cases
-from support.chunks import a_batch, claimed, filled
+from support.chunks import FAILURE, a_batch, claimed, filled, recorded
 from support.servers import TcpServer
 from support.waiting import eventually
 from weighbridge.errors import ServerFullError
@@ -24,10 +24,11 @@ from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.service.limits.rate_limit import RateLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from support.workers import StartWorker
+    from weighbridge.store import ClaimResult
 
 JOBS = 4_000
 SERVERS = {"found": None, "redis 7": Path("/usr/bin/redis-server")}
@@ -91,6 +92,34 @@ def test_a_chunk_claimed_on_a_full_server_expires_with_its_batch(server: TcpServ
         with full(server):
             claimed(store, "queue")
         assert store.redis.pttl(key(batch, "open")) > 0
+
+
+STEPS: dict[str, Callable[[Store, ClaimResult], object]] = {
+    "renew": lambda store, it: store.renew(it.batch, str(it.chunk), it.token, 60, "1 0"),
+    "release": lambda store, it: store.release(it.batch, str(it.chunk), it.token),
+    "set aside": lambda store, it: store.set_aside(
+        it.batch, str(it.chunk), it.token, "queue", "grader:other@0"
+    ),
+    "count a failure": lambda store, it: store.count_failure(it.batch, it.chunk, it.token, FAILURE),
+    "split": lambda store, it: store.split(
+        it.batch, it.chunk, it.token, [(it.chunk.part(1, 2), 1)], "", FAILURE
+    ),
+    "record": lambda store, it: recorded(store, it.batch, it.chunk) == "new",
+    "schedule a sweep": lambda store, it: store.watch(it.batch) is None,
+    "pause": lambda store, it: store.pause_batch(it.batch, paused=True),
+    "seal": lambda store, it: store.seal(it.batch, 1, store.position(it.batch).prefix) is None,
+    "close": lambda store, it: store.close_batch(it.batch, BatchStatus.CANCELLED),
+    "delete": lambda store, it: store.delete(it.batch),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_what_goes_on_with_a_batch_goes_on_on_a_full_server(server: TcpServer, step: str) -> None:
+    with closing(Store(server.url)) as store:
+        filled(store, a_batch(store, "queue"), [1], seal=step != "seal")
+        claim = claimed(store, "queue")
+        with full(server):
+            assert STEPS[step](store, claim)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 from support.chunks import DAY, FAILURE, a_batch, claimed, filled, recorded
 from weighbridge.errors import Fault
 from weighbridge.store import BatchOptions
+from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +67,20 @@ def test_what_is_held_tells_who_has_it_and_until_when(store: Store, batch: str, 
     assert len(store.held(batch, most=2).chunks) == 2
 
 
+def test_what_is_held_is_told_at_the_servers_time(store: Store, batch: str) -> None:
+    for _ in range(3):  # a time in whole seconds might be right once
+        before = store.now()
+        assert before - 0.001 <= store.held(batch).now <= store.now()
+
+
+def test_a_held_chunk_whose_state_is_lost_is_told(store: Store, batch: str, queue: str) -> None:
+    [chunk] = filled(store, batch, [3])
+    claimed(store, queue, "w/1")
+    store.redis.hdel(key(batch, "chunks"), str(chunk))
+    [held] = store.held(batch).chunks
+    assert (held.chunk, held.info.token) == (chunk, "")
+
+
 def test_a_renewed_lease_ends_later(store: Store, batch: str, queue: str) -> None:
     [chunk] = filled(store, batch, [3])
     claimed(store, queue, "w/1", 5)
@@ -75,6 +90,17 @@ def test_a_renewed_lease_ends_later(store: Store, batch: str, queue: str) -> Non
     assert held.info.at == "2 0"
     assert store.release(batch, str(chunk), "w/1")
     assert claimed(store, queue, "w/2").info.at == ""
+
+
+def test_a_renewal_that_names_no_job_keeps_the_job_that_was_named(
+    store: Store, batch: str, queue: str
+) -> None:
+    [chunk] = filled(store, batch, [3])
+    claimed(store, queue, "w/1")
+    store.renew(batch, str(chunk), "w/1", 60, at="2 0")
+    store.renew(batch, str(chunk), "w/1", 60)
+    [held] = store.held(batch).chunks
+    assert held.info.at == "2 0"
 
 
 def test_what_is_recorded_is_not_handed_out(store: Store, batch: str, queue: str) -> None:
@@ -160,6 +186,16 @@ def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
     store.watch(batch)
     assert batch not in store.due_batches(store.now() + 2, 10_000)
     assert batch in store.due_batches(store.now() + 5, 10_000)
+
+
+def test_a_release_does_not_put_off_the_look_at_another_lease(
+    store: Store, batch: str, queue: str
+) -> None:
+    filled(store, batch, [1, 1])
+    claimed(store, queue, "w/1", 8)
+    later = claimed(store, queue, "w/2", 60)
+    store.release(batch, str(later.chunk), "w/2", pause_seconds=30)
+    assert batch in store.due_batches(store.now() + 9, 10_000)
 
 
 @pytest.mark.parametrize(("pause", "soon"), [(0, 1), (4, 4)])
@@ -265,6 +301,15 @@ class TestFailures:
             "-1 WORKER_KILLED": 1,
         }
         assert list(info.quarantined) == ["0"]
+
+    def test_a_quarantined_job_stays_so_when_another_of_its_line_joins_it(
+        self, store: Store, batch: str, queue: str
+    ) -> None:
+        [chunk] = filled(store, batch, [1])
+        for job in (0, 4):
+            token = claimed(store, queue).token
+            store.count_failure(batch, chunk, token, FAILURE._replace(job=job, limit=1))
+        assert set(claimed(store, queue).info.faults) == {0, 4}
 
     def test_a_job_is_quarantined_for_what_it_did_each_time_not_for_what_befell_its_worker_once(
         self, store: Store, batch: str, queue: str

@@ -75,6 +75,29 @@ def test_results_with_a_job_that_no_grader_judged_say_nothing_about_determinism(
     assert store.state(batch).nondeterministic == 0
 
 
+def test_a_batch_whose_last_chunk_is_recorded_is_looked_at_at_once(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [1])
+    assert batch not in store.due_batches(store.now() + 3600, 10_000)
+    recorded(store, batch, chunk)
+    assert batch in store.due_batches(store.now(), 10_000)
+
+
+def test_new_results_of_a_reopened_chunk_take_the_place_of_its_previous_ones(
+    store: Store, batch: str
+) -> None:
+    [chunk] = filled(store, batch, [1])
+    recorded(store, batch, chunk)
+    store.reopen(batch, chunk, 1, DAY)
+    recorded(store, batch, chunk.of_epoch(1))
+    fields = store.redis.hkeys(key(batch, "chunks"))
+    assert [field for field in fields if field.startswith(b"prior ")] == []
+    assert [field for field in fields if field.endswith(b" results")] == [
+        f"{chunk.of_epoch(1)} results".encode()
+    ]
+
+
 def test_each_entry_of_the_log_names_the_one_before_it_and_the_epoch(
     store: Store, batch: str
 ) -> None:
@@ -323,6 +346,13 @@ def passed(store: Store, batch: str) -> dict[str, int]:
 
 def rows(store: Store, batch: str) -> int:
     return int(store.redis.hget(key(batch, "meta"), "rows"))
+
+
+def test_each_of_more_rows_than_are_read_at_once_is_counted(store: Store, batch: str) -> None:
+    labels = [str(number) for number in range(1500)]
+    for chunk in filled(store, batch, [1500, 1500, 1500]):
+        store.record(batch, chunk, b"", labelled(labels, "a"))
+    assert passed(store, batch) == dict.fromkeys(labels, 3)
 
 
 def test_labels_past_the_bound_of_a_summary_are_counted_together_and_those_within_go_on(

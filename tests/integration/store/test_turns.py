@@ -19,6 +19,7 @@ from support.chunks import (
 )
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.store.key_names import turns
 
 if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import Priority
@@ -233,6 +234,15 @@ class TestPausing:
         assert not store.is_queue_paused(queue)
         assert Counter(claims(store, queue, 4)) == {one: 2, two: 2}
 
+    def test_a_batch_opened_while_its_queue_was_paused_shares_with_the_others(
+        self, store: Store, queue: str
+    ) -> None:
+        one = a_batch_of(store, queue, 10)
+        store.pause_queue(queue, paused=True)
+        two = a_batch_of(store, queue, 10)
+        store.pause_queue(queue, paused=False)
+        assert Counter(claims(store, queue, 10)) == {one: 5, two: 5}
+
     def test_a_batch_paused_on_a_paused_queue_stays_so(self, store: Store, queue: str) -> None:
         batch = a_batch_of(store, queue, 2)
         store.pause_queue(queue, paused=True)
@@ -266,10 +276,12 @@ def test_a_batch_that_a_retry_opens_has_its_turn_again(store: Store, queue: str)
 def test_a_cancelled_batch_that_a_retry_opens_has_its_turn_again(store: Store, queue: str) -> None:
     batch = a_batch(store, queue)
     [chunk] = filled(store, batch, [1])
-    store.close_batch(batch, BatchStatus.CANCELLED)
+    store.close_batch(batch, BatchStatus.CANCELLED, "somebody asked")
     while finish_open_chunks(store, batch, BatchStatus.CANCELLED):
         continue
     assert store.reopen(batch, chunk, 1, DAY)
+    state = store.state(batch)
+    assert (state.status, state.closing, state.reason) == (BatchStatus.IN_PROGRESS, None, "")
     assert claimed(store, queue).chunk == chunk.of_epoch(1)
 
 
@@ -288,6 +300,14 @@ def test_a_turn_that_a_failover_lost_is_given_back_by_the_next_look(
     assert store.claim_next(queue, "w/1", 60) is None
     store.watch(batch)
     assert claims(store, queue, 3) == [batch] * 3
+
+
+def test_a_look_gives_no_turn_to_a_batch_of_which_nothing_waits(store: Store, queue: str) -> None:
+    batch = a_batch_of(store, queue, 1)
+    claimed(store, queue)
+    assert store.claim_next(queue, "w/2", 60) is None
+    store.watch(batch)
+    assert store.redis.zscore(turns(queue), batch) is None
 
 
 @pytest.mark.parametrize("damaged", ["meta", "open", "chunks", "all", "info"])
