@@ -165,6 +165,7 @@ def test_a_name_that_is_not_open_is_refused(store: Store, batch: str, which: str
     assert store.info(batch, other) is None
     assert not store.renew(batch, str(other), "", 60)
     assert not store.release(batch, str(other), "")
+    assert not store.set_aside(batch, str(other), "", "", "")
     assert store.count_failure(batch, other, "", FAILURE) == 0
     assert not store.split(batch, other, "", [(other.part(6, 7), 1)], "", FAILURE)
     assert not store.reopen(batch, other, 1, DAY)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chunks import a_chunk, a_line, filled
+from support.chunks import a_chunk, a_line, filled, recorded
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
@@ -275,6 +275,24 @@ def test_a_cancelled_batch_takes_no_more(store: Store, batch: str) -> None:
     assert store.close_batch(batch, BatchStatus.CANCELLED)
     with pytest.raises(BatchClosedError, match="accepts no more jobs"):
         store.submit_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
+
+
+def test_a_cancelled_batch_cannot_be_sealed(store: Store, batch: str) -> None:
+    chunk = a_chunk(batch, 0, [a_line("a")])
+    store.submit_chunk(batch, chunk)
+    store.close_batch(batch, BatchStatus.CANCELLED)
+    before = store.state(batch)
+    with pytest.raises(BatchClosedError, match="accepts no more jobs"):
+        store.seal(batch, 1, chunk.after.prefix)
+    assert store.state(batch) == before
+
+
+def test_sealing_a_batch_that_has_ended_changes_nothing(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [1])
+    recorded(store, batch, chunk)
+    before = store.state(batch), store.read_log(batch, "", 0)
+    store.seal(batch, 1, store.position(batch).prefix)
+    assert (store.state(batch), store.read_log(batch, "", 0)) == before
 
 
 def test_a_batch_of_nothing_is_completed_when_it_is_sealed(store: Store, batch: str) -> None:
