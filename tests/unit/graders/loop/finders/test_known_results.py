@@ -92,6 +92,55 @@ def test_failures_that_name_two_things_in_turn_are_a_loop_once_both_are_known():
     assert kinds(steps) == [("nothing_new", 8)]
 
 
+#: What each of some queries selects, its condition's column, and its value.
+TRIED = [
+    ("content", "name", "Sky"),
+    ("all", "serial", "Sea"),
+    ("id", "serial", "Sky"),
+    ("id", "name", "Sea"),
+    ("content", "serial", "Sea"),
+    ("id", "name", "Sea"),
+]
+
+
+def queries_that_quote(quoted, tried=TRIED):
+    """Return queries of which each fails with a quotation of its column."""
+    return [
+        query(
+            f"SELECT {selected} FROM channel WHERE {column} = '{value}'",
+            f"Error: Unknown column '{quoted(column)}' in 'where clause'",
+        )
+        for selected, column, value in tried
+    ]
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        str,
+        str.upper,
+        "main.{}".format,
+        "the column of the table in which the channels are kept, its {}".format,
+    ],
+    ids=["the word", "in capitals", "a path", "a phrase"],
+)
+def test_failures_that_quote_what_different_requests_name_are_a_loop(quoted):
+    assert [kind for kind, _ in kinds(queries_that_quote(quoted))] == ["nothing_new"]
+
+
+def test_a_quotation_has_three_letters_at_least():
+    def named(least):
+        return [(selected, column[:least], value) for selected, column, value in TRIED]
+
+    assert [kind for kind, _ in kinds(queries_that_quote(str, named(3)))] == ["nothing_new"]
+    assert kinds(queries_that_quote(str, named(2))) == []
+
+
+@pytest.mark.parametrize("quoted", ["{}s", "{} of it"])
+def test_failures_that_quote_what_no_request_names_are_no_loop(quoted):
+    assert kinds(queries_that_quote(quoted.format)) == []
+
+
 def test_a_long_command_that_fails_of_the_same_word_each_time_is_a_loop():
     said = (
         "This command lists all text files of the tree, sorts them and writes the list to a file."

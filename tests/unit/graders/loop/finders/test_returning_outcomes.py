@@ -229,3 +229,107 @@ def test_steps_through_a_maze_of_which_many_are_equal_are_no_loop():
         for way in ways
     ]  # fmt: skip
     assert [kind for kind, _ in kinds(moves) if kind == "nothing_new"] == []
+
+
+def queries(texts, output, numbered=()):
+    """Return queries with one outcome, to which some add a line with a number."""
+    return [
+        bash(f"query {text}", f"{output}\n{at}" if at in numbered else output)
+        for at, text in enumerate(texts)
+    ]
+
+
+ONLY = "I only understood you as far as that."
+
+
+def test_guesses_whose_refusal_counts_up_are_progress():
+    steps = [
+        bash(f"submit 'flag{{{guess}}}'", f"Wrong flag!\n{at // 2}")
+        for at, guess in enumerate([*GUESSES, "gu3ss"])
+    ]
+    assert kinds(steps) == []
+
+
+def test_one_guess_among_different_questions_makes_them_no_guesses():
+    days = list(product(("JFK", "LGA", "EWR"), range(12, 17)))
+    full = "Refused: the flight is full."
+    steps = [bash(f"book SFO {to} 2025-11-{day}", full) for to, day in days]
+    steps[4] = bash("submit SFO JFK 2025-11-16", full)
+    assert kinds(steps) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "output", "numbered", "found"),
+    [
+        ("green north red red red green green red green red red red", "Wrong password!", (3, 5, 6), [("same_failure", 9)]),
+        ("east west 10 10 10 west west west east east east south west", "", (0, 4, 7), [("nothing_new", 10)]),
+    ],
+    ids=["a failure", "nothing"],
+)  # fmt: skip
+def test_few_forms_of_an_attempt_are_a_loop_unless_they_have_a_short_answer(
+    texts, output, numbered, found
+):
+    steps = queries([f"name -v all users {text}" for text in texts.split()], output, numbered)
+    assert kinds(steps) == found
+
+
+def test_few_forms_of_an_attempt_with_a_long_answer_are_a_loop():
+    steps = [
+        bash(f"deploy -q {target}", f"{POM}\n{at}" if at in {3, 5, 6} else POM)
+        for at, target in enumerate(
+            ["20", "20", "ann", "20", "ann", "20", "ann", "20", "20", "ann", "20"]
+        )
+    ]
+    assert kinds([*steps, bash("list -q ann", POM)]) == [("nothing_new", 9)]
+
+
+def test_forms_of_which_each_comes_twice_are_not_few():
+    texts = [
+        "tom x3", "tom west", "eva west", "east x3", "tom x3",
+        "east x3", "ann x3", "east x3", "tom west", "ann x3",
+    ]  # fmt: skip
+    assert kinds(queries([f"record with city {text}" for text in texts], ONLY)) == [
+        ("nothing_new", 10)
+    ]
+
+
+def test_questions_about_different_names_have_one_short_answer():
+    names = ["mia", "tom", "ann", "eva", "ben", "mia", "tom", "leo", "ida", "ann"]
+    steps = queries([f"all users of the city registry named {name}" for name in names], ONLY, (3,))
+    assert kinds(steps) == []
+
+
+def test_a_list_whose_items_share_words_has_one_short_answer():
+    names = [
+        "ida", "tom lee", "ben", "ann roy", "tom fox", "mia kay",
+        "ida lee", "ann fox", "ben", "mia kay", "tom day", "leo day",
+    ]  # fmt: skip
+    assert kinds(queries([f"user {name} in the city registry" for name in names], ONLY)) == []
+
+
+def test_values_of_which_three_change_at_once_are_no_combinations():
+    texts = [
+        "a f c g d", "e f d g a", "f d d g g", "f b d b f", "f a a g f", "c b a g d",
+        "c b g d e", "a b g a c", "e d g g c", "e d d e d", "e d g c b",
+    ]  # fmt: skip
+    texts = [" ".join(f"v{value}" for value in text.split()) for text in texts]
+    assert kinds(queries([f"record of name {text}" for text in texts], ONLY)) == [
+        ("nothing_new", 11)
+    ]
+
+
+def test_a_limit_that_is_raised_each_time_is_another_question():
+    steps = [bash(f"grep -A{10 * 2**at} name pom.xml | sort", POM) for at in range(9)]
+    assert kinds(steps) == []
+    again = [bash(f"grep -A{10 + 2 * at} name pom.xml | sort", POM) for at in range(9)]
+    assert kinds(again) == [("nothing_new", 9)]
+
+
+def test_a_command_that_prints_nothing_but_a_number_that_rises_makes_progress():
+    steps = builds(12)
+    risen = [
+        bash(step["arguments"]["command"], f"rc=0\n{at // 2}") for at, step in enumerate(steps)
+    ]
+    assert kinds(risen) == []
+    mixed = [bash(step["arguments"]["command"], f"rc=0\n{at % 2}") for at, step in enumerate(steps)]
+    assert kinds(mixed) == [("nothing_new", 12)]
