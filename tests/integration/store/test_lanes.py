@@ -18,6 +18,8 @@ from support.chunks import (
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.capabilities import Lane, Need
+from weighbridge.store.key_names import turns
+from weighbridge.store.records import WEIGHTS
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 
 if TYPE_CHECKING:
@@ -50,6 +52,27 @@ def test_a_chunk_set_aside_is_handed_to_its_lane_alone(store: Store, queue: str)
     assert store.claim_next(queue, "has/2", 60, LANE) is None
     assert recorded(store, batch, found.chunk) == "new"
     assert_counts_sum(store, batch)
+
+
+def test_a_chunk_set_aside_is_looked_at_when_it_was_asked(store: Store, queue: str) -> None:
+    batch = a_batch(store, queue)
+    filled(store, batch, [1])
+    claim = claimed(store, queue, "lacks/1", 60)
+    store.set_aside(batch, str(claim.chunk), claim.token, queue, LANE, 4)
+    assert batch not in store.due_batches(store.now() + 3, 10_000)
+    assert batch in store.due_batches(store.now() + 5, 10_000)
+
+
+def test_a_further_chunk_in_a_lane_does_not_move_its_batch_to_the_front(
+    store: Store, queue: str
+) -> None:
+    batch = a_batch(store, queue)
+    filled(store, batch, [1, 1])
+    for number in range(2):
+        claim = claimed(store, queue, f"lacks/{number}")
+        store.set_aside(batch, str(claim.chunk), claim.token, queue, LANE)
+        store.charge(batch, queue, 10, LANE)
+    assert store.redis.zscore(turns(queue, LANE), batch) == 2 * 10 / WEIGHTS["normal"]
 
 
 def test_the_others_chunks_of_its_batch_go_on(store: Store, queue: str) -> None:

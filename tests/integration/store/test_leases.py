@@ -241,6 +241,7 @@ class TestFailures:
         assert store.split(batch, chunk, token, parts, suspect, FAILURE)
         assert not store.split(batch, chunk, token, parts, suspect, FAILURE)
         assert store.open_chunks(batch) == [part for part, _ in parts]
+        assert store.info(batch, chunk) is None
         assert store.state(batch).counts.total == 5
         failures = [store.info(batch, part).failures for part, _ in parts]  # type: ignore[union-attr]
         assert failures == [{}, {"0 WORKER_KILLED": 1}, {}]

@@ -217,6 +217,16 @@ def test_freeing_a_part_keeps_the_lines_that_the_rest_of_its_chunk_is_graded_fro
     assert store.state(batch).counts.passed == 5
 
 
+def test_a_part_whose_results_were_freed_is_not_opened_again(store: Store, batch: str) -> None:
+    [chunk] = filled(store, batch, [5])
+    part, rest = chunk.part(1, 3), chunk.part(3, 6)
+    store.record(batch, chunk, *graded(store, batch, part), [(rest, 3)])
+    store.free(batch, [str(part)])
+    assert not store.reopen(batch, part, 1, DAY)
+    assert store.open_chunks(batch) == [rest]
+    assert store.state(batch).counts.passed == 2
+
+
 def test_a_chunk_that_a_rollback_opened_again_is_neither_finished_nor_freed(
     store: Store, batch: str
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chunks import filled, recorded
+from support.chunks import DAY, filled, recorded
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge.store.search import Search
 
@@ -28,6 +28,37 @@ def test_a_look_through_the_log_answers_so_many_chunks_and_goes_on_after_them(
     names = list(map(str, chunks))
     # The end of the batch is a separate entry.
     assert found == [names[:2], names[2:4], names[4:], *([[]] * (len(found) - 3))]
+
+
+def test_a_look_that_stops_in_the_middle_of_a_page_of_the_log_says_at_which_chunk(
+    store: Store, batch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weighbridge.store.id_index._FOUND_AT_ONCE", 2)
+    for chunk in filled(store, batch, [1] * 3):
+        recorded(store, batch, chunk)
+    log = store.read_log(batch, "", 0)
+    looked = store.scan_log(batch, "", [])
+    assert looked is not None
+    assert looked.passed is not None
+    assert looked.position == looked.passed.position == log[1].position
+    assert looked.passed.chunk == log[1].chunk
+
+
+def test_a_look_goes_on_after_entries_that_name_no_chunk(
+    store: Store, batch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weighbridge.store.id_index._ENTRIES_AT_ONCE", 1)
+    [chunk] = filled(store, batch, [1])
+    recorded(store, batch, chunk)
+    store.reopen(batch, chunk, 1, DAY)
+    again = chunk.of_epoch(1)
+    recorded(store, batch, again)
+    found, after = [], ""
+    while looked := store.scan_log(batch, after, []):
+        found += [entry.chunk for entry, _ in looked.found]
+        after = looked.position
+    # Between the two entries of the chunk is the batch's first end.
+    assert found == [str(again)]
 
 
 def test_a_search_that_finds_nothing_gets_on_without_time(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chunks import a_chunk, a_line, filled, recorded
+from support.chunks import DAY, a_chunk, a_line, filled, graded, recorded
 from weighbridge.errors import BatchClosedError, ChunkConflictError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
@@ -119,6 +119,14 @@ def test_another_chunk_under_the_same_number_is_a_conflict(
     assert store.state(batch).counts.total == 1
 
 
+def test_a_stored_chunk_is_answered_with_the_pace_of_the_workers(store: Store, batch: str) -> None:
+    first = a_chunk(batch, 0, [a_line("a"), a_line("b")])
+    store.submit_chunk(batch, first)
+    results, tally = graded(store, batch, first.id)
+    store.record(batch, first.id, results, replace(tally, grade_us=7_000))
+    assert store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3)) == Pace(7_000, 2)
+
+
 def test_a_chunk_out_of_order_says_which_is_expected(store: Store, batch: str) -> None:
     store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
     with pytest.raises(GapError) as raised:
@@ -198,6 +206,10 @@ def test_the_chunks_of_an_id_are_found_before_and_after_it_is_in_the_index(
     store.submit_chunk(batch, a_chunk(batch, 1, [a_line("c")], first=3))
     assert store.chunks_of_id(batch, b) == [str(first.id)]
     assert store.chunks_of_id(batch, os.urandom(8)) == []
+    recorded(store, batch, first.id)
+    store.reopen(batch, first.id, 1, DAY)
+    recorded(store, batch, first.id.of_epoch(1))
+    assert str(first.id.of_epoch(1)) in store.chunks_of_id(batch, b)
     assert store.chunks_of_id(batch, first.ids[1:9]) == []  # bytes across two digests
 
 
