@@ -407,6 +407,14 @@ def test_tool_calls_that_only_the_source_counts_leave_the_calls_of_a_single_tool
     )
 
 
+@pytest.mark.parametrize("kind", ["llm", "tool", "agent"])
+def test_a_step_that_tells_only_its_input_has_no_price(kind):
+    step = {"type": kind, "model": "gpt-4o", "usage": {"input_tokens": 700}}
+    result = grade(step, llm((1000, 0), model="gpt-4o"), max_cost_usd=1)
+    assert (result["verdict"], result["details"]["cost_usd"]) == ("ungradable", 0.0025)
+    assert only(result)["step_ids"] == ["s1"]
+
+
 def test_tokens_that_only_the_run_tells_are_priced_too():
     usage = {"input_tokens": 1000, "output_tokens": 0}
     run = {"usage": {"input_tokens": 1_000_000, "output_tokens": 0}}

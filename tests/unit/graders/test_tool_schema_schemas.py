@@ -460,6 +460,21 @@ def test_many_keys_that_lead_to_one_pattern_take_no_time():
     assert process_time() - begun < SECONDS
 
 
+@pytest.mark.parametrize("wrapped", [lambda value: [value], lambda value: {"a": value}])
+def test_a_schema_with_a_value_as_deep_as_can_be_is_taken(wrapped):
+    def judged(levels):
+        value = [2**70]  # orjson cannot read it
+        for _ in range(levels - 1):
+            value = wrapped(value)
+        schemas = {"t": {"default": value}}
+        step = {"type": "tool", "name": "t", "arguments": {}}
+        return ToolSchemaGrader(config={"schemas": schemas}).grade({"steps": [step]})["verdict"]
+
+    assert judged(252) == "pass"
+    with pytest.raises(ValueError, match="nested deeper"):
+        judged(260)
+
+
 def test_a_config_with_a_schema_as_deep_as_can_be_is_taken():
     grader = ToolSchemaGrader(config={"schemas": {"t": nested(253, {}, "not")}})
     assert (

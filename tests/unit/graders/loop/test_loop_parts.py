@@ -10,13 +10,14 @@ from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, low_novelty, repeats
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.history.actions import Call
-from weighbridge.graders.loop.history.arguments import Arguments
+from weighbridge.graders.loop.history.arguments import Arguments, canonical
 from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.masking import beginning_of
 from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.history.text_forms import ComparedText, lists_items
+from weighbridge.graders.loop.reporting.differences import NAMED_TOOLS
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Step
 
@@ -418,6 +419,15 @@ def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
     assert CallResult("house " * 100, None, {"q": "house"}).text == "house " * 100
 
 
+@pytest.mark.parametrize(
+    "values", [(None, "None"), (1.5, "1.5"), (True, "True"), ([], {})], ids=repr
+)
+def test_values_of_different_types_differ_beside_a_number_that_json_cannot_hold(values):
+    one, other = (canonical({"id": 10**400, "value": value}) for value in values)
+    assert one != other
+    assert one == canonical({"value": values[0], "id": 10**400})
+
+
 def test_equal_arguments_have_one_gist_and_different_digits_another():
     assert Arguments({"q": "Red House"}).gist == Arguments({"q": " red  house. "}).gist
     assert Arguments({"q": "1 5"}).gist != Arguments({"q": "15"}).gist
@@ -498,6 +508,27 @@ def test_a_loop_names_its_tool_and_what_differs_between_its_repeats():
         {"tool": "search", "argument": "attempt", "values": ["0", "1", "2"], "distinct": 5}
     ]
     assert loop["distinct_results"] == 1
+
+
+def test_a_loop_tells_only_the_differences_that_there_are():
+    def described(*outputs):
+        steps = [
+            called("search", {"q": "parcel", "attempt": at % 3}, each)
+            for at, each in enumerate(outputs)
+        ]
+        return loop_entry(*steps)[0]["description"]
+
+    assert "what differs: argument 'attempt' has 3 values (0, 1, 2); " in described(
+        *["Nothing."] * 6
+    )
+    assert "different results" not in described(*["Nothing."] * 6)
+
+
+@pytest.mark.parametrize(("count", "told"), [(NAMED_TOOLS, ""), (NAMED_TOOLS + 2, " and 2 more")])
+def test_a_loop_names_a_few_of_its_tools_and_counts_the_others(count, told):
+    entry, _ = loop_entry(*[called(f"tool{at}", {}, "nothing") for at in range(count)] * 4)
+    names = [f"'tool{at}'" for at in range(NAMED_TOOLS)]
+    assert entry["description"].startswith(f"{', '.join(names)}{told}: ")
 
 
 def test_a_cycle_has_one_cause_wherever_it_begins():

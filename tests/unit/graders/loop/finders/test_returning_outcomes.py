@@ -152,6 +152,16 @@ def test_a_read_between_the_attempts_does_not_restart_the_count():
     ]
 
 
+def test_two_thirds_of_the_calls_from_the_first_attempt_to_the_last_have_the_outcome():
+    def among(reads):
+        looks = [bash(f"cat notes-{at}.txt", f"note {at}") for at in range(reads)]
+        steps = [step for step in binds() if step["output"] == REFUSED]
+        return [*steps[:3], *looks[:2], *steps[3:6], *looks[2:], *steps[6:]]
+
+    assert kinds(among(4)) == [("same_failure", 9)]
+    assert kinds(among(5)) == []
+
+
 def test_attempts_among_many_other_outcomes_are_an_investigation():
     steps = [
         each
