@@ -901,6 +901,7 @@ def test_evidence_and_details_stay_small():
     ("config", "error"),
     [
         ({"max_repeats": 0}, ValueError),
+        ({"max_repeats": 1_001}, ValueError),
         ({"max_repeats": "3"}, TypeError),
         ({"max_repeats": True}, TypeError),
         ({"similarity_threshold": 1.5}, ValueError),

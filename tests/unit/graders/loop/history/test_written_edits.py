@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.history.written_edits import edit_in
 
 SEARCH = """\
     def total(self, items):
@@ -193,3 +194,9 @@ def test_quoted_lines_of_an_applied_edit_are_its_result():
     answer = "The file has been edited. Here is the result:\n```\n{}\n```"
     lines = ["first()", "second(x)", "third: int", "fourth = y"]
     assert kinds([edit_call(SEARCH, answer.format(each)) for each in lines]) == []
+
+
+def test_a_text_longer_than_twenty_thousand_characters_is_not_searched_for_an_edit():
+    edit = said(SEARCH)["output"]
+    assert edit_in(edit.rjust(20_000)) is not None
+    assert edit_in(edit.rjust(20_001)) is None
