@@ -22,43 +22,56 @@ _RawObject = Annotated[
     msgspec.Raw, GetPydanticSchema(lambda _, schema_of: schema_of(dict[str, Any]))
 ]
 
+_Passed = Annotated[int, Field(description="jobs with the verdict `pass`")]
+_Failed = Annotated[int, Field(description="jobs with the verdict `fail`")]
+_Ungradable = Annotated[int, Field(description="jobs whose inputs lack what the grader needs")]
+_Errored = Annotated[int, Field(description="jobs that could not be judged because of an error")]
+_Cancelled = Annotated[int, Field(description="jobs that were cancelled before they were graded")]
+_Expired = Annotated[int, Field(description="jobs that were not graded before the batch expired")]
+
 
 @dataclass(frozen=True, slots=True)
-class CountsShape:
+class JobCounts:
     """Jobs by outcome: `total = graded + errored + cancelled + expired + pending`."""
 
-    total: int
+    total: Annotated[int, Field(description="all jobs of the batch so far")]
     graded: Annotated[int, Field(description=_GRADED)]
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
-    pending: int
+    passed: _Passed
+    failed: _Failed
+    ungradable: _Ungradable
+    errored: _Errored
+    cancelled: _Cancelled
+    expired: _Expired
+    pending: Annotated[int, Field(description="jobs that have no result yet")]
 
 
 @dataclass(frozen=True, slots=True)
-class StateShape:
+class BatchSummary:
     """A batch at one moment."""
 
-    batch_id: str
-    status: BatchStatus
-    counts: CountsShape
+    batch_id: Annotated[str, Field(description="the id of the batch")]
+    status: Annotated[BatchStatus, Field(description="what the batch is doing, or how it ended")]
+    counts: Annotated[JobCounts, Field(description="its jobs by outcome")]
     created_at: Annotated[float, Field(description="seconds since the epoch")]
-    expires_at: Annotated[float, Field(description="when jobs that are still open expire")]
-    ended_at: float | None
+    expires_at: Annotated[
+        float, Field(description="seconds since the epoch: when jobs without a result expire")
+    ]
+    ended_at: Annotated[
+        float | None, Field(description="seconds since the epoch; null until the batch has ended")
+    ]
     sealed: Annotated[bool, Field(description="whether every job has arrived")]
-    chunks: int
+    chunks: Annotated[int, Field(description="parts of the batch that workers grade one at a time")]
     lines: Annotated[int, Field(description="lines of input read, blank and repeated ones too")]
-    input_bytes: int
+    input_bytes: Annotated[int, Field(description="size of the input in bytes")]
     duplicates: Annotated[
         int, Field(description="lines left out because an earlier one is the same")
     ]
     nondeterministic: Annotated[
         int, Field(description="chunks graded twice with different results")
     ]
-    grading_seconds: Annotated[float, Field(description="summed over workers")]
+    grading_seconds: Annotated[
+        float, Field(description="seconds that grading took, summed over workers")
+    ]
     epoch: Annotated[int, Field(description="how often the batch was retried")]
     closing: Annotated[
         BatchStatus | None,
@@ -78,7 +91,7 @@ class StateShape:
 
 
 @dataclass(frozen=True, slots=True)
-class DurabilityShape:
+class DurabilityReport:
     """How durably a batch was stored in Redis when it was sealed."""
 
     disk: Annotated[
@@ -89,7 +102,7 @@ class DurabilityShape:
         ),
     ]
     replicas: Annotated[int, Field(description="replicas that have confirmed it")]
-    connected_replicas: int
+    connected_replicas: Annotated[int, Field(description="replicas connected to Redis")]
     append_only: Annotated[bool, Field(description="whether Redis writes an append-only file")]
     waited_seconds: Annotated[float, Field(description="the time limit for each confirmation")]
     text: Annotated[str, Field(description="description as text")]
@@ -100,12 +113,12 @@ class DurabilityShape:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultShape:
+class ErrorDetails:
     """What is wrong, and what would work."""
 
-    code: str
-    message: str
-    hint: str
+    code: Annotated[str, Field(description="the error code; it stays the same between releases")]
+    message: Annotated[str, Field(description="what is wrong")]
+    hint: Annotated[str, Field(description="what would work; may be empty")]
 
     def fault(self) -> Fault:
         """Return the fault."""
@@ -113,12 +126,12 @@ class FaultShape:
 
 
 @dataclass(frozen=True, slots=True)
-class SubmittedShape(StateShape):
+class SubmittedBatch(BatchSummary):
     """A newly submitted batch."""
 
-    durability: DurabilityShape
+    durability: Annotated[DurabilityReport, Field(description="how durably the batch was stored")]
     unread: Annotated[
-        FaultShape | None,
+        ErrorDetails | None,
         Field(
             description="why the input was not read to its end, as when a compressed file breaks off; the batch has the lines"
             " before that"
@@ -127,21 +140,27 @@ class SubmittedShape(StateShape):
 
 
 @dataclass(frozen=True, slots=True)
-class SpecShape:
+class ConfiguredGrader:
     """A grader with its configuration, and the label of its results."""
 
-    grader: str
-    config: dict[str, Any] | None
-    label: str
+    grader: Annotated[str, Field(description="the id of the grader")]
+    config: Annotated[
+        dict[str, Any] | None, Field(description="its configuration; null: the defaults")
+    ]
+    label: Annotated[str, Field(description="the name under which its results are reported")]
 
 
 @dataclass(frozen=True, slots=True)
-class OptionsShape:
+class SubmissionOptions:
     """The options that a batch was submitted with."""
 
-    graders: list[SpecShape]
+    graders: Annotated[
+        list[ConfiguredGrader], Field(description="the graders, in the order of their results")
+    ]
     source: Annotated[str, Field(description="what the input was called")]
-    metadata: dict[str, str]
+    metadata: Annotated[
+        dict[str, str], Field(description="values of your own, kept with the batch")
+    ]
     project: Annotated[str, Field(description="the project whose API keys may see it")]
     submitted_by: Annotated[
         str,
@@ -160,20 +179,25 @@ class OptionsShape:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryShape:
+class LabelOutcomes:
     """The outcomes of one label's jobs so far."""
 
-    label: str
-    grader: str
+    label: Annotated[
+        str,
+        Field(
+            description="the name under which the results are reported; empty: lines that are not cases"
+        ),
+    ]
+    grader: Annotated[str, Field(description="the id of the grader")]
     graded: Annotated[
         int, Field(description=f"{_GRADED}; the pass rate is passed / (passed + failed)")
     ]
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
+    passed: _Passed
+    failed: _Failed
+    ungradable: _Ungradable
+    errored: _Errored
+    cancelled: _Cancelled
+    expired: _Expired
     vacuous: Annotated[int, Field(description="of the passed: those with nothing to check")]
     causes: Annotated[
         dict[str, int], Field(description="why jobs did not pass, most frequent first")
@@ -190,26 +214,34 @@ class SummaryShape:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedShape(StateShape):
+class BatchListItem(BatchSummary):
     """A batch in a list."""
 
-    source: str
-    metadata: dict[str, str]
-    project: str
-    submitted_by: str
+    source: Annotated[str, Field(description="what the input was called")]
+    metadata: Annotated[
+        dict[str, str], Field(description="values of your own, kept with the batch")
+    ]
+    project: Annotated[str, Field(description="the project whose API keys may see it")]
+    submitted_by: Annotated[
+        str, Field(description="an API key's name, `cli:USER@HOST`, or `local` where keys are off")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class AuditEntryShape:
+class AuditEntry:
     """One recorded action."""
 
     at: Annotated[float, Field(description="seconds since the epoch")]
-    action: Action
+    action: Annotated[Action, Field(description="what was done")]
     actor: Annotated[str, Field(description="an API key's name, `cli:USER@HOST`, or `local`")]
     key_id: Annotated[str, Field(description="of the API key; empty where there was none")]
     project: Annotated[str, Field(description="empty where it concerns all projects")]
-    batch: str
-    details: dict[str, str]
+    batch: Annotated[
+        str, Field(description="the id of the batch that it concerns; empty if it concerns none")
+    ]
+    details: Annotated[
+        dict[str, str], Field(description="further values that depend on the action")
+    ]
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
@@ -222,46 +254,50 @@ class AuditEntryShape:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditPageShape:
+class AuditLogPage:
     """Some entries of the audit log, newest first."""
 
-    entries: list[AuditEntryShape]
+    entries: Annotated[list[AuditEntry], Field(description="the entries, newest first")]
     next_cursor: Annotated[
         str | None, Field(description="for the entries before these; null at the end")
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class BatchShape(StateShape):
+class BatchDetails(BatchSummary):
     """A batch with its details."""
 
-    graders: list[SummaryShape]
-    options: OptionsShape
-    history: Annotated[list[AuditEntryShape], Field(description="its last 100 audit log entries")]
+    graders: Annotated[list[LabelOutcomes], Field(description="the outcomes by label")]
+    options: Annotated[
+        SubmissionOptions, Field(description="the options that it was submitted with")
+    ]
+    history: Annotated[list[AuditEntry], Field(description="its last 100 audit log entries")]
 
 
 @dataclass(frozen=True, slots=True)
-class BatchListShape:
+class BatchList:
     """Batches, newest first."""
 
-    batches: list[ListedShape]
+    batches: Annotated[list[BatchListItem], Field(description="the batches, newest first")]
     next_cursor: Annotated[
         str | None, Field(description="for the page after this one; null at the end")
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class RetriedShape(StateShape):
+class RetriedBatch(BatchSummary):
     """A batch that was retried."""
 
     retried: Annotated[int, Field(description="jobs that will be graded again")]
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPageShape:
+class ResultsPage:
     """Some results, in the order in which they were recorded."""
 
-    results: list[_RawObject]
+    results: Annotated[
+        list[_RawObject], Field(description="the results, each as in a file of results")
+    ]
     next_cursor: Annotated[
         str | None,
         Field(description="the cursor after these; null when nothing more is there now"),
@@ -275,7 +311,7 @@ class ResultPageShape:
 
 
 @dataclass(frozen=True, slots=True)
-class SliceShape:
+class MetadataSlice:
     """The outcomes of one label's jobs with one value of a metadata field."""
 
     field: Annotated[str, Field(description="as requested: `metadata.topic`")]
@@ -284,20 +320,22 @@ class SliceShape:
         Field(description="`(none)`: jobs without the field; `(other)`: those of all rarer values"),
     ]
     label: Annotated[str, Field(description="empty: lines that are not cases")]
-    passed: int
-    failed: int
-    ungradable: int
-    errored: int
-    cancelled: int
-    expired: int
+    passed: _Passed
+    failed: _Failed
+    ungradable: _Ungradable
+    errored: _Errored
+    cancelled: _Cancelled
+    expired: _Expired
     vacuous: Annotated[int, Field(description="of the passed: those with nothing to check")]
 
 
 @dataclass(frozen=True, slots=True)
-class SlicesShape:
+class MetadataSlices:
     """The jobs of a batch by the values of metadata fields: for each field the 20 most common values, and all others."""
 
-    slices: list[SliceShape]
+    slices: Annotated[
+        list[MetadataSlice], Field(description="the outcomes by field, value and label")
+    ]
     jobs: Annotated[int, Field(description="jobs counted")]
     complete: Annotated[
         bool,
@@ -309,26 +347,29 @@ class SlicesShape:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseResultsShape:
+class CaseResults:
     """The results of one case, one per grader."""
 
-    results: list[dict[str, Any]]
+    results: Annotated[
+        list[dict[str, Any]],
+        Field(description="one result for each label, each as in a file of results"),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
+class WorkerList:
     """The running workers, by name."""
 
-    workers: list[WorkerInfo]
+    workers: Annotated[list[WorkerInfo], Field(description="the workers, by name")]
 
 
 @dataclass(frozen=True, slots=True)
-class KeyShape:
+class ApiKeyInfo:
     """An API key without its secret."""
 
-    id: str
-    name: str
-    role: Role
+    id: Annotated[str, Field(description="the id of the key, by which it is revoked")]
+    name: Annotated[str, Field(description="a name that identifies who or what uses the key")]
+    role: Annotated[Role, Field(description="what the key may do")]
     project: Annotated[
         str,
         Field(
@@ -336,11 +377,13 @@ class KeyShape:
         ),
     ]
     created_at: Annotated[float, Field(description="seconds since the epoch")]
-    expires_at: Annotated[float | None, Field(description="null: valid until it is revoked")]
+    expires_at: Annotated[
+        float | None, Field(description="seconds since the epoch; null: valid until it is revoked")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class MadeKeyShape(KeyShape):
+class CreatedApiKey(ApiKeyInfo):
     """A newly created API key."""
 
     key: Annotated[
@@ -373,7 +416,7 @@ class InputLine:
 class InputLines:
     """Consecutive lines of a batch's input, without blank, freed and missing ones."""
 
-    lines: list[InputLine]
+    lines: Annotated[list[InputLine], Field(description="the lines, in the order of the input")]
     last: Annotated[int, Field(description="the number of the last line examined")]
 
 

@@ -10,12 +10,12 @@ from weighbridge.jobs.outcome import Counts, GraderSummary, Outcome
 from weighbridge.store import BatchOptions, Durability
 from weighbridge.store.audit import Action, Actor, Entry
 from weighbridge_producer.batch_shapes import (
-    AuditEntryShape,
-    BatchShape,
-    OptionsShape,
-    ResultPageShape,
-    StateShape,
-    SubmittedShape,
+    AuditEntry,
+    BatchDetails,
+    BatchSummary,
+    ResultsPage,
+    SubmissionOptions,
+    SubmittedBatch,
 )
 
 EACH = {outcome.value: 2**place for place, outcome in enumerate(Outcome)}
@@ -50,16 +50,16 @@ ENTRY = Entry(Action.CANCEL, Actor("ann", "k1"), "alpha", "b1", {"status": "canc
 DURABILITY = Durability(disk=True, replicas=1, connected_replicas=2, append_only=True)
 
 
-DOCUMENT = BatchShape.of(
+DOCUMENT = BatchDetails.of(
     STATE,
     graders=[SUMMARY.as_dict()],
-    options=OptionsShape.of(OPTIONS),
-    history=[AuditEntryShape.of(ENTRY)],
+    options=SubmissionOptions.of(OPTIONS),
+    history=[AuditEntry.of(ENTRY)],
 )
 
 
 def test_what_the_service_writes_is_what_the_client_reads() -> None:
-    read = msgspec.json.decode(msgspec.json.encode(DOCUMENT), type=BatchShape)
+    read = msgspec.json.decode(msgspec.json.encode(DOCUMENT), type=BatchDetails)
     assert read.state() == STATE
     assert [row.summary() for row in read.graders] == [SUMMARY]
     assert read.options.options() == OPTIONS
@@ -67,14 +67,14 @@ def test_what_the_service_writes_is_what_the_client_reads() -> None:
 
 
 def test_the_durability_of_a_submitted_batch_survives_the_way() -> None:
-    written = msgspec.json.encode(SubmittedShape.of(STATE, durability=DURABILITY.as_dict()))
-    read = msgspec.json.decode(written, type=SubmittedShape)
+    written = msgspec.json.encode(SubmittedBatch.of(STATE, durability=DURABILITY.as_dict()))
+    read = msgspec.json.decode(written, type=SubmittedBatch)
     assert read.durability.text == str(DURABILITY)
     assert read.durability.durability() == DURABILITY
 
 
 def test_a_state_says_over_http_what_the_command_line_prints_and_more() -> None:
-    document = asdict(StateShape.of(STATE))
+    document = asdict(BatchSummary.of(STATE))
     more = {name: document.pop(name) for name in ("chunks", "epoch", "closing")}
     assert list(document.items()) == list(STATE.as_dict().items())
     assert more == {"chunks": 3, "epoch": 1, "closing": "cancelled"}
@@ -82,19 +82,19 @@ def test_a_state_says_over_http_what_the_command_line_prints_and_more() -> None:
 
 def test_counts_and_summaries_have_every_outcome_in_order() -> None:
     for document, shown in (
-        (StateShape.of(STATE).counts, STATE.counts.as_dict()),
+        (BatchSummary.of(STATE).counts, STATE.counts.as_dict()),
         (DOCUMENT.graders[0], SUMMARY.as_dict()),
     ):
         assert list(asdict(document).items()) == list(shown.items())
 
 
 def test_a_batch_without_metadata_has_an_empty_object() -> None:
-    assert OptionsShape.of(BatchOptions()).metadata == {}
+    assert SubmissionOptions.of(BatchOptions()).metadata == {}
 
 
 def test_result_lines_keep_their_bytes() -> None:
     line = b'{"b": 1.0,  "a": "\\u00e9"}'
-    written = msgspec.json.encode(ResultPageShape([msgspec.Raw(line)], None, complete=True))
+    written = msgspec.json.encode(ResultsPage([msgspec.Raw(line)], None, complete=True))
     assert written == b'{"results":[' + line + b'],"next_cursor":null,"complete":true}'
-    [read] = msgspec.json.decode(written, type=ResultPageShape).results
+    [read] = msgspec.json.decode(written, type=ResultsPage).results
     assert bytes(read) == line

@@ -11,6 +11,7 @@ import pytest
 
 from generators import MARKER, PARTS, fill
 from generators.commands import every_command
+from generators.http_api import document
 from generators.site_links import dead_links
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.graders import Registry
@@ -141,6 +142,39 @@ def test_numbers_in_the_problems_of_http_are_written_as_the_service_writes_them(
     problems = rows("docs/reference/errors.md")
     assert "within 60 s" in problems["BODY_TOO_SLOW"]
     assert f"at most {RESULTS_LIMIT:,} results" in problems["COMPARISON_TOO_LARGE"]
+
+
+def test_every_type_field_parameter_and_response_of_the_api_has_a_description() -> None:
+    schemas = document()["components"]["schemas"]
+    operations = [
+        (f"{method} {path}", operation)
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    described = [
+        *schemas.items(),
+        *(
+            (f"{name}.{field}", of_field)
+            for name, schema in schemas.items()
+            for field, of_field in schema.get("properties", {}).items()
+        ),
+        *(
+            (f"{of}: {given['name']}", given if "description" in given else given["schema"])
+            for of, operation in operations
+            for given in operation.get("parameters", ())
+        ),
+        *(
+            (f"{of}: {status}", answer)
+            for of, operation in operations
+            for status, answer in operation["responses"].items()
+        ),
+    ]
+    unclear = {None, "", "Successful Response"}
+    assert [name for name, part in described if part.get("description") in unclear] == []
+
+
+def test_types_of_the_api_are_named_by_what_they_are() -> None:
+    assert [name for name in document()["components"]["schemas"] if name.endswith("Shape")] == []
 
 
 def test_the_page_of_deployment_lists_every_metric() -> None:

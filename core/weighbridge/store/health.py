@@ -6,9 +6,10 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import orjson
+from pydantic import Field
 from redis.exceptions import ResponseError
 
 from weighbridge.grading.tally import SummaryRow
@@ -44,35 +45,49 @@ _Scored = list[tuple[bytes, float]]
 class StuckChunk:
     """A chunk without progress."""
 
-    batch_id: str
-    chunk: str
-    jobs: int
-    state: Literal["waiting", "leased"]
-    #: Time since the batch's last finished chunk or since the lease ended; 0 if only the worker is gone.
-    since_seconds: float
-    worker: str  #: holder of the lease; empty if waiting
+    batch_id: Annotated[str, Field(description="the id of the batch")]
+    chunk: Annotated[str, Field(description="the id of the chunk")]
+    jobs: Annotated[int, Field(description="jobs in the chunk")]
+    state: Annotated[
+        Literal["waiting", "leased"],
+        Field(description="`waiting` for a worker, or `leased` to one"),
+    ]
+    since_seconds: Annotated[
+        float,
+        Field(
+            description="seconds since the batch's last finished chunk or since the lease ended; 0 if only the worker is gone"
+        ),
+    ]
+    worker: Annotated[str, Field(description="holder of the lease; empty if waiting")]
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """Jobs of one label that crashed their worker process, timed out or used too much memory."""
 
-    batch_id: str
-    label: str
-    grader: str
-    code: str
-    jobs: int
+    batch_id: Annotated[str, Field(description="the id of the batch")]
+    label: Annotated[str, Field(description="the label of the jobs")]
+    grader: Annotated[str, Field(description="the id of the grader")]
+    code: Annotated[str, Field(description="the error code of the jobs")]
+    jobs: Annotated[int, Field(description="jobs that were given up")]
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
     """The state of the work on one store, at one moment."""
 
-    queue_length: int  #: messages waiting for a worker
-    workers: list[WorkerInfo]  #: running workers
-    stuck: list[StuckChunk]  #: ordered by batch, the longest active first
-    dead_letters: list[DeadLetter]  #: ordered by batch, newest first
-    active_batches: int  #: batches that have not ended; for one project, among its newest 100
+    queue_length: Annotated[int, Field(description="messages waiting for a worker")]
+    workers: Annotated[list[WorkerInfo], Field(description="running workers")]
+    stuck: Annotated[
+        list[StuckChunk],
+        Field(description="chunks without progress, by batch, the longest active first"),
+    ]
+    dead_letters: Annotated[
+        list[DeadLetter], Field(description="jobs that were given up, by batch, newest first")
+    ]
+    active_batches: Annotated[
+        int, Field(description="batches that have not ended; for one project, among its newest 100")
+    ]
 
 
 class _Ask(NamedTuple):

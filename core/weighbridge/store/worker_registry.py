@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.store.connection import server_time, translate_errors
@@ -67,20 +67,27 @@ if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) en
 class WorkerInfo:
     """Report that a worker sends with each heartbeat."""
 
-    name: str  #: unique: host, process id and a random part
-    host: str
-    pid: int
-    concurrency: int
-    queue: str
-    schema_version: int
-    graders: Mapping[str, int] = field(default_factory=dict)  #: id -> version
-    #: name -> why it failed to load
-    broken_plug_ins: Mapping[str, str] = field(default_factory=dict)
-    started_at: float = 0.0
-    jobs: int = 0  #: graded since the worker started
-    chunks: int = 0
-    draining: bool = False
-    clock_skew_seconds: float = 0.0  #: how far its clock is ahead of the server's
+    name: Annotated[str, Field(description="unique: host, process id and a random part")]
+    host: Annotated[str, Field(description="the name of the machine")]
+    pid: Annotated[int, Field(description="the process id of the worker")]
+    concurrency: Annotated[int, Field(description="processes that grade")]
+    queue: Annotated[str, Field(description="the queue of the broker that it reads")]
+    schema_version: Annotated[int, Field(description="the version of the job format that it reads")]
+    graders: Annotated[
+        Mapping[str, int], Field(description="the versions of its graders by their ids")
+    ] = field(default_factory=dict)
+    broken_plug_ins: Annotated[
+        Mapping[str, str], Field(description="plug-ins that failed to load, and why")
+    ] = field(default_factory=dict)
+    started_at: Annotated[float, Field(description="seconds since the epoch")] = 0.0
+    jobs: Annotated[int, Field(description="jobs graded since the worker started")] = 0
+    chunks: Annotated[int, Field(description="chunks graded since the worker started")] = 0
+    draining: Annotated[
+        bool, Field(description="whether it stops once its work in progress is completed")
+    ] = False
+    clock_skew_seconds: Annotated[
+        float, Field(description="seconds by which its clock is ahead of that of Redis")
+    ] = 0.0
 
 
 _beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)

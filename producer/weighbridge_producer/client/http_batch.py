@@ -22,13 +22,13 @@ from weighbridge.errors import (
 from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
 from weighbridge_producer.batch_shapes import (
-    BatchShape,
-    CaseResultsShape,
+    BatchDetails,
+    BatchSummary,
+    CaseResults,
     InputLines,
-    ResultPageShape,
-    RetriedShape,
-    StateShape,
-    SubmittedShape,
+    ResultsPage,
+    RetriedBatch,
+    SubmittedBatch,
 )
 from weighbridge_producer.client.batch import ANYTHING, Batch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
@@ -87,22 +87,22 @@ class HttpBatch(Batch):
                 self._give_up(upload.failure)
             raise
 
-    def note_submitted(self, submitted: SubmittedShape) -> Durability:
+    def note_submitted(self, submitted: SubmittedBatch) -> Durability:
         """Keep what the service said about the input when it had submitted it; return its durability."""
         self.unread = submitted.unread.fault() if submitted.unread else None
         self.durability = submitted.durability.durability()
         return self.durability
 
     def status(self) -> BatchState:
-        return self._session.request("GET", self._path, StateShape).state()
+        return self._session.request("GET", self._path, BatchSummary).state()
 
     def summary(self) -> list[GraderSummary]:
-        rows = self._session.request("GET", self._path, BatchShape).graders
+        rows = self._session.request("GET", self._path, BatchDetails).graders
         return [row.summary() for row in rows]
 
     def options(self) -> BatchOptions:
         """Return the options that the batch was submitted with; the queue is left at its default."""
-        return self._session.request("GET", self._path, BatchShape).options.options()
+        return self._session.request("GET", self._path, BatchDetails).options.options()
 
     def pages(self, cursor: str | None = None, *, follow: bool = True) -> Iterator[Page]:
         """Yield pages of result lines as bytes, one chunk each, with the cursor that follows the page.
@@ -135,7 +135,7 @@ class HttpBatch(Batch):
 
     def result(self, custom_id: str) -> list[Result]:
         path = f"{self._path}/results/{in_path(custom_id)}"
-        return self._session.request("GET", path, CaseResultsShape).results
+        return self._session.request("GET", path, CaseResults).results
 
     def search(
         self, wanted: ResultFilter = ANYTHING, cursor: str | None = None, limit: int = 50
@@ -145,9 +145,7 @@ class HttpBatch(Batch):
         params["limit"] = limit
         if cursor:
             params["cursor"] = cursor
-        found = self._session.request(
-            "GET", f"{self._path}/results", ResultPageShape, params=params
-        )
+        found = self._session.request("GET", f"{self._path}/results", ResultsPage, params=params)
         return ResultPage(list(map(bytes, found.results)), found.next_cursor, found.complete)
 
     def case(self, custom_id: str) -> bytes | None:
@@ -188,7 +186,7 @@ class HttpBatch(Batch):
                 if line == "event: end":
                     return
                 if line.startswith("data: {"):
-                    state = decoded(line.removeprefix("data: ").encode(), StateShape).state()
+                    state = decoded(line.removeprefix("data: ").encode(), BatchSummary).state()
                     if state.status.final:
                         return
                     yield state
@@ -212,25 +210,25 @@ class HttpBatch(Batch):
             yield from answer.iter_lines()
 
     def cancel(self) -> BatchState:
-        return self._session.request("POST", f"{self._path}/cancel", StateShape).state()
+        return self._session.request("POST", f"{self._path}/cancel", BatchSummary).state()
 
     def _give_up(self, failure: BaseException) -> None:
         """End the batch as failed, because the rest of its cases will never come."""
         params: Params = {"failure": f"{type(failure).__name__}: {failure}"[:300]}
-        self._session.request("POST", f"{self._path}/cancel", StateShape, params=params)
+        self._session.request("POST", f"{self._path}/cancel", BatchSummary, params=params)
 
     def retry(self, *, dead_letters: bool = False) -> int:
         params: Params = {"dead_letters": "true"} if dead_letters else {}
         # Not idempotent: a second request would be refused, because the batch is running again.
         return self._session.request(
-            "POST", f"{self._path}/retry", RetriedShape, params=params, idempotent=False
+            "POST", f"{self._path}/retry", RetriedBatch, params=params, idempotent=False
         ).retried
 
     def pause(self) -> None:
-        self._session.request("POST", f"{self._path}/pause", StateShape)
+        self._session.request("POST", f"{self._path}/pause", BatchSummary)
 
     def unpause(self) -> None:
-        self._session.request("POST", f"{self._path}/unpause", StateShape)
+        self._session.request("POST", f"{self._path}/unpause", BatchSummary)
 
     def delete(self) -> bool:
         try:

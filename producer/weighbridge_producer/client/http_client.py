@@ -16,11 +16,11 @@ from weighbridge.store.health import Health
 from weighbridge.store.projects import DEFAULT_PROJECT
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.batch_shapes import (
-    AuditPageShape,
-    BatchListShape,
-    MadeKeyShape,
-    StateShape,
-    Workers,
+    AuditLogPage,
+    BatchList,
+    BatchSummary,
+    CreatedApiKey,
+    WorkerList,
 )
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
@@ -117,7 +117,7 @@ class HttpClient(Backend):
         }
         # Not idempotent: a second request would leave an empty batch open.
         opened = self.session.request(
-            "POST", "api/open-batches", StateShape, body=wanted, idempotent=False
+            "POST", "api/open-batches", BatchSummary, body=wanted, idempotent=False
         )
         return self.batch(opened.batch_id)
 
@@ -131,7 +131,7 @@ class HttpClient(Backend):
         while cursor is not None and len(found) < most:
             params = _given(cursor=cursor, project=project)
             params["limit"] = min(most - len(found), _LISTED_AT_ONCE)
-            listed = self.session.request("GET", "api/batches", BatchListShape, params=params)
+            listed = self.session.request("GET", "api/batches", BatchList, params=params)
             found += [
                 ListedBatch(each.state(), each.source, each.project, each.submitted_by)
                 for each in listed.batches
@@ -140,7 +140,7 @@ class HttpClient(Backend):
         return found
 
     def workers(self) -> list[WorkerInfo]:
-        return self.session.request("GET", "api/workers", Workers).workers
+        return self.session.request("GET", "api/workers", WorkerList).workers
 
     def drain(self, worker: str) -> None:
         self.session.request("POST", f"api/workers/{in_path(worker)}/drain", dict)
@@ -182,7 +182,7 @@ class HttpClient(Backend):
         while cursor is not None and len(found) < most:
             params = _given(batch=batch, project=project, cursor=cursor)
             params |= {"since": repr(since), "limit": min(most - len(found), _ENTRIES_AT_ONCE)}
-            page = self.session.request("GET", "api/audit", AuditPageShape, params=params)
+            page = self.session.request("GET", "api/audit", AuditLogPage, params=params)
             found += [each.entry() for each in page.entries]
             cursor = page.next_cursor
         return found
@@ -205,7 +205,9 @@ class HttpClient(Backend):
             "project": project,
         }
         # Not idempotent: a second request would create a key whose token is never seen.
-        made = self.session.request("POST", "api/keys", MadeKeyShape, body=wanted, idempotent=False)
+        made = self.session.request(
+            "POST", "api/keys", CreatedApiKey, body=wanted, idempotent=False
+        )
         return made.api_key(), made.key
 
     def revoke_key(self, key_id: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import orjson
 
-from weighbridge_producer.batch_shapes import SubmittedShape
+from weighbridge_producer.batch_shapes import SubmittedBatch
 from weighbridge_producer.client.http_session import RetryableError, decoded
 from weighbridge_producer.input.annotated_lines import annotate
 from weighbridge_producer.input.source import Source
@@ -70,7 +70,7 @@ class Upload:
         session: HttpSession,
         headers: Mapping[str, str] | None = None,
         on_wait: Callable[[str], None] = lambda _: None,
-    ) -> SubmittedShape:
+    ) -> SubmittedBatch:
         """Send the submission and return the batch, with retries if the cases can be read again.
 
         Raises the exception from reading the cases, or the service's error.
@@ -87,14 +87,14 @@ class Upload:
                 on_wait(error.cause.message)
                 pauses.before_next(error)
 
-    def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> SubmittedShape:
+    def _sent(self, session: HttpSession, headers: Mapping[str, str]) -> SubmittedBatch:
         with session.stream(
             *("POST", "api/batches"),
             headers={"Content-Type": self.content_type, **headers},
             content=self.pieces(),
             timeout=self._timeout,
         ) as answer:
-            return decoded(answer.read(), SubmittedShape)
+            return decoded(answer.read(), SubmittedBatch)
 
     @property
     def content_type(self) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -77,16 +77,16 @@ def phrase_of(status: int) -> str:
     return _PHRASES.get(status) or HTTPStatus(status).phrase
 
 
-class ProblemShape(BaseModel):
-    """A problem as RFC 9457 has it, with our code and hint."""
+class ProblemDetails(BaseModel, title="Problem"):
+    """A problem as in RFC 9457, with an error code and a hint."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str
-    hint: str
-    instance: str
+    type: str = Field(description="`urn:weighbridge:problem:` and the code")
+    title: str = Field(description="the phrase of the HTTP status")
+    status: int = Field(description="the HTTP status")
+    detail: str = Field(description="what is wrong")
+    code: str = Field(description="the error code; it stays the same between releases")
+    hint: str = Field(description="what would work; may be empty")
+    instance: str = Field(description="the path of the request")
 
 
 #: Error responses common to all routes, for the OpenAPI document.
@@ -273,5 +273,5 @@ def add_handlers(app: FastAPI, error_page: Callable[[Request, Problem], Response
 def describe(document: dict[str, Any]) -> dict[str, Any]:
     """Add the schema used by PROBLEM_ANSWERS to an OpenAPI document, and return the document."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    schemas["Problem"] = ProblemShape.model_json_schema()
+    schemas["Problem"] = ProblemDetails.model_json_schema()
     return document

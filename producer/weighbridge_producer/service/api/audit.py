@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge_producer.batch_shapes import AuditEntryShape, AuditPageShape
+from weighbridge_producer.batch_shapes import AuditEntry, AuditLogPage
 from weighbridge_producer.service.access.auth import Manager, search_turn
 from weighbridge_producer.service.service import Served
 
@@ -24,16 +24,16 @@ class AuditQuery(BaseModel, extra="forbid"):
     since: float = Field(0, ge=0, le=1e11, description="seconds since the epoch")
     project: str | None = Field(None, description="for admins: only entries of this project")
     cursor: str | None = Field(None, description="`next_cursor` of the previous page")
-    limit: int = Field(100, ge=1, le=PAGE_LIMIT)
+    limit: int = Field(100, ge=1, le=PAGE_LIMIT, description="entries in a page")
 
 
-@router.get("")
+@router.get("", response_description="a page of the audit log")
 async def list_audit(
     request: Request,
     service: Served,
     identity: Manager,
     query: Annotated[AuditQuery, Query()],
-) -> AuditPageShape:
+) -> AuditLogPage:
     """Return entries of the audit log: actions on batches, queues, API keys and workers, with their actors.
 
     The entries are those of the key's project (for admins: of all projects), newest first. A page with fewer than
@@ -49,5 +49,5 @@ async def list_audit(
         cursor=query.cursor,
         limit=query.limit,
     )
-    entries = list(map(AuditEntryShape.of, found.entries))
-    return AuditPageShape(entries, found.next_cursor)
+    entries = list(map(AuditEntry.of, found.entries))
+    return AuditLogPage(entries, found.next_cursor)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from weighbridge.jobs.batch_state import Priority
-from weighbridge_producer.batch_shapes import StateShape
+from weighbridge_producer.batch_shapes import BatchSummary
 from weighbridge_producer.service.access.auth import Submitter
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.uploads.submission_params import SubmissionParams
@@ -17,7 +17,7 @@ from weighbridge_producer.service.uploads.submission_params import SubmissionPar
 router = APIRouter(prefix="/api/open-batches", tags=["batches"])
 
 
-class Opening(BaseModel, extra="forbid"):
+class NewOpenBatch(BaseModel, extra="forbid"):
     """Parameters of a batch to be opened."""
 
     graders: list[str | dict[str, Any]] = Field(
@@ -34,11 +34,16 @@ class Opening(BaseModel, extra="forbid"):
 @router.post(
     "",
     status_code=201,
-    responses={201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
+    responses={
+        201: {
+            "description": "the open batch, without jobs",
+            "headers": {"Location": {"schema": {"type": "string"}}},
+        }
+    },
 )
 def open_batch(
-    opening: Opening, response: Response, service: Served, identity: Submitter
-) -> StateShape:
+    opening: NewOpenBatch, response: Response, service: Served, identity: Submitter
+) -> BatchSummary:
     """Open an empty batch, to be filled by `POST /api/batches?resume=`, repeatedly if that is interrupted."""
     fields = opening.model_dump()
     texts = {name: json.dumps(fields.pop(name)) for name in ("graders", "metadata")}
@@ -51,4 +56,4 @@ def open_batch(
         actor=identity.actor,
     )
     response.headers["Location"] = f"/api/batches/{batch.id}"
-    return StateShape.of(batch.status())
+    return BatchSummary.of(batch.status())

@@ -11,14 +11,14 @@ from starlette.concurrency import run_in_threadpool
 from weighbridge.jobs.batch_state import BatchState
 from weighbridge.store import WEIGHTS, BatchOptions
 from weighbridge_producer.batch_shapes import (
-    AuditEntryShape,
-    BatchListShape,
-    BatchShape,
-    ListedShape,
-    OptionsShape,
-    RetriedShape,
-    StateShape,
-    SubmittedShape,
+    AuditEntry,
+    BatchDetails,
+    BatchList,
+    BatchListItem,
+    BatchSummary,
+    RetriedBatch,
+    SubmissionOptions,
+    SubmittedBatch,
 )
 from weighbridge_producer.service.access.auth import (
     ManageBatch,
@@ -105,7 +105,7 @@ _LOCATION = {"Location": {"schema": _TEXT}}
     openapi_extra=_SUBMISSION,
     responses={
         200: {
-            "model": SubmittedShape,
+            "model": SubmittedBatch,
             "description": "an earlier request with this Idempotency-Key has submitted it",
             "headers": {**_REPLAYED, **_LOCATION},
         },
@@ -122,7 +122,7 @@ async def submit_batch(
         str | None,
         Header(description="sent again with the same key, a request continues the same upload"),
     ] = None,
-) -> SubmittedShape:
+) -> SubmittedBatch:
     """Submit cases as one batch; they are processed while they arrive.
 
     A line that cannot be graded becomes an errored job. If an upload is interrupted, its batch ends as failed; with an
@@ -135,31 +135,31 @@ async def submit_batch(
         response.headers["Idempotency-Replayed"] = "true"
     state = await run_in_threadpool(received.batch.status)
     unread = received.batch.unread
-    return SubmittedShape.of(state, durability=received.durability.as_dict(), unread=unread)
+    return SubmittedBatch.of(state, durability=received.durability.as_dict(), unread=unread)
 
 
 class ListQuery(BaseModel, extra="forbid"):
     """Which batches to list."""
 
-    limit: int = Field(50, ge=1, le=PAGE_LIMIT)
+    limit: int = Field(50, ge=1, le=PAGE_LIMIT, description="batches in a page")
     cursor: str | None = Field(None, description="`next_cursor` of the previous page")
     project: str | None = Field(None, description="for admins: only batches of this project")
 
 
-@router.get("")
+@router.get("", response_description="a page of the batches")
 def list_batches(
     service: Served, identity: Reader, query: Annotated[ListQuery, Query()]
-) -> BatchListShape:
+) -> BatchList:
     """List the batches of the key's project (for admins: of all projects), newest first; deleted ones are omitted."""
     store = service.client.store
     project = identity.project_for(query.project) if query.project else identity.sees
     found = store.batch_page(query.limit, query.cursor, project=project)
     listed = [_listed(*each) for each in store.listed(found.batches)]
-    return BatchListShape(listed, found.next_cursor)
+    return BatchList(listed, found.next_cursor)
 
 
-def _listed(state: BatchState, options: BatchOptions) -> ListedShape:
-    return ListedShape.of(
+def _listed(state: BatchState, options: BatchOptions) -> BatchListItem:
+    return BatchListItem.of(
         state,
         source=options.source,
         metadata=options.metadata or {},
@@ -168,18 +168,18 @@ def _listed(state: BatchState, options: BatchOptions) -> ListedShape:
     )
 
 
-@router.get("/{batch_id}")
-def show_batch(batch: ReadBatch) -> BatchShape:
+@router.get("/{batch_id}", response_description="the batch, with its options and history")
+def show_batch(batch: ReadBatch) -> BatchDetails:
     """Return a batch's state, the outcomes by grader, what it was submitted with, and who did what to it."""
-    return BatchShape.of(
+    return BatchDetails.of(
         batch.status(),
         graders=[row.as_dict() for row in batch.summary()],
-        options=OptionsShape.of(batch.options()),
-        history=list(map(AuditEntryShape.of, batch.history())),
+        options=SubmissionOptions.of(batch.options()),
+        history=list(map(AuditEntry.of, batch.history())),
     )
 
 
-@router.post("/{batch_id}/cancel")
+@router.post("/{batch_id}/cancel", response_description="the batch after the cancellation")
 def cancel_batch(
     batch: SubmitBatch,
     failure: Annotated[
@@ -189,12 +189,15 @@ def cancel_batch(
             description="reason to end the batch as failed instead of cancelled",
         ),
     ] = "",
-) -> StateShape:
+) -> BatchSummary:
     """Cancel the jobs that are not graded yet, and keep the results of the others; no effect on an ended batch."""
-    return StateShape.of(batch.give_up(failure) if failure else batch.cancel())
+    return BatchSummary.of(batch.give_up(failure) if failure else batch.cancel())
 
 
-@router.post("/{batch_id}/retry")
+@router.post(
+    "/{batch_id}/retry",
+    response_description="the batch, and how many of its jobs will be graded again",
+)
 def retry_batch(
     batch: SubmitBatch,
     dead_letters: Annotated[
@@ -203,27 +206,27 @@ def retry_batch(
             description="instead, those that crashed their worker process, timed out or took too much memory"
         ),
     ] = False,
-) -> RetriedShape:
+) -> RetriedBatch:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
     retried = batch.retry(dead_letters=dead_letters)
-    return RetriedShape.of(batch.status(), retried=retried)
+    return RetriedBatch.of(batch.status(), retried=retried)
 
 
-@router.post("/{batch_id}/pause")
-def pause_batch(batch: SubmitBatch) -> StateShape:
+@router.post("/{batch_id}/pause", response_description="the paused batch")
+def pause_batch(batch: SubmitBatch) -> BatchSummary:
     """Stop workers from starting work of a batch; work in progress is completed."""
     batch.pause()
-    return StateShape.of(batch.status())
+    return BatchSummary.of(batch.status())
 
 
-@router.post("/{batch_id}/unpause")
-def unpause_batch(batch: SubmitBatch) -> StateShape:
+@router.post("/{batch_id}/unpause", response_description="the batch, which is no longer paused")
+def unpause_batch(batch: SubmitBatch) -> BatchSummary:
     """Let workers continue a paused batch."""
     batch.unpause()
-    return StateShape.of(batch.status())
+    return BatchSummary.of(batch.status())
 
 
-@router.delete("/{batch_id}", status_code=204)
+@router.delete("/{batch_id}", status_code=204, response_description="deleted; there is no body")
 def delete_batch(batch: ManageBatch) -> None:
     """Delete a batch with its inputs and results."""
     batch.status()

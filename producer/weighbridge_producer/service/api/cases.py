@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from weighbridge.errors import InputsFreedError
 from weighbridge_producer.batch_shapes import InputLine, InputLines
@@ -17,7 +17,7 @@ _LINES_AT_ONCE = 2_000
 _BYTES_AT_ONCE = 4 * 1024 * 1024
 
 
-@router.get("/{batch_id}/lines")
+@router.get("/{batch_id}/lines", response_description="lines of the input")
 def show_lines(
     batch: ReadBatch,
     _turn: LargeRead,
@@ -47,7 +47,11 @@ def show_lines(
         }
     },
 )
-def show_case(batch: ReadBatch, custom_id: str, _turn: LargeRead) -> Response:
+def show_case(
+    batch: ReadBatch,
+    custom_id: Annotated[str, Path(description="the id of the case")],
+    _turn: LargeRead,
+) -> Response:
     """Return a case as it was submitted; 410 if the batch's inputs have been freed."""
     line = batch.case(custom_id)
     if line is None:

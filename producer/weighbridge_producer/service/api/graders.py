@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Path, Request
 
 from weighbridge.errors import UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge_producer.service.access.auth import Submitter, rate_limited
-from weighbridge_producer.service.api.grader_shapes import CatalogueShape, GraderShape, TrialShape
+from weighbridge_producer.service.api.grader_shapes import GraderInfo, GraderList, TrialResult
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.service import Served
 from weighbridge_producer.service.trial import run_trial
@@ -34,6 +34,8 @@ _BODY: dict[str, Any] = {
     }
 }
 
+_GraderId = Annotated[str, Path(description="the id of a grader")]
+
 router = APIRouter(prefix="/api/graders", tags=["graders"])
 
 
@@ -41,7 +43,7 @@ router = APIRouter(prefix="/api/graders", tags=["graders"])
     "",
     dependencies=[Depends(rate_limited)],
     response_model=None,
-    responses={200: {"model": CatalogueShape}},
+    responses={200: {"model": GraderList, "description": "the graders of the service"}},
 )
 def list_graders(service: Served) -> dict[str, Any]:
     """Return the catalogue of the graders installed on the service."""
@@ -52,9 +54,9 @@ def list_graders(service: Served) -> dict[str, Any]:
     "/{grader_id}",
     dependencies=[Depends(rate_limited)],
     response_model=None,
-    responses={200: {"model": GraderShape}},
+    responses={200: {"model": GraderInfo, "description": "the grader"}},
 )
-def show_grader(grader_id: str, service: Served) -> dict[str, Any]:
+def show_grader(grader_id: _GraderId, service: Served) -> dict[str, Any]:
     """Return one grader's entry in the catalogue."""
     _check_known(grader_id)
     return next(grader for grader in service.client.graders() if grader["id"] == grader_id)
@@ -64,10 +66,10 @@ def show_grader(grader_id: str, service: Served) -> dict[str, Any]:
     "/{grader_id}/grade",
     openapi_extra=_BODY,
     response_model=None,
-    responses={200: {"model": TrialShape}},
+    responses={200: {"model": TrialResult, "description": "the result; it is not stored"}},
 )
 async def grade(
-    grader_id: str,
+    grader_id: _GraderId,
     request: Request,
     service: Served,
     identity: Submitter,
@@ -79,7 +81,7 @@ async def grade(
     answer = await run_trial(service, grader_id, body, identity.project)
     if error := answer.error:
         raise ProblemError(422, error.code, error.message, error.hint)
-    return {name: getattr(answer, name) for name in TrialShape.model_fields}
+    return {name: getattr(answer, name) for name in TrialResult.model_fields}
 
 
 def _check_known(grader_id: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from weighbridge.store.connection import translate_errors
@@ -23,28 +23,28 @@ _BATCHES_COUNTED = 100
 router = APIRouter(tags=["operations"])
 
 
-class FindingShape(BaseModel):
+class DoctorFinding(BaseModel):
     """A problem, or a warning of one."""
 
-    severity: Severity
-    subject: str
-    what: str
-    advice: str
+    severity: Severity = Field(description="`problem`, or a `warning` of one")
+    subject: str = Field(description="what it is about, such as `server` or `workers`")
+    what: str = Field(description="what is wrong")
+    advice: str = Field(description="what to do about it")
 
 
-class FindingsShape(BaseModel):
+class DoctorReport(BaseModel):
     """All problems that were found."""
 
-    findings: list[FindingShape]
+    findings: list[DoctorFinding] = Field(description="the findings, problems first")
 
 
-@router.get("/healthz")
+@router.get("/healthz", response_description="the process is running")
 async def healthz() -> dict[str, str]:
     """Report that the process is running."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get("/readyz", response_description="Redis answers")
 async def readyz(service: Served) -> dict[str, str]:
     """Report whether Redis answers; 503 if it does not."""
     # In separate threads, so that slow requests do not make the probe fail.
@@ -70,8 +70,8 @@ def metrics(service: Served, identity: Reader) -> Response:
     return Response(content, media_type=CONTENT_TYPE)
 
 
-@router.get("/api/doctor")
-def examine(service: Served, _: Admin) -> FindingsShape:
+@router.get("/api/doctor", response_description="all problems and warnings that were found")
+def examine(service: Served, _: Admin) -> DoctorReport:
     """Report problems of Redis, the workers and the batches of all projects, and how to fix them."""
     found = examine_safely(service.client)
-    return FindingsShape.model_validate({"findings": found}, from_attributes=True)
+    return DoctorReport.model_validate({"findings": found}, from_attributes=True)

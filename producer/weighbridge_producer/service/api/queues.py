@@ -15,22 +15,22 @@ router = APIRouter(prefix="/api/queues", tags=["operations"])
 _Queue = Annotated[str, Path(description="the name of a queue of the broker")]
 
 
-class QueueShape(BaseModel):
+class QueueState(BaseModel):
     """A queue."""
 
-    queue: str
+    queue: str = Field(description="the name of the queue")
     paused: bool = Field(description="whether it is paused")
 
 
-@router.post("/{queue:path}/pause")
-def pause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueShape:
+@router.post("/{queue:path}/pause", response_description="the queue is paused")
+def pause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueState:
     """Stop workers from starting work of any batch of a queue; work in progress is completed."""
     service.client.pause_queue(queue, identity.actor)
-    return QueueShape(queue=queue, paused=True)
+    return QueueState(queue=queue, paused=True)
 
 
-@router.post("/{queue:path}/unpause")
-def unpause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueShape:
+@router.post("/{queue:path}/unpause", response_description="the queue is not paused")
+def unpause_queue(queue: _Queue, service: Served, identity: Admin) -> QueueState:
     """Let workers continue the batches of a queue."""
     service.client.unpause_queue(queue, identity.actor)
-    return QueueShape(queue=queue, paused=False)
+    return QueueState(queue=queue, paused=False)

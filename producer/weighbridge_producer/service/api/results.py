@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +17,7 @@ from weighbridge.graders.base import Verdict
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.store.result_filter import TEXT_LIMIT, ResultFilter
-from weighbridge_producer.batch_shapes import CaseResultsShape, ResultPageShape
+from weighbridge_producer.batch_shapes import CaseResults, ResultsPage
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.service.access.auth import LargeRead, ReadBatch, Reader, search_turn
 from weighbridge_producer.service.problems import ProblemError
@@ -55,10 +55,22 @@ _Format = Annotated[
 class ResultQuery(BaseModel, extra="forbid"):
     """Filters and format of results; a filter that is omitted or empty matches everything."""
 
-    verdict: str = Field("", json_schema_extra={"enum": ["", *Verdict]})
-    status: str = Field("", json_schema_extra={"enum": ["", *JobStatus]})
-    label: str = Field("", max_length=NAME_LIMIT)
-    grader: str = Field("", max_length=NAME_LIMIT)
+    verdict: str = Field(
+        "",
+        description="only results with this verdict; empty: all",
+        json_schema_extra={"enum": ["", *Verdict]},
+    )
+    status: str = Field(
+        "",
+        description="only jobs with this status; empty: all",
+        json_schema_extra={"enum": ["", *JobStatus]},
+    )
+    label: str = Field(
+        "", max_length=NAME_LIMIT, description="only results with this label; empty: all"
+    )
+    grader: str = Field(
+        "", max_length=NAME_LIMIT, description="only results of this grader; empty: of all"
+    )
     reason: str = Field(
         "",
         max_length=NAME_LIMIT,
@@ -67,7 +79,11 @@ class ResultQuery(BaseModel, extra="forbid"):
     text: str = Field(
         "", max_length=TEXT_LIMIT, description="anywhere in the result, ignoring case"
     )
-    custom_id: str = Field("", max_length=NAME_LIMIT)
+    custom_id: str = Field(
+        "",
+        max_length=NAME_LIMIT,
+        description="only results of the case with this id; empty: of all",
+    )
     cursor: str | None = Field(
         None, description="`next_cursor` of the previous page, or any other cursor of the batch"
     )
@@ -105,7 +121,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     responses={
         200: {
             "description": "a page, or with `ndjson` a stream of result lines; a stream that is cut off is not complete",
-            "model": ResultPageShape,
+            "model": ResultsPage,
             "content": {
                 media_type: {"schema": {"type": "string"}}
                 for media_type in (NDJSON, *(form.media_type for form in FORMS.values()))
@@ -154,7 +170,7 @@ async def list_results(
         )
     await search_turn(request, service, identity)
     page = await run_in_threadpool(batch.search, wanted, query.cursor or None, query.limit)
-    found = ResultPageShape(list(map(msgspec.Raw, page.lines)), page.cursor, page.complete)
+    found = ResultsPage(list(map(msgspec.Raw, page.lines)), page.cursor, page.complete)
     return Response(msgspec.json.encode(found), media_type="application/json")
 
 
@@ -191,11 +207,11 @@ def _streams(request: Request, query: ResultQuery) -> bool:
 @router.get(
     "/{batch_id}/results/{custom_id:path}",
     response_model=None,
-    responses={200: {"model": CaseResultsShape}},
+    responses={200: {"model": CaseResults, "description": "the results of the case"}},
 )
 def show_results(
     batch: ReadBatch,
-    custom_id: str,
+    custom_id: Annotated[str, Path(description="the id of the case")],
     _turn: LargeRead,
     label: Annotated[str | None, Query(description="only this label's result")] = None,
 ) -> Response:
@@ -208,4 +224,4 @@ def show_results(
             f"case {custom_id[:80]!r} of batch {batch.id} has no label {(label or '')[:80]!r}",
             f"its labels are: {labels}",
         )
-    return Response(orjson.dumps(CaseResultsShape(chosen)), media_type="application/json")
+    return Response(orjson.dumps(CaseResults(chosen)), media_type="application/json")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from weighbridge_producer.batch_shapes import SliceShape, SlicesShape
+from weighbridge_producer.batch_shapes import MetadataSlice, MetadataSlices
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.service.access.auth import ReadBatch, SearchTurn
 from weighbridge_producer.service.service import Served
@@ -27,13 +27,13 @@ class SlicesQuery(BaseModel, extra="forbid"):
     )
 
 
-@router.get("/{batch_id}/slices")
+@router.get("/{batch_id}/slices", response_description="the outcomes by the values of the fields")
 def list_slices(
     batch: ReadBatch, service: Served, _turn: SearchTurn, query: Annotated[SlicesQuery, Query()]
-) -> SlicesShape:
+) -> MetadataSlices:
     """Return the jobs recorded so far by the values of metadata fields, as many as can be counted in the time limit."""
     by = tuple(dict.fromkeys(map(parse_field, query.by)))
     found = service.slice_counts.count(batch.status(), by)
-    return SlicesShape(
-        [SliceShape(**each.as_dict()) for each in found.slices], found.jobs, found.complete
+    return MetadataSlices(
+        [MetadataSlice(**each.as_dict()) for each in found.slices], found.jobs, found.complete
     )

@@ -11,7 +11,7 @@ import orjson
 from anyio import CapacityLimiter, to_thread
 
 from weighbridge.errors import ServerError
-from weighbridge_producer.batch_shapes import StateShape
+from weighbridge_producer.batch_shapes import BatchSummary
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -38,7 +38,7 @@ class Snapshot:
     @classmethod
     def of(cls, state: BatchState) -> Snapshot:
         """Encode a state."""
-        data = orjson.dumps(StateShape.of(state))
+        data = orjson.dumps(BatchSummary.of(state))
         etag = blake2b(data, digest_size=8).hexdigest()
         return cls(state, data, etag, sse_event("counts", etag, data))
 

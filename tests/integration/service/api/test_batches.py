@@ -13,7 +13,7 @@ from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store import BatchOptions, new_batch_id
-from weighbridge_producer.batch_shapes import StateShape
+from weighbridge_producer.batch_shapes import BatchSummary
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
@@ -135,7 +135,7 @@ class TestLooking:
         }
         assert [entry["action"] for entry in shown["history"]] == ["submit"]
         assert shown == {
-            **asdict(StateShape.of(state)),
+            **asdict(BatchSummary.of(state)),
             "graders": shown["graders"],
             "options": shown["options"],
             "history": shown["history"],

@@ -18,7 +18,7 @@ from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store.key_names import key
-from weighbridge_producer.batch_shapes import StateShape
+from weighbridge_producer.batch_shapes import BatchSummary
 from weighbridge_producer.service.caches import live_batches
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class TestTelling:
         assert len({event.mark for event in told}) == len(told)
         assert graded[-1] == 20_000
         state = client.batch(batch).status()
-        assert (end.name, end.data) == ("end", asdict(StateShape.of(state)))
+        assert (end.name, end.data) == ("end", asdict(BatchSummary.of(state)))
 
     @pytest.mark.slow
     def test_they_come_at_most_twice_a_second(
