@@ -463,6 +463,20 @@ def test_without_a_mapping_the_fields_to_take_from_the_joined_file_are_suggested
     assert ended.status == 0, ended.err
 
 
+def test_a_data_set_is_told_how_to_join_the_answers_and_not_to_take_its_own(cli, tmp_path):
+    rows = [{"id": "e1", "inputs": {"q": "?"}, "outputs": {"answer": "Paris"}, "dataset_id": "d"}]
+    write_cases(tmp_path / "examples.jsonl", rows)
+    ended = cli("run", "examples.jsonl", "-g", "string-match")
+    assert ended.status == 1
+    assert "LangSmith examples, which has no agent_response" in ended.err
+    assert "--join answers=FILE --on id=ID --map agent_response=answers.COLUMN" in ended.err
+    assert "=outputs" not in ended.err
+    mapped = ("--map", "agent_response=outputs.answer")
+    ended = cli("run", "examples.jsonl", "-g", "string-match", *mapped)
+    assert "INVALID_MAPPING" in ended.err
+    assert "an answer would be compared with itself" in ended.err
+
+
 # Errors that are reported before any work.
 
 

@@ -180,15 +180,21 @@ def _refuse_empty(seen: Recognised) -> None:
 def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
     """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
     from weighbridge_producer.input.mapping.known_datasets import shape_of
+    from weighbridge_producer.input.mapping.same_source import is_beside
     from weighbridge_producer.input.proposals.mapping_proposals import propose
 
     shape = shape_of(seen.rows)
     lacking = [name for name in needed if shape and name not in shape.inputs]
     if shape and lacking:
+        # What the shape takes for one of the inputs, such as a data set's answers, is not the other one.
+        own = shape.inputs.values()
         found = propose(seen.rows, lacking).fields
-        fields = ",".join(f"{name}={found.get(name, COLUMN)}" for name in lacking)
+        fields = {name: path for name, path in found.items() if is_beside(path, own)}
         what = f"{shape.name}, which has no {' and no '.join(lacking)}"
-        raise MappingNeededError(seen.file, what, how_to_add(fields, shape.custom_id))
+        if lacking[0] not in fields and (hint := shape.hints.get(lacking[0])):
+            raise MappingNeededError(seen.file, what, hint)
+        text = ",".join(f"{name}={fields.get(name, COLUMN)}" for name in lacking)
+        raise MappingNeededError(seen.file, what, how_to_add(text, shape.custom_id))
 
 
 def _recognised_mapping(

@@ -22,7 +22,10 @@ from weighbridge_producer.input.first_rows import (
 )
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
+from weighbridge_producer.input.mapping.row_values import MISSING
+from weighbridge_producer.input.mapping.same_source import is_beside
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
+from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.proposals.trace_proposals import (
     propose_beside_traces,
     propose_from_rows,
@@ -45,8 +48,8 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.mapping.known_datasets import Shape
     from weighbridge_producer.input.mapping.row_values import Row
-    from weighbridge_producer.input.proposals.proposal import Proposal
     from weighbridge_producer.input.source_lines import SourceLine
 
 _LINES = 20
@@ -175,6 +178,8 @@ def recognise_rows(
     proposal = _proposal(seen, needed, graders, beside_traces=read_as is not None)
     if proposal is None or (are_parts and (proposal.missing or proposal.guessed)):
         return None
+    if shape and not mapping:
+        proposal = _without_own_inputs(proposal, shape, seen.rows, needed)
     where = seen.layout.rows if seen.layout else ""
     if proposal.mapping and where:
         proposal = replace(proposal, mapping=replace(proposal.mapping, rows=where))
@@ -205,6 +210,38 @@ def _proposal(
         given=value_under_key(seen.rows, needed),
         accepts_several=accepts_several,
         booleans=boolean_words(graders),
+    )
+
+
+def _without_own_inputs(
+    proposal: Proposal, shape: Shape, rows: Sequence[Row], needed: Sequence[str]
+) -> Proposal:
+    """Return a proposal that does not take one input of a known shape, such as a data set's answers, for another one."""
+    own = {name: shape.inputs[name] for name in needed if name in shape.inputs}
+    wrong = {
+        name
+        for name, path in proposal.fields.items()
+        if name in needed and name not in own and not is_beside(path, own.values())
+    }
+    if not wrong:
+        return proposal
+    fields = {name: path for name, path in proposal.fields.items() if name not in wrong}
+    for name, value in own.items():
+        if path := next(
+            (
+                path
+                for path in value.paths()
+                if any(path.of(row, 1) not in (MISSING, None) for row in rows)
+            ),
+            None,
+        ):
+            fields.setdefault(name, path.text)
+    return Proposal(
+        None,
+        fields,
+        tuple(name for name in needed if name not in fields),
+        proposal.columns,
+        guessed=tuple(name for name in proposal.guessed if name in fields),
     )
 
 

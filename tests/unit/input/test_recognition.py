@@ -529,6 +529,18 @@ def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> N
     assert text.startswith("custom_id=custom_id,")
 
 
+def test_the_answers_of_a_data_set_are_not_proposed_as_the_agents(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"e{n}", "inputs": {"q": n}, "outputs": {"answer": answer}, "dataset_id": "d"}
+        for n, answer in enumerate(("Paris", "Rome"))
+    ]
+    text = proposed(tmp_path / "a.jsonl", lines(*rows), "string-match")
+    assert text == "custom_id=id,expected_output=outputs.answer,agent_response=COLUMN"
+    beside = [row | {"prediction": "Oslo"} for row in rows]
+    text = proposed(tmp_path / "b.jsonl", lines(*beside), "string-match")
+    assert "agent_response=prediction" in text
+
+
 @pytest.mark.parametrize("name", ["a.json", "results"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("what", LONG)

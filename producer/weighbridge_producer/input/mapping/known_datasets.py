@@ -286,6 +286,10 @@ SHAPES: tuple[Shape, ...] = (
             ),
         },
         {"split": _first("metadata.dataset_split"), "dataset": Path("dataset_id")},
+        hints={
+            "agent_response": "the outputs of a data set are its expected answers; take the agent's from another file:"
+            " --join answers=FILE --on id=ID --map agent_response=answers.COLUMN",
+        },
     ),
     Shape(
         "LangSmith experiment results",

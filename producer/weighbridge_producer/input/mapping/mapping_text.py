@@ -25,6 +25,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     is_template,
 )
+from weighbridge_producer.input.mapping.same_source import common_source
 from weighbridge_producer.input.mapping.special_forms import WRITTEN, form_of, is_clearly_a_form
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
@@ -174,13 +175,14 @@ class _Fields:
 
 
 def _refuse_same(inputs: Mapping[str, Value]) -> None:
-    """Raise MappingError if the agent's and the expected answer are one column, which every case would pass."""
+    """Raise MappingError if the agent's and the expected answer can be one value of a row, which would always pass."""
     answer, expected = inputs.get("agent_response"), inputs.get("expected_output")
-    if answer is None or isinstance(answer, Constant) or answer != expected:
+    if answer is None or expected is None or not (common := common_source(answer, expected)):
         return
+    verb = "are both mapped to" if str(answer) == str(expected) else "can both be read from"
     raise MappingError(
-        f"agent_response and expected_output are both mapped to {shorten(str(answer), 80, '...')!r}, so that every"
-        " answer would be the expected one",
+        f"agent_response and expected_output {verb} {shorten(common, 80, '...')!r}, so that an"
+        " answer would be compared with itself",
         "map expected_output to the column with the expected answers",
     )
 

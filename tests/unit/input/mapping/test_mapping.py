@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from weighbridge.errors import MappingError
+from weighbridge_producer.input.mapping.known_datasets import shape_of
 from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
 from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
 
@@ -129,6 +130,54 @@ def test_a_path_that_leads_nowhere_is_told_with_the_column_it_may_have_meant() -
     with pytest.raises(MappingError, match=r"no row has 'anwser', .* did you mean 'answer'\?"):
         refuse_missing_paths(mapping, [ROW, ROW], "a.csv")
     refuse_missing_paths(mapping, [ROW, {"anwser": 1}], "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("out", "/out"),
+        ("a.b", "/a/b"),
+        ("/a.b", "a.b"),  # a column whose name has a point
+        ("out|text", "answer|out"),
+        ("out", "gold|/out"),
+        ("{out}", "out"),
+        ("json(out)|out", "out"),
+        ("json(out)", "json(/out)"),
+        ("last_answer(messages)", "messages.-1.content"),
+        ("choices[answer]", "gold|choices[/answer]"),
+        ("letter(choices[answer])", "letter(choices[ answer ])"),
+    ],
+)
+def test_answers_that_can_be_read_from_one_place_are_refused(answer: str, expected: str) -> None:
+    for one, other in ((answer, expected), (expected, answer)):
+        with pytest.raises(MappingError, match="an answer would be compared with itself"):
+            parse_mapping([f"custom_id=id,agent_response={one},expected_output={other}"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("out", "out.text"),
+        ("out|text", "gold|label"),
+        ("choices[answer]", "choices[gold]"),
+        ("letter(choices[answer])", "choices[answer]"),
+        ("last_answer(messages)", "messages.0.content"),
+        ("{out} {text}", "out"),
+    ],
+)
+def test_answers_from_different_places_of_a_row_are_compared(answer: str, expected: str) -> None:
+    text = f"custom_id=id,agent_response={answer},expected_output={expected}"
+    assert str(parse_mapping([text])) == text
+
+
+def test_an_expected_output_within_the_answer_of_a_recognised_file_is_refused() -> None:
+    body = {"choices": [{"message": {"content": "Paris"}}]}
+    shape = shape_of([{"custom_id": "a", "response": {"body": body}}])
+    assert shape
+    base = shape.mapping(("agent_response",))
+    with pytest.raises(MappingError, match="an answer would be compared with itself"):
+        parse_mapping(["expected_output=response.body.choices.0.message.content"], base)
+    assert parse_mapping(["expected_output=gold.answer"], base)
 
 
 @pytest.mark.parametrize(
