@@ -14,6 +14,7 @@ from weighbridge_producer.input.mapping.evals_log import (
 )
 from weighbridge_producer.input.mapping.expected_answers import ExpectedAnswers
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.recorded_errors import RecordedError
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
@@ -23,6 +24,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     Value,
 )
+from weighbridge_producer.input.mapping.special_forms import faulting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,26 +32,6 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.mapping.field_mapping import OtherRows
     from weighbridge_producer.input.mapping.row_values import Row
-
-
-@dataclass(frozen=True, slots=True)
-class FirstEqual:
-    """The value of a promptfoo test's first `equals` assertion."""
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the value; MISSING if the test has none."""
-        asserts = Path("testCase.assert").of(row, number)
-        for each in asserts if isinstance(asserts, list) else ():
-            if isinstance(each, Mapping) and each.get("type") == "equals":
-                return each.get("value", MISSING)
-        return MISSING
-
-    def paths(self) -> Iterable[Path]:
-        """Return the paths of the assertions."""
-        return (Path("testCase.assert"),)
-
-    def __str__(self) -> str:
-        return "testCase.assert (the first equals)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +121,7 @@ class Shape:
         return [
             name
             for name, value in values.items()
-            if cases and all(value.of(row, 1) in (MISSING, None) for row in cases)
+            if cases and all(_lacks(value, row) for row in cases)
         ]
 
 
@@ -161,6 +143,13 @@ def with_other_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMapping:
 def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:
     has_sign = shape.has_sign is None or any(map(shape.has_sign, rows))
     return has_sign and all(map(shape.has_shape, rows))
+
+
+def _lacks(value: Value, row: Row) -> bool:
+    """Return whether a row lacks a value, rather than having one that is a fault."""
+    source = faulting(value)
+    is_fault = source is not None and source.fault(row, 1) is not None
+    return not is_fault and value.of(row, 1) in (MISSING, None)
 
 
 def _has(*paths: str) -> Callable[[Row], bool]:
@@ -208,7 +197,10 @@ SHAPES: tuple[Shape, ...] = (
         {
             "agent_response": Path("response.output"),
             "expected_output": FirstOf(
-                (FirstEqual(), *map(Path, ("vars.expected", "vars.answer", "vars.expected_output")))
+                (
+                    EqualsAssertion(),
+                    *map(Path, ("vars.expected", "vars.answer", "vars.expected_output")),
+                )
             ),
         },
         {"provider": _first("provider.label", "provider.id"), "vars": Path("vars")},

@@ -9,6 +9,7 @@ from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
 from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.json_cells import JsonCell
+from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.row_values import MISSING, FirstOf
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 WRITTEN = "choices[answer], letter(...), last_answer(messages) and json(column)"
 #: Forms for which a value of a row may be unfit, which is a fault of the row.
-Selection = Choice | Letter | JsonCell
+Selection = Choice | Letter | JsonCell | EqualsAssertion
 _Choosing = Choice | Letter
 
 
@@ -52,7 +53,9 @@ class Alternatives:
 def faulting(value: Value) -> Selection | Alternatives | None:
     """Return what says which rows have a value that is a fault; None if no row has one."""
     if isinstance(value, FirstOf):
-        return Alternatives.of(value.values)
+        first = value.values[0]
+        # What promptfoo compared is known from the assertion alone.
+        return first if isinstance(first, EqualsAssertion) else Alternatives.of(value.values)
     return value if isinstance(value, Selection) else None
 
 
