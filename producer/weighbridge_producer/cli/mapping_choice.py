@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.files.input_files import Paths
     from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.joins import Joins, JoinSpec
+    from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.rows.row_formats import Layout
 
 _WIDTH = 400
@@ -194,7 +195,20 @@ def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
         if lacking[0] not in fields and (hint := shape.hints.get(lacking[0])):
             raise MappingNeededError(seen.file, what, hint)
         text = ",".join(f"{name}={fields.get(name, COLUMN)}" for name in lacking)
-        raise MappingNeededError(seen.file, what, how_to_add(text, shape.custom_id))
+        raise MappingNeededError(
+            seen.file, what, how_to_add(text, _present_id(shape.custom_id, seen.rows))
+        )
+
+
+def _present_id(custom_id: Value, rows: Sequence[Row]) -> Value:
+    """Return the id of a shape, of alternatives only those that one of the first rows has."""
+    from weighbridge_producer.input.mapping.row_values import MISSING, FirstOf
+
+    if not isinstance(custom_id, FirstOf):
+        return custom_id
+    values = custom_id.values
+    present = [each for each in values if any(each.of(row, 1) is not MISSING for row in rows)]
+    return FirstOf(tuple(present) or values)
 
 
 def _recognised_mapping(

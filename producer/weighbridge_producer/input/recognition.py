@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.mapping.known_datasets import Shape
+    from weighbridge_producer.input.mapping.dataset_shape import Shape
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -164,14 +164,16 @@ def recognise_rows(
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not needed:
         return None
-    read_as = None if is_table or not seen.rows else _read_as(opened, settings)
-    if not is_table and not read_as:
+    may_map = maps_traces and "trace" not in needed
+    # Answers of batches are traces as well, but without an expected answer for graders of answers.
+    are_rows = is_table or not seen.rows or (shape is not None and may_map)
+    read_as = None if are_rows else _read_as(opened, settings)
+    if not is_table and not read_as and not shape:
         seen = under_keys(opened, seen, needed, settings)
     if not is_table and not seen.rows:
         if not _read_as(opened, settings):
             refuse_list_without_rows(opened, seen, settings)
         return None
-    may_map = maps_traces and "trace" not in needed
     are_parts = read_as is not None and read_as.begins_with(seen.rows[0])
     if read_as and not (may_map and (are_parts or read_as.trace == seen.rows[0])):
         return None

@@ -31,20 +31,19 @@ class EventsExcept:
             return "" if row["type"] in self.types else row["type"]
         return next((key for key in _AROUND if row.keys() == {key}), "")
 
+    def for_inputs(self, rows: Sequence[Row], inputs: Iterable[Value]) -> EventsExcept:
+        """Return these rows for a mapping to inputs: all but `match` events or, if these lack one, those with all."""
+        values = list(inputs)
+        types = {
+            row["type"]
+            for row in rows
+            if is_event(row) and all(value.of(row, 1) not in (MISSING, None) for value in values)
+        }
+        return EventsExcept(frozenset(types)) if types and _MATCH not in types else EventsExcept()
+
     def paths(self) -> Iterable[Path]:
         """Return the path of an event's type, and those of the other rows."""
         return map(Path, ("type", *_AROUND))
-
-
-def events_except_mapped(rows: Sequence[Row], inputs: Iterable[Value]) -> EventsExcept:
-    """Return the rows that are no cases of a mapping to inputs: all but `match` events or, if these lack one, those with all."""
-    values = list(inputs)
-    types = {
-        row["type"]
-        for row in rows
-        if is_event(row) and all(value.of(row, 1) not in (MISSING, None) for value in values)
-    }
-    return EventsExcept(frozenset(types)) if types and _MATCH not in types else EventsExcept()
 
 
 def is_event(row: Row) -> bool:

@@ -6,7 +6,7 @@ paths into the row on the right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
@@ -48,6 +48,9 @@ class OtherRows(Protocol):
 
     def kind(self, row: Row) -> str:
         """Return the kind of such a row; empty for a row that is a case."""
+
+    def for_inputs(self, rows: Sequence[Row], inputs: Iterable[Value]) -> OtherRows | None:
+        """Return the rows that are no cases of a mapping to inputs, by the first rows; None if all are cases."""
 
     def paths(self) -> Iterable[Path]:
         """Return the paths that are read from the row."""

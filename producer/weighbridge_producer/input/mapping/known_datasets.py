@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping.evals_log import (
-    EventsExcept,
-    events_except_mapped,
-    is_evals_row,
-    is_event,
-)
-from weighbridge_producer.input.mapping.expected_answers import ExpectedAnswers
-from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.answer_texts import ChatText, GeminiText
+from weighbridge_producer.input.mapping.braintrust_spans import ChildSpans, is_span
+from weighbridge_producer.input.mapping.dataset_shape import Shape
+from weighbridge_producer.input.mapping.evals_log import EventsExcept, is_evals_row, is_event
 from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.recorded_errors import RecordedError
 from weighbridge_producer.input.mapping.row_values import (
@@ -22,107 +18,14 @@ from weighbridge_producer.input.mapping.row_values import (
     FirstOf,
     Path,
     Template,
-    Value,
+    json_within,
 )
-from weighbridge_producer.input.mapping.special_forms import faulting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.mapping.field_mapping import OtherRows
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
-
-
-@dataclass(frozen=True, slots=True)
-class ChatText:
-    """The text of an answer in a chat completion, an Anthropic message or an OpenAI response."""
-
-    at: str
-
-    def of(self, row: Row, number: int) -> Any:
-        """Return the text; None if the answer has no text, MISSING if there is no answer."""
-        body = Path(self.at).of(row, number)
-        if not isinstance(body, Mapping):
-            return MISSING
-        content = Path("choices.0.message.content").of(body, number)
-        if content is MISSING:
-            content = body.get("content", body.get("output", MISSING))
-        if not isinstance(content, list):
-            return content
-        return "".join(_texts(content))
-
-    def paths(self) -> Iterable[Path]:
-        """Return the paths of the answer."""
-        return (Path(self.at),)
-
-    def __str__(self) -> str:
-        return f"{self.at} (the answer's text)"
-
-
-def _texts(parts: list[Any]) -> Iterable[str]:
-    for part in parts:
-        if not isinstance(part, Mapping):
-            continue
-        if isinstance(part.get("content"), list):  # a message of the Responses API
-            yield from _texts(part["content"])
-        elif isinstance(part.get("text"), str) and part.get("type") in {"text", "output_text"}:
-            yield part["text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The layout of one tool's rows, and the fields of a case that they provide."""
-
-    name: str
-    has_shape: Callable[[Row], bool]
-    custom_id: Value
-    inputs: Mapping[str, Value]
-    metadata: Mapping[str, Value]
-    rows: str = ""  #: JSON Pointer to the list of rows in a document
-    entries: Value | None = None  #: an object whose entries become metadata
-    error: RecordedError | None = None  #: what a row may have in place of an answer
-    expected_list: Path | None = None  #: what may be a list of accepted answers
-    others: OtherRows | None = None  #: the rows that are no cases
-    has_sign: Callable[[Row], bool] | None = None  #: what at least one of the rows must be
-    #: what to do if the rows lack a needed input, by its name; columns are proposed for others
-    hints: Mapping[str, str] = field(default_factory=dict)
-
-    def mapping(
-        self, needed: Sequence[str], graders: Sequence[GraderSpec] = ()
-    ) -> FieldMapping | None:
-        """Return the mapping to the inputs that graders need; None if the shape lacks one of them."""
-        if not all(name in self.inputs for name in needed):
-            return None
-        inputs = {name: self.inputs[name] for name in needed}
-        return FieldMapping(
-            self.custom_id,
-            inputs,
-            self.metadata,
-            entries=self.entries,
-            rows=self.rows,
-            name=self.name,
-            error=self.error,
-            others=self.others,
-            change=ExpectedAnswers(self.expected_list, tuple(graders))
-            if self.expected_list
-            else None,
-        )
-
-    def lacking(self, rows: Sequence[Row], needed: Sequence[str]) -> list[str]:
-        """Return those of the needed inputs that the shape has, but none of the rows, except rows with an error."""
-        cases = [
-            row
-            for row in rows
-            if not (self.error and self.error.fault(row, 1))
-            and not (self.others and self.others.kind(row))
-        ]
-        values = {name: self.inputs[name] for name in needed if name in self.inputs}
-        return [
-            name
-            for name, value in values.items()
-            if cases and all(_lacks(value, row) for row in cases)
-        ]
 
 
 def shape_of(rows: Sequence[Row]) -> Shape | None:
@@ -137,19 +40,12 @@ def with_other_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMapping:
     shape = shape_of(rows)
     if mapping.others or shape is None or shape.others is None:
         return mapping
-    return replace(mapping, others=events_except_mapped(rows, mapping.inputs.values()))
+    return replace(mapping, others=shape.others.for_inputs(rows, mapping.inputs.values()))
 
 
 def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:
     has_sign = shape.has_sign is None or any(map(shape.has_sign, rows))
     return has_sign and all(map(shape.has_shape, rows))
-
-
-def _lacks(value: Value, row: Row) -> bool:
-    """Return whether a row lacks a value, rather than having one that is a fault."""
-    source = faulting(value)
-    is_fault = source is not None and source.fault(row, 1) is not None
-    return not is_fault and value.of(row, 1) in (MISSING, None)
 
 
 def _has(*paths: str) -> Callable[[Row], bool]:
@@ -163,6 +59,14 @@ def _first(*paths: str, simple: bool = False) -> FirstOf:
     return FirstOf(tuple(map(Path, paths)), prefers_simple=simple)
 
 
+def _within(path: str) -> Iterator[str]:
+    """Yield the usual paths of a text within an object or a list of messages."""
+    for inner in ("answer", "output", "response", "text", "content"):
+        yield f"{path}.{inner}"
+    yield f"{path}.choices.0.message.content"
+    yield f"{path}.0.message.content"
+
+
 def _is_openai_batch(row: Row) -> bool:
     """Return whether a row is an answer of OpenAI's Batch API, or the error of a request without one."""
     if not _has("custom_id", "response")(row):
@@ -171,6 +75,25 @@ def _is_openai_batch(row: Row) -> bool:
     return _has("error.code" if is_unanswered else "response.body")(row)
 
 
+def _is_gemini_batch(row: Row) -> bool:
+    """Return whether a row is an answer of Vertex AI's or Gemini's batches, or the error of a request without one."""
+    response = json_within(row.get("response"))
+    has_response = isinstance(response, Mapping)
+    if "request" in row and "processed_time" in row:
+        return has_response or bool(row.get("status"))
+    is_answered = has_response and not _ANSWERED.isdisjoint(response)
+    return ("request" in row and is_answered) or (
+        "key" in row and (is_answered or isinstance(row.get("error"), Mapping))
+    )
+
+
+def _has_gemini_answer(row: Row) -> bool:
+    response = json_within(row.get("response"))
+    has_answer = isinstance(response, Mapping) and not _ANSWERED.isdisjoint(response)
+    return has_answer or "processed_time" in row
+
+
+_ANSWERED = frozenset({"candidates", "promptFeedback"})  #: keys of a response of Gemini
 _INSPECT_ANSWER = ("output.completion", "output.choices.0.message.content")
 
 INSPECT = Shape(
@@ -231,6 +154,17 @@ SHAPES: tuple[Shape, ...] = (
         error=RecordedError(
             "the provider", _first("result.error"), Path("result.type"), frozenset({"succeeded"})
         ),
+    ),
+    Shape(
+        "Gemini batch output",
+        _is_gemini_batch,
+        _first("key", "custom_id", "id", ROW_NUMBER),
+        {"agent_response": GeminiText("response"), "trace": Path("response")},
+        {"model": Path("response.modelVersion")},
+        error=RecordedError(
+            "the provider", _first("error", "status"), answer=_first("response.candidates")
+        ),
+        has_sign=_has_gemini_answer,
     ),
     Shape(
         "OpenAI Evals match events",
@@ -299,5 +233,25 @@ SHAPES: tuple[Shape, ...] = (
             ),
         },
         {},
+    ),
+    Shape(
+        "Braintrust root spans",
+        is_span,
+        Path("id"),
+        {
+            "agent_response": _first("output", *_within("output"), simple=True),
+            "expected_output": _first("expected", *_within("expected"), simple=True),
+        },
+        {"name": Path("span_attributes.name")},
+        entries=Path("metadata"),
+        error=RecordedError("Braintrust", _first("error"), answer=_first("output")),
+        expected_list=Path("expected"),
+        others=ChildSpans(),
+        hints={
+            "agent_response": "the root spans have no output; to grade other spans, name their columns:"
+            " --map custom_id=id,agent_response=COLUMN,expected_output=COLUMN",
+            "expected_output": "the root spans have no expected output; take it from another file:"
+            " --join gold=FILE --on id=ID --map expected_output=gold.COLUMN",
+        },
     ),
 )

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
+from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.recognition import recognise
@@ -79,6 +81,49 @@ def test_the_outcome_of_a_request_of_anthropics_batches_is_told(tmp_path: Path) 
         "expired",
         "errored: invalid_request_error: too long",
     ]
+
+
+@pytest.mark.parametrize("key", ["key", "id", None])
+def test_answers_and_errors_of_gemini_in_batches_are_told_apart(
+    key: str | None, tmp_path: Path
+) -> None:
+    request = {"contents": [{"role": "user", "parts": [{"text": "Capital?"}]}]}
+    parts = [{"text": "Let me think", "thought": True}, {"text": "Pa"}, {"text": "ris"}]
+    answered = {"candidates": [{"content": {"role": "model", "parts": parts}}]}
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}}
+    given: list[dict[str, Any]] = [
+        {"status": "", "response": answered},
+        {"status": "", "response": blocked},
+        {"status": "Bad Request: no role", "response": {}},
+        {"status": "", "response": {"candidates": [{"finishReason": "SAFETY"}]}},
+    ]
+    rows = [
+        {"processed_time": "2026-11-01", "request": request, **each, **({key: f"r{at}"} if key else {})}
+        for at, each in enumerate(given, 1)
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_bytes(lines(*rows))
+    texts = ['expected_output:="Paris"']
+    graders = [GraderSpec("string-match")]
+    paths = Paths([tmp_path / "a.jsonl"])
+    mapping, _ = choose_mapping(paths, graders, Settings(), texts=texts, saved=None, joins=())
+    found = list(Source(tmp_path / "a.jsonl", Settings(), mapping))
+    assert [line.fault and line.fault.code for line in found] == [None, None, "NO_ANSWER", None]
+    assert found[2].fault
+    assert found[2].fault.message.endswith("an answer: Bad Request: no role")
+    cases = [orjson.loads(line.raw) for line in found if not line.fault]
+    assert [case["inputs"]["agent_response"] for case in cases] == ["Paris", None, None]
+    assert [case["custom_id"] for case in cases] == [f"{'r' if key else ''}{n}" for n in (1, 2, 4)]
+
+
+def test_gemini_answers_of_a_batch_without_expected_ones_ask_for_them(tmp_path: Path) -> None:
+    response = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Paris"}]}}]}
+    (tmp_path / "a.jsonl").write_bytes(
+        lines({"key": "a", "response": response}, {"key": "b", "error": {"message": "busy"}})
+    )
+    paths, graders = Paths([tmp_path / "a.jsonl"]), [GraderSpec("string-match")]
+    with pytest.raises(MappingNeededError, match="Gemini batch output") as caught:
+        choose_mapping(paths, graders, Settings(), texts=(), saved=None, joins=())
+    assert "--on key=ID --map expected_output=gold.COLUMN" in str(caught.value.hint)
 
 
 def test_a_result_of_promptfoo_without_an_output_is_an_error_and_one_with_an_empty_output_is_not(
