@@ -47,7 +47,10 @@ class StringMatchConfig(GraderConfig):
         default=True,
         description="false folds case (`casefold`, so `STRASSE` equals `straße`)",
     )
-    ignore_punctuation: bool = Field(default=False, description="deletes ASCII punctuation")
+    ignore_punctuation: bool = Field(
+        default=False,
+        description="deletes ASCII punctuation, also where it carries meaning: `-5` equals `5`, `1.5` equals `15` and `C++` equals `C`",
+    )
     ignore_articles: bool = Field(
         default=False,
         description="deletes the whole words a, an and the in any case; one space stays between the words around them",
@@ -70,7 +73,7 @@ class StringMatchGrader(OutputGrader):
     id = "string-match"
     name = "String Match"
     description = "Exact string matching with optional normalization"
-    version = 2
+    version = 3
     has_plain_results = True
     Config = StringMatchConfig
     settings: StringMatchConfig
@@ -138,7 +141,8 @@ class StringMatchGrader(OutputGrader):
     ) -> Judgement:
         """Describe the difference of the two sides, with excerpts around the first difference."""
         kind, difference = differing.kind(), differing.shown()
-        reason = reason_for(kind, difference, expected_original, actual_original)
+        alike = differing.lookalikes() if kind == "lookalike" else ""
+        reason = reason_for(kind, difference, expected_original, actual_original, alike)
         what = f"{reason}; {differing.where()}"
         if self._alternatives:
             what += f"; none of {pluralize(len(self._alternatives), 'further answer')} is equal"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import string
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from weighbridge.graders.lookalikes import differing_characters, look_alike
+from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
 from weighbridge.text import pluralize, revealed
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Difference
+    from weighbridge.graders.meaningful_marks import Mark
 
 CONTEXT_CHARACTERS = 40  #: of equal text shown on each side of a difference
 PART_CHARACTERS = 80  #: of differing text shown on each side
@@ -24,12 +28,13 @@ _WHITESPACE = dict.fromkeys(
     )
 )
 _PUNCTUATION = dict.fromkeys(
-    map(ord, string.punctuation + "¡«·»¿‐‑‒–—―‖‗‘’‚‛“”„‟†‡•‣․‥…‧‰‱′″‴‵‶‷‸‹›※‼‽‾、。！，．：？")  # noqa: RUF001
+    map(ord, string.punctuation + "¡«·»¿‐‑‒–—―−‖‗‘’‚‛“”„‟†‡•‣․‥…‧‰‱′″‴‵‶‷‸‹›※‼‽‾、。！，．：？")  # noqa: RUF001
 )
 _REMOVED = _WHITESPACE | _PUNCTUATION
 _REMOVED_CHARACTERS = "".join(map(chr, _REMOVED))
 _AT_ONCE = 48  #: characters compared as one integer
 _PLACES = 20  #: occurrences of a text checked for being a whole word
+_WORD, _WORD_END = re.compile(r"\S*"), re.compile(r"\S*\Z")
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
 
@@ -39,6 +44,9 @@ Kind = Literal[
     "punctuation",
     "unicode",
     "formatting",
+    "number",
+    "symbol",
+    "lookalike",
     "empty",
     "wrapped",
     "partial",
@@ -51,6 +59,9 @@ WORDS: dict[Kind, str] = {
     "punctuation": "only punctuation differs",
     "unicode": "only the Unicode form differs",
     "formatting": "only the formatting differs (case, whitespace, punctuation or Unicode form)",
+    "number": "a number differs by its sign, its decimal point or an operator",
+    "symbol": "a symbol that carries meaning differs, such as + or #",
+    "lookalike": "only characters that look alike differ",
     "empty": "the answer is empty",
     "wrapped": "the expected text is inside other text",
     "partial": "the answer is only a part of the expected text",
@@ -80,11 +91,32 @@ class UnequalTexts(NamedTuple):
         if sum(self.differing) <= COMPARED_CHARACTERS:
             end = -tail or None
             kind = _kind_of(wanted[start:end], got[start:end])
+            if kind in {"punctuation", "formatting"}:
+                return self._differing_mark() or kind
             if kind:
                 return kind
+            if look_alike(wanted[start:end], got[start:end]):
+                return "lookalike"
         if _is_inside(wanted, got):
             return "wrapped"
         return "partial" if _is_inside(got, wanted) else "other"
+
+    def _differing_mark(self) -> Mark | None:
+        """Return whether marks that carry meaning differ, with the words around the difference, which say what they mean."""
+        wanted, got, start, tail = self
+        end = len(wanted) - tail
+        before = _WORD_END.search(wanted, max(0, start - CONTEXT_CHARACTERS), start)
+        after = _WORD.match(wanted, end, end + CONTEXT_CHARACTERS)
+        around = tuple(found[0] if found else "" for found in (before, after))
+        texts = (text[start : len(text) - tail].join(around) for text in (wanted, got))
+        expected, observed = (normalized("NFKC", text).casefold() for text in texts)
+        return differing_mark(expected, observed, _REMOVED)
+
+    def lookalikes(self) -> str:
+        """Return the code points and names of the characters that differ, if they look alike."""
+        wanted, got, start, tail = self
+        end = -tail or None
+        return differing_characters(wanted[start:end], got[start:end])
 
     def shown(self) -> Difference:
         """Return the difference for evidence, with invisible characters made visible."""
@@ -122,8 +154,13 @@ def unequal_texts(expected: str, observed: str) -> UnequalTexts:
     return UnequalTexts(expected, observed, start, _common_end(expected, observed, start))
 
 
-def reason_for(kind: Kind, difference: Difference, expected: str, observed: str) -> str:
-    """Return a description of expected and observed text; long texts are quoted around their first difference."""
+def reason_for(
+    kind: Kind, difference: Difference, expected: str, observed: str, characters: str = ""
+) -> str:
+    """Return a description of expected and observed text; long texts are quoted around their first difference.
+
+    `characters` are those that differ, of texts that look alike.
+    """
     if len(expected) > _QUOTED_CHARACTERS or len(observed) > _QUOTED_CHARACTERS:
         before, after = difference["before"], difference["after"]
         expected = f"{before}{difference['expected']}{after}"
@@ -131,7 +168,7 @@ def reason_for(kind: Kind, difference: Difference, expected: str, observed: str)
     else:
         expected = _with_visible_ends(revealed(expected))
         observed = _with_visible_ends(revealed(observed))
-    words = WORDS[kind]
+    words = f"{WORDS[kind]}, {characters}" if characters else WORDS[kind]
     return f"Expected '{expected}' but got '{observed}'{': ' if words else ''}{words}"
 
 
@@ -224,11 +261,12 @@ def _stands_in(part: str, whole: str) -> bool:
         at = whole.find(part, at + 1)
         if at < 0:
             return False
-        before, after = whole[max(0, at - 1) : at], whole[at + len(part) : at + len(part) + 1]
-        is_within_word = (part[0].isalnum() and before.isalnum()) or (
-            part[-1].isalnum() and after.isalnum()
+        end = at + len(part)
+        before, after = whole[max(0, at - 2) : at], whole[end : end + 2]
+        is_within_word = (part[0].isalnum() and before[-1:].isalnum()) or (
+            part[-1].isalnum() and after[:1].isalnum()
         )
-        if not is_within_word:
+        if not (is_within_word or is_cut(before, part, after)):
             return True
     return False
 

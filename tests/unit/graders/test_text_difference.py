@@ -46,7 +46,41 @@ def shown(observed, expected):
         ("theatre", "the", "other"),
         ("A bad idea", "b", "other"),
         ("Rome", "Lisbon", "other"),
-        ("P\u0430ris", "Paris", "other"),
+        ("P\u0430ris", "Paris", "lookalike"),
+        ("\u0391thens", "Athens", "lookalike"),
+        ("P\u0430riz", "Paris", "other"),
+        ("-5", "5", "number"),
+        ("\u22125", "5", "number"),
+        ("5", "-5", "number"),
+        ("it is -5 degrees", "it is 5 degrees", "number"),
+        ("-$5", "$5", "number"),
+        ("\u20135", "-5", "punctuation"),
+        ("\u22125", "-5", "punctuation"),
+        ("1.5", "15", "number"),
+        (".5", "5", "number"),
+        ("1.000", "1000", "number"),
+        ("3,5", "35", "number"),
+        ("1/2", "12", "number"),
+        ("About 1.5 KM", "about 15 km", "number"),
+        ("$1,000.50", "$1000.50", "punctuation"),
+        ("1,2,3", "1 2 3", "formatting"),
+        ("- 5", "5", "formatting"),
+        ("5.", "5", "punctuation"),
+        ("5-6", "56", "punctuation"),
+        ("C", "C++", "symbol"),
+        ("C#", "C", "symbol"),
+        ("c++", "C", "symbol"),
+        ("A", "A+", "symbol"),
+        ("5%", "5", "symbol"),
+        (">5", "<5", "symbol"),
+        ("# Lisbon", "Lisbon", "formatting"),
+        ("**Lisbon**", "Lisbon", "punctuation"),
+        ("self-made", "selfmade", "punctuation"),
+        ("The answer is -5", "5", "other"),
+        ("It is 2.5", "2", "other"),
+        ("I like C++", "C", "other"),
+        ("It is 5.", "5", "wrapped"),
+        ("between 3-5", "5", "wrapped"),
         ("Lisbon", "", "other"),
     ],
 )
@@ -104,6 +138,16 @@ def test_texts_that_look_alike_are_told_apart_by_their_code_points():
     assert "U+0430 instead of U+0061" in unequal_texts("Paris", "P\u0430ris").where()
 
 
+def test_the_reason_names_the_characters_that_look_alike():
+    result = StringMatchGrader().grade("P\u0430ris", "Paris")
+    assert result["details"]["reason"] == (
+        "Expected 'Paris' but got 'P\u0430ris': only characters that look alike differ,"
+        " U+0430 CYRILLIC SMALL LETTER A instead of U+0061 LATIN SMALL LETTER A"
+    )
+    result = StringMatchGrader().grade("\u0410\u0412\u0415\u041a \u0410", "ABEK A")
+    assert result["details"]["reason"].endswith("LATIN CAPITAL LETTER E, and 1 more")
+
+
 @given(expected=ANSWERS, observed=ANSWERS)
 def test_the_parts_put_together_are_the_texts(expected, observed):
     assume(expected != observed)
@@ -124,6 +168,8 @@ LARGE = {
     "one character": lambda: tuple("x" * 15_000_000 + c + "y" * 15_000_000 for c in "aA"),
     "ends": lambda: ("x" * 30_000_000, "x" * 29_000_001),
     "marks": lambda: ("\u0301\u0316" * 200_000, "\u0316\u0301" * 200_000),
+    "digits": lambda: ("." + "1" * 450_000 + "\u00a0", "1" * 450_000),
+    "numbers": lambda: ("1.2,3+" * 75_000, "123" * 75_000),
     "shifted": lambda: ("ab" * 450_000 + "c", "a" + "ab" * 450_000),
 }
 
@@ -131,7 +177,9 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "found"),
-    list(zip(LARGE, ("other", "case", "other", "unicode", "other"), strict=True)),
+    list(
+        zip(LARGE, ("other", "case", "other", "unicode", "number", "number", "other"), strict=True)
+    ),
 )
 def test_texts_of_thirty_megabytes_take_seconds_at_most(texts, found):
     observed, expected = LARGE[texts]()
