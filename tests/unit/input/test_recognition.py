@@ -529,6 +529,12 @@ def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> N
     assert text.startswith("custom_id=custom_id,")
 
 
+def test_a_metric_beside_the_expected_output_is_not_proposed_as_the_answer(tmp_path: Path) -> None:
+    rows = [{"doc_id": n, "target": str(n % 2), "acc": n % 2, "f1": n % 2} for n in range(4)]
+    text = proposed(tmp_path / "a.jsonl", lines(*rows), "string-match")
+    assert text == "custom_id=doc_id,expected_output=target,agent_response=COLUMN"
+
+
 def test_the_answers_of_a_data_set_are_not_proposed_as_the_agents(tmp_path: Path) -> None:
     rows = [
         {"id": f"e{n}", "inputs": {"q": n}, "outputs": {"answer": answer}, "dataset_id": "d"}

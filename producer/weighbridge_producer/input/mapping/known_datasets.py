@@ -10,6 +10,11 @@ from weighbridge_producer.input.mapping.answer_texts import ChatText, GeminiText
 from weighbridge_producer.input.mapping.braintrust_spans import ChildSpans, is_span
 from weighbridge_producer.input.mapping.dataset_shape import Shape
 from weighbridge_producer.input.mapping.evals_log import EventsExcept, is_evals_row, is_event
+from weighbridge_producer.input.mapping.likelihood_choices import (
+    ChoiceTarget,
+    LikeliestChoice,
+    likelihoods,
+)
 from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.recorded_errors import RecordedError
 from weighbridge_producer.input.mapping.row_values import (
@@ -93,6 +98,7 @@ def _has_gemini_answer(row: Row) -> bool:
     return has_answer or "processed_time" in row
 
 
+_SAMPLE = frozenset({"doc_id", "target", "filtered_resps"})  #: keys of lm-evaluation-harness
 _ANSWERED = frozenset({"candidates", "promptFeedback"})  #: keys of a response of Gemini
 _INSPECT_ANSWER = ("output.completion", "output.choices.0.message.content")
 
@@ -233,6 +239,14 @@ SHAPES: tuple[Shape, ...] = (
             ),
         },
         {},
+    ),
+    Shape(
+        "lm-evaluation-harness multiple choice",
+        lambda row: row.keys() >= _SAMPLE and likelihoods(row) is not None,
+        Path("doc_id"),
+        {"agent_response": LikeliestChoice(), "expected_output": ChoiceTarget()},
+        {"acc": Path("acc")},
+        expected_list=ChoiceTarget(),
     ),
     Shape(
         "Braintrust root spans",

@@ -9,6 +9,7 @@ from weighbridge_producer.input.mapping.choice_columns import CHOICE_COLUMNS
 from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.json_cells import JsonCell
+from weighbridge_producer.input.mapping.likelihood_choices import LikeliestChoice
 from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.row_values import MISSING, FirstOf
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 WRITTEN = "choices[answer], letter(...), last_answer(messages) and json(column)"
 #: Forms for which a value of a row may be unfit, which is a fault of the row.
-Selection = Choice | Letter | JsonCell | EqualsAssertion
+Selection = Choice | Letter | JsonCell | EqualsAssertion | LikeliestChoice
 _Choosing = Choice | Letter
 
 

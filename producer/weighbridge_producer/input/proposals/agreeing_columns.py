@@ -14,6 +14,7 @@ from weighbridge_producer.input.proposals.column_names import (
     is_agents,
     is_always_agents,
     is_asked,
+    is_metric,
     is_wrong,
     may_name_text,
     normal,
@@ -83,7 +84,12 @@ def _may_be(field: str, path: str) -> bool:
     """Return whether a name does not forbid that a column is a field."""
     name = normal(Path(path).name)
     is_option = any(_OPTIONS.search(normal(part)) for part in Path(path).parts)
-    if is_wrong(path) or is_option or not (may_name_text(path) and can_be(field, path)):
+    if (
+        is_wrong(path)
+        or is_metric(path)
+        or is_option
+        or not (may_name_text(path) and can_be(field, path))
+    ):
         return False
     if field == _RESPONSE:
         return True

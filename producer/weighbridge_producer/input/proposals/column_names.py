@@ -128,6 +128,11 @@ _AGENTS = re.compile(
     "^(?:model|agent|assistant|system|candidate|actual)$"
     "|predict|response|output|completion|generat|hypothes"
 )
+#: Names of metrics, whose values beside an answer say how good it is.
+_METRICS = re.compile(
+    r"^(?:acc(?:norm|mutualinfo|uracy)?|exactmatch|em|f1(?:score)?|(?:sacre)?bleu\d?|rouge\w*|meteor|chrf|ter|wer|cer|mcc"
+    r"|perplexity|brier(?:score)?|bertscore\w*|pass(?:at)?\d+|score)$"
+)
 _VERDICTS = frozenset(
     ["feedback", "scores", "score", "metrics", "annotations", "evaluation", "evaluations"]
 )
@@ -183,6 +188,11 @@ def may_name_text(path: str) -> bool:
     """Return whether a name is neither an id's nor a measurement's."""
     name = normal(Path(path).name)
     return is_for_groups(path) and name not in ID_NAMES and not _ABOUT.search(name)
+
+
+def is_metric(path: str) -> bool:
+    """Return whether a name is that of a metric."""
+    return bool(_METRICS.search(normal(Path(path).name)))
 
 
 def is_value_name(path: str) -> bool:

@@ -14,6 +14,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
     is_asked,
+    is_metric,
     is_reference,
     may_name_text,
 )
@@ -56,7 +57,8 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     texts = {
         path: [_words(value) for value in values]
         for path, values in columns.items()
-        if (_are_texts(values) and not is_asked(path)) or path in {response, expected}
+        if (_are_texts(values) and not (is_asked(path) or is_metric(path)))
+        or path in {response, expected}
     }
     paths = list(texts)[:_COLUMNS_COMPARED]
     pairs: Iterable[tuple[str, str]] = (
