@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _FIRST = "0"
 _PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*")  #: a key that jq takes as it is
+#: Names of lists of accepted answers. `possible_answers` may also be what an answer is chosen from.
+_ALIASES = re.compile("alias|synonym|(?<!un)(?<!not)accept")
+_NORMALIZED = "normali"  #: in the name of texts that were changed for a comparison
 _CORRECT = "correct"  #: a tag, or the end of a boolean's name, of a correct entry
 
 
@@ -49,6 +52,32 @@ def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, b
     if not (lists and are_texts):
         return "", False
     return around, any(len(set(each)) > 1 for each in lists)
+
+
+def list_of_aliases(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
+    """Return the path to a list of further accepted answers beside one, and whether it has that answer too in all rows.
+
+    So it is in TriviaQA, with `answer.aliases` beside `answer.value`. The path is empty if there is no such list.
+    """
+    around = path.rpartition(".")[0]
+    is_normalized = _NORMALIZED in normal(Path(path).name)
+    for other, lists in columns.items():
+        name = normal(Path(other).name)
+        is_beside = other.rpartition(".")[0] == around and bool(_ALIASES.search(name))
+        if not is_beside or (_NORMALIZED in name) != is_normalized:
+            continue
+        if any(isinstance(json_within(each), list) for each in lists):
+            answers = columns[path]
+            has_all = len(lists) == len(answers) and all(
+                isinstance(names, list) and _are_texts(names) and answer in names
+                for answer, names in zip(answers, lists, strict=True)
+            )
+            return other, has_all
+    return "", False
+
+
+def _are_texts(entries: list[Any]) -> bool:
+    return all(isinstance(each, str) for each in entries)
 
 
 def how_to_keep_correct(path: str, rows: Sequence[Row]) -> str:

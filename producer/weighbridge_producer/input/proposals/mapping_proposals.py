@@ -17,6 +17,7 @@ from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_keep_correct,
+    list_of_aliases,
     list_of_answers,
     list_of_several,
     lists_of_several,
@@ -96,6 +97,7 @@ class _Draft:
     in_json: JsonColumn | None = field(init=False)
     answers: str = field(init=False)  #: path of a list of expected answers, if there is one
     has_several: bool = field(init=False)  #: True if that has several answers in one of the rows
+    further: str = field(init=False)  #: path of a list of further answers that is not taken
     notes: list[str] = field(default_factory=list)
 
     def choose_columns(self) -> None:
@@ -142,7 +144,15 @@ class _Draft:
         self._look_for_several_answers()
 
     def _look_for_several_answers(self) -> None:
-        self.answers, self.has_several = list_of_answers(self._path_of(_EXPECTED), self.columns)
+        path = self._path_of(_EXPECTED)
+        self.further = ""
+        self.answers, self.has_several = list_of_answers(path, self.columns)
+        if self.answers or path not in self.columns:
+            return
+        aliases, has_all = list_of_aliases(path, self.columns)
+        if aliases and has_all:
+            self.answers, self.has_several = aliases, True
+        self.further = "" if has_all else aliases
 
     def _path_of(self, name: str) -> str:
         """Return the path of an input; of alternatives for a cell with JSON, that of the first."""
@@ -208,6 +218,8 @@ class _Draft:
         if several := list_of_several(self._path_of(_RESPONSE), self.rows):
             notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
         expected = self._path_of(_EXPECTED)
+        if self.further:
+            notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
         if not self.has_several and (several := list_of_several(expected, self.rows)):
             notes.append(
                 f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one"

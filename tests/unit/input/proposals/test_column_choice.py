@@ -401,3 +401,40 @@ def test_an_id_within_lists_is_said_to_be_that_of_the_first_entry_alone() -> Non
         "only the first entry"
         not in propose([{"id": "a", "tags": ["x", "y"]}], ["agent_response"]).caution
     )
+
+
+TRIVIA = {
+    "value": "Paris",
+    "aliases": ["Paris", "City of Light"],
+    "normalized_value": "paris",
+    "normalized_aliases": ["paris", "city of light"],
+}
+
+
+def test_further_accepted_answers_beside_one_are_proposed_with_it():
+    row = {"question_id": "q", "answer": TRIVIA, "prediction": "City of Light"}
+    found = propose([row], NEEDED, accepts_several=True)
+    assert found.fields["expected_output"] == "answer.aliases"
+    assert not found.caution
+    alone = propose([row], NEEDED)
+    assert alone.fields["expected_output"] == "answer.value"
+    assert "only the first of several answers" in alone.caution
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["City of Light"], '["Paris", "City of Light"]'],
+    ids=["without the answer", "JSON in a text"],
+)
+def test_further_accepted_answers_that_cannot_be_taken_are_named(names):
+    row = {"id": 1, "gold": "Paris", "accepted_answers": names, "prediction": "Paris"}
+    found = propose([row], NEEDED, accepts_several=True)
+    assert found.fields["expected_output"] == "gold"
+    assert "without the further accepted answers in 'accepted_answers'" in found.caution
+
+
+def test_what_an_answer_is_chosen_from_is_no_list_of_accepted_answers():
+    row = {"id": 1, "gold": "Paris", "possible_answers": ["Paris", "Rome"], "prediction": "Rome"}
+    found = propose([row], NEEDED, accepts_several=True)
+    assert found.fields["expected_output"] == "gold"
+    assert not found.leaves_out_answers
