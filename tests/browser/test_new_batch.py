@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
+import pytest
 from playwright.sync_api import expect
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from support.browser import PHONE
 from support.cases import sleepy_cases, true_false_cases, write_cases
@@ -420,3 +421,57 @@ def test_pasted_rows_of_a_table_get_columns_to_pick_and_guesses_are_said_to_be(p
     expect(columns.get_by_label("agent_response")).to_have_value("c2")
     columns.get_by_label("agent_response").select_option("c4")
     expect(preview(page)).to_contain_text('"agent_response":"b"')
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_graders_may_be_chosen_after_the_file_and_changed_and_another_file_has_its_own_columns(
+    page: Page, watch: Watch, tmp_path: Path, ending: str
+) -> None:
+    watch.expected_statuses = {422}  # of a preview before Budget has its first limit
+    for name, row in (
+        ("answers", {"key": "q1", "out": "Graz", "response": "Paris", "gold": "Paris"}),
+        ("others", {"uid": "r1", "completion": "Rome", "label": "Rome"}),
+    ):
+        table = pa.Table.from_pylist([row])
+        if ending == "csv":
+            csv.write_csv(table, tmp_path / f"{name}.csv")
+        else:
+            parquet.write_table(table, tmp_path / f"{name}.parquet")
+    page.goto("/new")
+    columns = page.get_by_role("group", name="Columns of your rows")
+    page.get_by_label("Or drop files here").set_input_files(tmp_path / f"answers.{ending}")
+    expect(columns.get_by_label("agent_response")).to_have_value("response")
+    page.get_by_label("String Match", exact=True).check()
+    expect(preview(page)).to_contain_text("0 of them")
+    expect(columns.get_by_label("expected_output")).to_have_value("gold")
+
+    columns.get_by_label("agent_response").select_option("out")
+    page.get_by_label("Loop", exact=True).check()
+    expect(columns.get_by_label("trace")).to_have_value("")
+    expect(columns.get_by_label("agent_response")).to_have_value("out")
+    page.get_by_label("Loop", exact=True).uncheck()
+    expect(columns.get_by_label("trace")).to_have_count(0)
+    expect(columns.get_by_label("agent_response")).to_have_value("out")
+    expect(preview(page)).to_contain_text('"agent_response":"Graz"')
+
+    page.get_by_label("Or drop files here").set_input_files(tmp_path / f"others.{ending}")
+    expect(columns.get_by_label("custom_id")).to_have_value("uid")
+    expect(columns.get_by_label("agent_response")).to_have_value("completion")
+    expect(columns.get_by_label("expected_output")).to_have_value("label")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_role("main")).to_contain_text("All jobs: 1 passed")
+
+
+def test_pasted_rows_with_other_columns_get_pickers_of_their_own(page: Page) -> None:
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Paste lines").fill("id,response,gold\nq1,Paris,Paris\n")
+    columns = page.get_by_role("group", name="Columns of your rows")
+    expect(columns.get_by_label("agent_response")).to_have_value("response")
+    page.get_by_label("Paste lines").fill("uid,completion,label\nr1,Rome,Rome\n")
+    expect(columns.get_by_label("custom_id")).to_have_value("uid")
+    expect(columns.get_by_label("agent_response")).to_have_value("completion")
+    page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
+    expect(columns).to_be_hidden()
+    expect(preview(page)).to_contain_text("cases, one per line")

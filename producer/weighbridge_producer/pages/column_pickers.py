@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.text import shorten
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.row_values import MISSING, ROW_NUMBER, Path, Template
-from weighbridge_producer.input.recognition import needed_inputs
+from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.rows.source_rows import excerpt_of
 from weighbridge_producer.pages.forms import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row, Value
+    from weighbridge_producer.input.proposals.proposal import Proposal
 
 _PREFIX = "map."
 _METADATA = "metadata"
+_NO_INPUTS = ("custom_id", _METADATA)
 _SAMPLE_CHARACTERS = 40
 
 
@@ -40,12 +43,40 @@ class Picker:
 
 
 @dataclass(frozen=True, slots=True)
+class Picks:
+    """The columns that were chosen with the pickers of a form."""
+
+    paths: Mapping[str, tuple[str, ...]]  #: by field; empty for a picker without a choice
+
+    @classmethod
+    def of(cls, entries: Entries) -> Picks:
+        """Return the choices in a form."""
+        return cls(
+            {
+                name.removeprefix(_PREFIX): tuple(filter(None, paths))
+                for name, paths in entries.items()
+                if name.startswith(_PREFIX)
+            }
+        )
+
+    @property
+    def text(self) -> str:
+        """The mapping; empty if no input has a column."""
+        if not any(self.paths[name] for name in self.paths if name not in _NO_INPUTS):
+            return ""
+        return ",".join(f"{name}={path}" for name, paths in self.paths.items() for path in paths)
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnPickers:
     """The pickers and layout for rows with custom columns."""
 
     layout: str  #: description of the file's layout
     pickers: tuple[Picker, ...]
     samples: dict[str, str]  #: the beginning of a column's first value, by its path
+    mapping: (
+        FieldMapping | None
+    )  #: what they are set to; None if there is something to choose first
     caution: str = ""  #: what to check in the proposed columns
 
     @property
@@ -53,35 +84,73 @@ class ColumnPickers:
         """A key that is equal for equal pickers."""
         return "|".join([self.layout, *(p.field for p in self.pickers), *self.pickers[0].columns])
 
+    def keep(self, picks: Picks) -> bool:
+        """Return whether all columns that were chosen before can still be chosen."""
+        return all(
+            set(picks.paths.get(picker.field, ())) <= set(picker.chosen) for picker in self.pickers
+        )
+
 
 def pickers_of(
-    seen: Recognised, graders: Sequence[GraderSpec], mapping: FieldMapping | None
+    seen: Recognised,
+    graders: Sequence[GraderSpec],
+    mapping: FieldMapping | None,
+    picks: Picks | None = None,
 ) -> ColumnPickers:
-    """Return the pickers for rows, set to a mapping or else to the proposed columns."""
+    """Return the pickers for rows, set to a mapping, or else to what was picked before and to the proposed columns.
+
+    What was picked is kept for fields and columns that can still be picked.
+    """
     proposal = seen.proposal
     columns = (ROW_NUMBER, *(proposal.columns if proposal else ()))
-    shown = mapping or (proposal.mapping if proposal else None)
-    values = dict(shown.fields()) if shown else {}
-    found = {name: _texts_of(value) for name, value in values.items()}
-    if proposal and not shown:
-        found = {name: (path,) for name, path in proposal.fields.items()}
-    metadata = tuple(
-        path for name, texts in found.items() if name.startswith("metadata.") for path in texts
-    )
-    fields = ("custom_id", *needed_inputs(graders))
-    chosen = {field: found.get(field, ())[:1] for field in fields}
+    fields = ("custom_id", *(needed_inputs(graders) or USUAL_INPUTS))
+    found = _found(proposal, mapping)
+    picked = {} if mapping or picks is None else _still_offered(picks, fields, columns)
+    found |= picked
     pickers = [
-        Picker(field, texts, tuple(dict.fromkeys((*columns, *filter(_is_template, texts)))))
-        for field, texts in chosen.items()
+        Picker(name, texts, tuple(dict.fromkeys((*columns, *filter(_is_template, texts)))))
+        for name, texts in ((name, found.get(name, ())[:1]) for name in fields)
     ]
-    pickers.append(Picker(_METADATA, metadata, columns[1:], takes_many=True))
-    caution = proposal.caution if proposal and not mapping else ""
+    pickers.append(Picker(_METADATA, found[_METADATA], columns[1:], takes_many=True))
     samples = {
         path: _sample_of(Template(path) if _is_template(path) else Path(path), seen.rows)
         for picker in pickers
         for path in picker.columns
     }
-    return ColumnPickers(str(seen.layout), tuple(pickers), samples, caution)
+    used = mapping or (proposal.mapping if proposal else None)
+    if picked:
+        text = Picks({picker.field: picker.chosen for picker in pickers}).text
+        used = parse_mapping([text]) if text else None
+    is_proposed = not mapping and not picked.keys() >= set(fields)
+    caution = proposal.caution if proposal and is_proposed else ""
+    return ColumnPickers(str(seen.layout), tuple(pickers), samples, used, caution)
+
+
+def _found(proposal: Proposal | None, mapping: FieldMapping | None) -> dict[str, tuple[str, ...]]:
+    """Return the paths of a mapping, or else of a proposal, by field."""
+    shown = mapping or (proposal.mapping if proposal else None)
+    values = dict(shown.fields()) if shown else {}
+    found = {name: _texts_of(value) for name, value in values.items()}
+    if proposal and not shown:
+        found = {name: (path,) for name, path in proposal.fields.items()}
+    entries = [texts for name, texts in found.items() if name.startswith(f"{_METADATA}.")]
+    return found | {_METADATA: tuple(path for texts in entries for path in texts)}
+
+
+def _still_offered(
+    picks: Picks, fields: Sequence[str], columns: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return what was picked, without fields and columns that are not offered any more."""
+
+    def is_offered(text: str) -> bool:
+        paths = [path.text for path in Template(text).paths()] if _is_template(text) else [text]
+        return set(paths) <= set(columns)
+
+    picked = {name: picks.paths[name] for name in fields if name in picks.paths}
+    kept = {name: paths for name, paths in picked.items() if all(map(is_offered, paths))}
+    if kept:  # browsers send nothing for a list in which nothing is selected
+        kept[_METADATA] = tuple(filter(is_offered, picks.paths.get(_METADATA, ())))
+    return kept
 
 
 def _texts_of(value: Value) -> tuple[str, ...]:
@@ -101,18 +170,3 @@ def _sample_of(path: Value, rows: Sequence[Row]) -> str:
     value = next((value for value in values if value not in (MISSING, None, "")), "")
     text = value if isinstance(value, str) else excerpt_of(value)
     return shorten(" ".join(text[: 4 * _SAMPLE_CHARACTERS].split()), _SAMPLE_CHARACTERS)
-
-
-def mapping_in(entries: Entries) -> str:
-    """Return the mapping entered in a form, as text or with the pickers; empty if there is none."""
-    written = entries.get("mapping", [""])[-1].strip()
-    if written:
-        return written
-    picked = [
-        f"{name.removeprefix(_PREFIX)}={path}"
-        for name, paths in entries.items()
-        if name.startswith(_PREFIX)
-        for path in paths
-        if path
-    ]
-    return ",".join(picked)

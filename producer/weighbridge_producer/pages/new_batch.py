@@ -14,7 +14,7 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.files.input_files import ENDINGS_IN_FOLDERS, OUR_RESULTS
 from weighbridge_producer.pages import parquet_parts
-from weighbridge_producer.pages.column_pickers import mapping_in
+from weighbridge_producer.pages.column_pickers import Picks
 from weighbridge_producer.pages.forms import Entries
 from weighbridge_producer.pages.grader_selection import ChosenGraders
 from weighbridge_producer.pages.parquet_parts import is_parquet_name
@@ -32,6 +32,8 @@ from weighbridge_producer.service.uploads.upload import FORM, receive_batch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from weighbridge_producer.pages.column_pickers import ColumnPickers
+
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
 _BOTH = "there are both pasted lines and a file"
@@ -45,12 +47,17 @@ class NewBatchForm:
         self._catalogue = catalogue
         self.graders = ChosenGraders.of(catalogue, {})
         self.text = ""
-        self.mapping = ""  #: from the text field or the column pickers
-        self.written_mapping = ""  #: from the text field
+        self.written_mapping = ""  #: from the text field, instead of the picks
+        self.picks = Picks({})
         self.is_strict = False
         self.file_size = 0  #: of the first file, reported by the browser; 0 if unknown
         self.files = 0  #: number of files, reported by the browser; 0 if unknown
         self.is_submitting = False  #: True if this is the last preview before the upload
+
+    @property
+    def mapping(self) -> str:
+        """The mapping, from the text field or the column pickers."""
+        return self.written_mapping or self.picks.text
 
     def fill(self, fields: list[tuple[str, str]]) -> None:
         """Fill in the form from its entries."""
@@ -60,8 +67,8 @@ class NewBatchForm:
             entries.setdefault(name, []).append(value.replace("\r\n", "\n"))
         self.graders = ChosenGraders.of(self._catalogue, entries)
         self.text = entries.get("text", [""])[-1]
-        self.mapping = mapping_in(entries)
-        self.written_mapping = entries.get("mapping", [""])[-1]
+        self.written_mapping = entries.get("mapping", [""])[-1].strip()
+        self.picks = Picks.of(entries)
         self.is_strict = "strict" in entries
         self.is_submitting = "submitting" in entries
         self.file_size = _number(entries.get("file_size", [""])[-1])
@@ -174,15 +181,14 @@ def _preview(
     if has_text:
         name, head = _PASTED, form.text.encode(errors="replace")
     params = form.params(name)
-    if form.is_submitting and params.mapping:
-        check_mapping(params.mapping, params.graders)
+    written = params.mapping if form.written_mapping else None
+    if form.is_submitting and written:
+        check_mapping(written, params.graders)
     elsewhere = {grader for worker in client.workers() for grader in worker.graders}
     beginning = _head_of(name, head, form.file_size)
-    preview = preview_of(beginning, params.graders, client.settings, elsewhere, params.mapping)
-    if form.is_submitting and preview.columns and not params.mapping:
-        raise _refused(
-            "the input has columns of its own", "choose the column for each field of a case"
-        )
+    preview = preview_of(beginning, params.graders, client.settings, elsewhere, written, form.picks)
+    if form.is_submitting and preview.columns and not written:
+        _check_picks(form.picks, preview.columns, params)
     if form.is_submitting and preview.names_no_grader:
         raise _refused(
             "none of the first lines names a grader, and none is chosen", "choose a grader"
@@ -192,6 +198,20 @@ def _preview(
     if has_both:
         preview.note = f"{_BOTH}: remove one of them. Only the lines are previewed."
     return preview
+
+
+def _check_picks(picks: Picks, columns: ColumnPickers, params: SubmissionParams) -> None:
+    """Raise ProblemError or MappingError if the columns of an input are not the chosen ones."""
+    if not params.mapping:
+        raise _refused(
+            "the input has columns of its own", "choose the column for each field of a case"
+        )
+    check_mapping(params.mapping, params.graders)
+    if not columns.keep(picks):
+        raise _refused(
+            "the input has other columns than the chosen ones",
+            "preview it again, and check the column for each field of a case",
+        )
 
 
 def _number(text: str) -> int:

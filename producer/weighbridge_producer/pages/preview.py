@@ -31,7 +31,7 @@ from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, 
 from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.traces.trace_cases import input_kind
-from weighbridge_producer.pages.column_pickers import ColumnPickers, pickers_of
+from weighbridge_producer.pages.column_pickers import ColumnPickers, Picks, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of
 from weighbridge_producer.pages.parquet_parts import (
     ParquetParts,
@@ -192,8 +192,12 @@ def preview_of(
     settings: Settings,
     elsewhere: Collection[str] = (),
     mapping: FieldMapping | None = None,
+    picks: Picks | None = None,
 ) -> Preview:
-    """Return the preview of an input's beginning, read as on submission; `elsewhere` are graders on workers."""
+    """Return the preview of an input's beginning, read as on submission; `elsewhere` are graders on workers.
+
+    `picks` are for rows whose columns have to be chosen; other inputs do not need them.
+    """
     packing = head.packing
     is_one_line = not packing and b"\n" not in head.content
     head = head.bounded()
@@ -204,7 +208,7 @@ def preview_of(
             raise
         seen = None
     if seen and not seen.rows and is_parquet_name(head.name):
-        return _preview_of_columns(head, specs, mapping, seen)
+        return _preview_of_columns(head, specs, mapping, picks, seen)
     if seen and not head.is_whole and _may_be_elsewhere(seen, head, settings):
         return _unseen("rows", packing, _NO_ROWS, mapping)
     if seen and not seen.rows and seen.mapping and not mapping:
@@ -212,7 +216,7 @@ def preview_of(
     if seen and not seen.rows:
         return _unseen("rows", packing, _NO_ROWS, mapping)
     if seen or mapping:
-        preview = _preview_of_rows(head, specs, settings, elsewhere, mapping, seen)
+        preview = _preview_of_rows(head, specs, settings, elsewhere, mapping, picks, seen)
         is_empty = not (preview.lines or preview.columns or head.is_whole)
         return (
             _unseen("lines", packing, _why_nothing(is_one_line), mapping) if is_empty else preview
@@ -247,40 +251,45 @@ def _preview_of_rows(
     settings: Settings,
     elsewhere: Collection[str],
     mapping: FieldMapping | None,
+    picks: Picks | None,
     seen: Recognised | None,
 ) -> Preview:
-    """Return the preview of rows as cases, with the given mapping or else the proposed one."""
+    """Return the preview of rows as cases, with the given mapping or else that of the pickers."""
     preview = Preview("rows", head.packing)
     if seen and seen.proposal:
-        preview.columns = _with_hints(pickers_of(seen, specs, mapping), seen, mapping)
+        preview.columns = _with_hints(pickers_of(seen, specs, mapping, picks), seen)
     used = mapping or (seen.mapping if seen else None)
     if not mapping:
         _with_mapping(preview, used)
-    if used is None and seen and seen.proposal:
-        used = seen.proposal.mapping
+    if used is None and preview.columns:
+        used = preview.columns.mapping
     if used is None:
         preview.note = "Choose the columns that hold the fields of a case."
         return preview
+    is_picked = preview.columns and seen and seen.proposal and used is not seen.proposal.mapping
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
     used = with_accepted_answers(used, specs)
     preview.is_all = _look_at(head, settings, builder, used) and head.is_whole
     if not mapping and seen and seen.mapping:
         builder.note("; ".join(filter(None, (preview.note, seen.lists_hint()))))
-    if mapping and seen:  # for a proposal, the pickers say it
+    if (mapping or is_picked) and seen:  # for a proposal, the pickers say it
         builder.note("; ".join(filter(None, (preview.note, compared_hint(seen.rows, used)))))
     return preview
 
 
-def _with_hints(
-    columns: ColumnPickers, seen: Recognised, mapping: FieldMapping | None
-) -> ColumnPickers:
-    """Return pickers that also say what to check in a proposal besides its names, unless a mapping is given."""
-    hints = [] if mapping else seen.hints()
+def _with_hints(columns: ColumnPickers, seen: Recognised) -> ColumnPickers:
+    """Return pickers that also say what to check in a proposal besides its names, if they are set to it."""
+    is_proposed = seen.proposal and columns.mapping is seen.proposal.mapping
+    hints = seen.hints() if is_proposed else []
     return replace(columns, caution="; ".join(filter(None, (columns.caution, *hints))))
 
 
 def _preview_of_columns(
-    head: Head, specs: Sequence[GraderSpec], mapping: FieldMapping | None, seen: Recognised
+    head: Head,
+    specs: Sequence[GraderSpec],
+    mapping: FieldMapping | None,
+    picks: Picks | None,
+    seen: Recognised,
 ) -> Preview:
     """Return the preview of a Parquet file whose rows have not arrived, by its columns."""
     row = row_of_schema(head.stream())
@@ -288,7 +297,8 @@ def _preview_of_columns(
         return _unseen("rows", head.packing, _NO_ROWS, mapping)
     preview = Preview("rows", head.packing, note=_ONLY_COLUMNS)
     needed = needed_inputs(specs) or USUAL_INPUTS
-    preview.columns = pickers_of(replace(seen, proposal=propose([row], needed)), specs, mapping)
+    seen = replace(seen, proposal=propose([row], needed))
+    preview.columns = pickers_of(seen, specs, mapping, picks)
     return preview
 
 

@@ -29,6 +29,7 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
         *STATIC_FOLDER.glob("*.css"),
         STATIC_FOLDER / "page.js",
         STATIC_FOLDER / "upload.js",
+        STATIC_FOLDER / "columns.js",
         STATIC_FOLDER / "folders.js",
         STATIC_FOLDER / "report.js",
     ]:
@@ -40,7 +41,7 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["page.js", "upload.js", "folders.js"])
+@pytest.mark.parametrize("name", ["page.js", "upload.js", "folders.js", "columns.js"])
 def test_our_scripts_make_no_markup_of_text(name: str) -> None:
     script = (STATIC_FOLDER / name).read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)

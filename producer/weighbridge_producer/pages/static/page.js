@@ -72,6 +72,9 @@ function enhanceNewBatch(form) {
   };
 
   const chosenFile = () => {
+    // An answer about the files before would bring back their columns.
+    looking?.abort();
+    removePickers();
     const chosen = chosenFiles(form);
     const size = chosen.reduce((bytes, each) => bytes + each.size, 0).toLocaleString("en");
     const name = chosen.length > 1 ? `${chosen.length.toLocaleString("en")} files` : chosen[0]?.name;
@@ -153,21 +156,6 @@ function adopt(page, id) {
   const found = page.getElementById(id);
   if (found) document.getElementById(id).replaceChildren(...found.childNodes);
   return Boolean(found);
-}
-
-// The columns of the chosen file; selections are kept while the columns are the same.
-function adoptColumns(page) {
-  const found = page.getElementById("columns");
-  const shown = document.getElementById("columns");
-  if (!found) return;
-  if (found.dataset.key === shown.dataset.key) {
-    const texts = Array.from(found.querySelectorAll("option"), (option) => option.textContent);
-    for (const [index, option] of shown.querySelectorAll("option").entries()) option.textContent = texts[index];
-    return;
-  }
-  shown.dataset.key = found.dataset.key;
-  shown.hidden = found.hidden;
-  adopt(page, "columns");
 }
 
 // Errors of fields are shown beside them until all fields are valid.
