@@ -475,3 +475,33 @@ def test_pasted_rows_with_other_columns_get_pickers_of_their_own(page: Page) -> 
     page.get_by_label("Paste lines").fill(orjson.dumps(next(true_false_cases(1))).decode())
     expect(columns).to_be_hidden()
     expect(preview(page)).to_contain_text("cases, one per line")
+
+
+def test_the_reference_of_a_known_dataset_is_not_preselected_as_the_agents_answer(
+    page: Page, watch: Watch, tmp_path: Path
+) -> None:
+    watch.expected_statuses = {422}  # of the submission without the agent's answer
+    rows = [
+        {
+            "id": f"e{number}",
+            "inputs": {"question": "Paris"},
+            "outputs": {"answer": text},
+            "metadata": {"dataset_split": ["base"]},
+            "dataset_id": "d",
+        }
+        for number, text in enumerate(("Paris", "Rome"))
+    ]
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    path = write_cases(tmp_path / "examples.jsonl", rows)
+    page.get_by_label("Or drop files here").set_input_files(path)
+    columns = page.get_by_role("group", name="Columns of your rows")
+    expect(columns.get_by_label("expected_output")).to_have_value("outputs.answer")
+    expect(columns.get_by_label("agent_response")).to_have_value("")
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.get_by_role("alert")).to_contain_text("agent_response")
+    columns.get_by_label("agent_response").select_option("inputs.question")
+    expect(preview(page)).to_contain_text('"agent_response":"Paris"')
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_role("main")).to_contain_text("1 passed")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.text import shorten
+from weighbridge_producer.input.mapping.known_datasets import shape_of
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.row_values import MISSING, ROW_NUMBER, Path, Template
 from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs
@@ -25,6 +26,7 @@ _PREFIX = "map."
 _METADATA = "metadata"
 _NO_INPUTS = ("custom_id", _METADATA)
 _SAMPLE_CHARACTERS = 40
+_NOT_IN_SHAPE = "rows of this shape usually have none; choose its column if yours do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +107,28 @@ def pickers_of(
     columns = (ROW_NUMBER, *(proposal.columns if proposal else ()))
     fields = ("custom_id", *(needed_inputs(graders) or USUAL_INPUTS))
     found = _found(proposal, mapping)
+    known = {} if mapping else _of_known_shape(found, fields, seen.rows, columns)
     picked = {} if mapping or picks is None else _still_offered(picks, fields, columns)
-    found |= picked
+    found |= known | picked
     pickers = [
         Picker(name, texts, tuple(dict.fromkeys((*columns, *filter(_is_template, texts)))))
         for name, texts in ((name, found.get(name, ())[:1]) for name in fields)
     ]
+    is_complete = all(picker.chosen for picker in pickers)
     pickers.append(Picker(_METADATA, found[_METADATA], columns[1:], takes_many=True))
     samples = {
         path: _sample_of(Template(path) if _is_template(path) else Path(path), seen.rows)
         for picker in pickers
         for path in picker.columns
     }
-    used = mapping or (proposal.mapping if proposal else None)
-    if picked:
+    used = mapping or (proposal.mapping if proposal and not known else None)
+    if picked or (known and is_complete):
         text = Picks({picker.field: picker.chosen for picker in pickers}).text
         used = parse_mapping([text]) if text else None
-    is_proposed = not mapping and not picked.keys() >= set(fields)
-    caution = proposal.caution if proposal and is_proposed else ""
+    caution = ""
+    if not mapping and not picked.keys() >= set(fields):
+        lacking = [f"{name}: {_NOT_IN_SHAPE}" for name, paths in known.items() if not paths]
+        caution = "; ".join(lacking) if known else proposal.caution if proposal else ""
     return ColumnPickers(str(seen.layout), tuple(pickers), samples, used, caution)
 
 
@@ -135,6 +141,30 @@ def _found(proposal: Proposal | None, mapping: FieldMapping | None) -> dict[str,
         found = {name: (path,) for name, path in proposal.fields.items()}
     entries = [texts for name, texts in found.items() if name.startswith(f"{_METADATA}.")]
     return found | {_METADATA: tuple(path for texts in entries for path in texts)}
+
+
+def _of_known_shape(
+    found: Mapping[str, tuple[str, ...]],
+    fields: Sequence[str],
+    rows: Sequence[Row],
+    columns: Sequence[str],
+) -> dict[str, tuple[str, ...]]:
+    """Return the paths of fields that a proposal has otherwise than the known shape of the rows; empty if there are none.
+
+    Dataset examples of a tool have the expected answer where its results have the agent's.
+    """
+    shape = shape_of(rows)
+    known = {} if shape is None else shape.inputs
+    paths = {name: [path.text for path in value.paths()] for name, value in known.items()}
+    taken = {path for each in paths.values() for path in each}
+    wrong = [
+        name for name in fields if name not in known and taken.intersection(found.get(name, ()))
+    ]
+    first = {name: next(filter(columns.__contains__, paths.get(name, ())), "") for name in fields}
+    right = {
+        name: (path,) for name, path in first.items() if path and (wrong or not found.get(name))
+    }
+    return {**dict.fromkeys(wrong, ()), **right}
 
 
 def _still_offered(
