@@ -238,3 +238,14 @@ def test_a_batch_is_broken_down_by_a_metadata_field_that_the_address_keeps(
     expect(table.get_by_role("row")).to_have_count(3)
     page.get_by_role("link", name="Clear").first.click()
     expect(table).to_have_count(0)
+
+
+def test_the_filter_by_cause_has_the_name_of_the_field_that_results_have(
+    page: Page, traces: str
+) -> None:
+    page.goto(f"/batches/{traces}/results")
+    page.get_by_label("Cause").select_option("tool_known: cancel_order")
+    page.get_by_role("button", name="Apply").click()
+    expect(page).to_have_url(re.compile(r"[?&]cause=tool_known"))
+    expect(page.get_by_label("Cause")).to_have_value("tool_known: cancel_order")
+    expect(page.locator("table.results tbody tr")).to_have_count(1)

@@ -567,7 +567,7 @@ class TestLookingUp:
             (ResultFilter(), 300),
             (ResultFilter(verdict="fail"), 100),
             (ResultFilter(verdict="pass", text='"c17'), 8),
-            (ResultFilter(reason="boolean_match: false negative", label="true-false"), 100),
+            (ResultFilter(cause="boolean_match: false negative", label="true-false"), 100),
             (ResultFilter(status="errored"), 0),
             (ResultFilter(grader="string-match"), 0),
             (ResultFilter(text="&limit=1;%20 +?"), 0),

@@ -114,13 +114,13 @@ CHECKS: list[tuple[dict[str, str], Callable[[Row], bool]]] = [
         {"label": "true-false", "verdict": "pass"},
         lambda row: row["label"] == "true-false" and verdict(row) == "pass",
     ),
-    ({"reason": "ID_CONFLICT"}, lambda row: (row["error"] or {}).get("code") == "ID_CONFLICT"),
+    ({"cause": "ID_CONFLICT"}, lambda row: (row["error"] or {}).get("code") == "ID_CONFLICT"),
     (
-        {"reason": "MISSING_FIELD", "label": "exact"},
+        {"cause": "MISSING_FIELD", "label": "exact"},
         lambda row: row["label"] == "exact" and (row["error"] or {}).get("code") == "MISSING_FIELD",
     ),
     (
-        {"reason": "boolean_match: false negative"},
+        {"cause": "boolean_match: false negative"},
         lambda row: (
             row["label"] == "true-false"
             and verdict(row) == "fail"
@@ -128,13 +128,13 @@ CHECKS: list[tuple[dict[str, str], Callable[[Row], bool]]] = [
         ),
     ),
     (
-        {"reason": "boolean_match"},
+        {"cause": "boolean_match"},
         lambda row: (
             verdict(row) == "fail" and row["result"]["evidence"][0]["check"] == "boolean_match"
         ),
     ),
-    ({"reason": "boolean"}, lambda _: False),
-    ({"reason": "no such reason"}, lambda _: False),
+    ({"cause": "boolean"}, lambda _: False),
+    ({"cause": "no such reason"}, lambda _: False),
     ({"text": "köln"}, lambda row: "köln" in text_of(row).casefold()),
     (
         {"text": "kÖLN", "verdict": "fail"},
@@ -187,7 +187,7 @@ class TestFilters:
         ]
         assert len(causes) > 4
         for label, cause, count in causes:
-            assert len(found(mixed, label=label, reason=cause)) == count
+            assert len(found(mixed, label=label, cause=cause)) == count
 
     def test_a_pass_that_rests_on_no_facts_is_found_as_vacuous(
         self, client: RedisClient, worker: WorkerProcess
@@ -197,7 +197,7 @@ class TestFilters:
         batch = client.submit([empty, *true_false_cases(3)])
         batch.wait(30)
         vacuous = sum(group.vacuous for group in batch.summary())
-        assert len(found(batch, reason="vacuous")) == vacuous
+        assert len(found(batch, cause="vacuous")) == vacuous
 
     @pytest.mark.parametrize(
         "wanted",

@@ -27,7 +27,7 @@ class ResultFilter:
     label: str = ""
     grader: str = ""
     #: a cause as shown in the summary, the name of a check for all its causes, or an error's code
-    reason: str = ""
+    cause: str = ""
     text: str = ""  #: anywhere in the line, ignoring case
     custom_id: str = ""
 
@@ -52,7 +52,7 @@ class ResultFilter:
             self.label in {"", job.label}
             and self.grader in {"", job.grader}
             and self._admits_outcome(job.outcome)
-            and (not self.reason or is_kind_of(job.cause, self.reason))
+            and (not self.cause or is_kind_of(job.cause, self.cause))
         )
 
 

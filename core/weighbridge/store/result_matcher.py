@@ -46,7 +46,7 @@ class Matcher:
         if outcome == VACUOUS:
             outcome, cause = Outcome.PASSED.value, VACUOUS
         # Jobs with a cause are also counted in a row without it, and by their score.
-        if outcome not in _OUTCOMES or bool(cause) != bool(self._wanted.reason):
+        if outcome not in _OUTCOMES or bool(cause) != bool(self._wanted.cause):
             return False
         return self._wanted.admits(JobProfile(row.label, row.grader, _OUTCOMES[outcome], cause))
 
@@ -112,7 +112,7 @@ def _needles(wanted: ResultFilter) -> Iterator[bytes]:
     if wanted.custom_id:
         yield field_bytes("custom_id", wanted.custom_id)
     # A cause is an error's code, or a check's name, optionally followed by ": " and a status.
-    yield orjson.dumps(wanted.reason.partition(": ")[0])[1:-1]
+    yield orjson.dumps(wanted.cause.partition(": ")[0])[1:-1]
     for name in ("verdict", "status", "label", "grader"):
         if value := getattr(wanted, name):
             yield field_bytes(name, value)
@@ -120,7 +120,7 @@ def _needles(wanted: ResultFilter) -> Iterator[bytes]:
 
 def _record_texts(wanted: ResultFilter) -> Iterator[str]:
     """Yield texts that the record of a chunk with a match contains, except those that JSON writers may escape."""
-    for value in (wanted.reason, wanted.label, wanted.grader):
+    for value in (wanted.cause, wanted.label, wanted.grader):
         if value and not _ESCAPED.search(value):
             yield value
     if len(wanted.outcomes) == 1:

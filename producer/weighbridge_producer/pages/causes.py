@@ -122,7 +122,7 @@ def with_exemplars(batch: RedisBatch, shown: Sequence[Cause]) -> tuple[Cause, ..
 
 
 def _exemplars(batch: RedisBatch, cause: Cause, seconds: float) -> tuple[Exemplar, ...]:
-    wanted = ResultFilter(label=cause.label, reason=cause.reason)
+    wanted = ResultFilter(label=cause.label, cause=cause.reason)
     lines = batch.search(wanted, limit=_EXEMPLARS, budget_seconds=seconds).lines
     return tuple(_exemplar(batch.id, ResultRow.from_bytes(line)) for line in lines)
 
@@ -146,4 +146,4 @@ def _table_of(batch_id: str, label: str, reason: str) -> str | None:
     # Combined or truncated names cannot be used as a filter.
     if label in _FOLDED or reason in _FOLDED or len(reason) > NAME_LIMIT:
         return None
-    return batch_at(batch_id, "results", label=label, reason=reason)
+    return batch_at(batch_id, "results", label=label, cause=reason)

@@ -175,7 +175,7 @@ def _choices(summary: Sequence[GraderSummary]) -> dict[str, list[str]]:
         "status": list(JobStatus),
         "label": _first(each.label for each in summary),
         "grader": _first(each.grader for each in summary),
-        "reason": _first(reason for each in summary for reason, _ in each.causes),
+        "cause": _first(cause for each in summary for cause, _ in each.causes),
     }
 
 

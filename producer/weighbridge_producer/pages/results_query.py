@@ -24,7 +24,7 @@ class ResultsQuery(BaseModel):
     status: str = ""
     label: str = ""
     grader: str = ""
-    reason: str = ""
+    cause: str = ""
     text: str = ""
     custom_id: str = ""
     order: CaseOrder = CaseOrder.FAILURES

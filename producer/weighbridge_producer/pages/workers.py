@@ -96,7 +96,7 @@ def _worker(worker: WorkerInfo, now: float) -> ShownWorker:
 
 
 def _letter(letter: DeadLetter) -> DeadLetterRow:
-    href = batch_at(letter.batch_id, "results", label=letter.label, reason=letter.code)
+    href = batch_at(letter.batch_id, "results", label=letter.label, cause=letter.code)
     return DeadLetterRow(letter, href, _ADVICE.get(letter.code, "look at the cases, then retry"))
 
 

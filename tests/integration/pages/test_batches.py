@@ -239,9 +239,9 @@ def test_failures_are_grouped_by_cause_with_exemplars_and_the_table_of_each(
     causes = page.root.all("li", class_="cause")
     links = [[link.attributes["href"] for link in cause.all("a")] for cause in causes]
     in_turn = (
-        f"/batches/{shop.id}/results?label=loop&reason=loop%3A+cycle%2C+find_order%2C+track_parcel"
+        f"/batches/{shop.id}/results?label=loop&cause=loop%3A+cycle%2C+find_order%2C+track_parcel"
     )
-    again = f"/batches/{shop.id}/results?label=loop&reason=loop%3A+identical%2C+track_parcel"
+    again = f"/batches/{shop.id}/results?label=loop&cause=loop%3A+identical%2C+track_parcel"
     of_loops = {
         in_turn: "shop-pingpong-5",
         again: "shop-stuck-4",

@@ -71,7 +71,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     grader: str = Field(
         "", max_length=NAME_LIMIT, description="only results of this grader; empty: of all"
     )
-    reason: str = Field(
+    cause: str = Field(
         "",
         max_length=NAME_LIMIT,
         description="a cause as the batch's summary names it, or a check for all its kinds",

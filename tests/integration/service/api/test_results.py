@@ -104,7 +104,7 @@ class TestPages:
             ({"verdict": "fail", "label": "exact"}, 1),
             ({"verdict": "pass"}, 666),
             ({"status": "errored"}, 1),
-            ({"reason": "UNKNOWN_GRADER"}, 1),
+            ({"cause": "UNKNOWN_GRADER"}, 1),
             ({"grader": "string-match"}, 1),
             ({"label": "exact"}, 1),
             ({"text": "IS NOT A VALID BOOLEAN"}, 1),
