@@ -160,6 +160,38 @@ def test_a_pipe_is_said_to_be_read_like_a_file(cli):
         )
 
 
+def test_a_table_without_a_header_is_not_proposed_silently_and_can_be_read_whole(cli, tmp_path):
+    (tmp_path / "a.tsv").write_text("1\tParis\tLyon\n2\tRome\tRome\n3\tOslo\tOslo\n")
+    ended = cli("run", "a.tsv", "-g", "string-match")
+    assert "looks like data: '1' is a number like all values below it" in ended.err
+    options = "--no-header --map custom_id=1,agent_response=2,expected_output=3"
+    assert f"if it is data, give {options}; the columns are numbered" in ended.err
+    for case, stdin in (("a.tsv", None), ("-", (tmp_path / "a.tsv").read_bytes())):
+        graded = cli(
+            "run", case, "-g", "string-match", *options.split(), "-o", "o.jsonl", stdin=stdin
+        )
+        assert "TSV (UTF-8, tab-separated, no header)" in graded.err
+        lines = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
+        verdicts = {line["custom_id"]: line["result"]["verdict"] for line in lines}
+        assert verdicts == {"1": "fail", "2": "pass", "3": "pass"}
+
+
+def test_a_guessed_encoding_is_overridden_by_the_one_that_is_given(cli, tmp_path):
+    (tmp_path / "a.csv").write_bytes(
+        "custom_id,agent_response,expected_output\n1,ő,ő\n".encode("cp1250")
+    )
+    assert "CP1252" in cli("run", "a.csv", "-g", "string-match", "--dry-run").err
+    given = cli("run", "a.csv", "-g", "string-match", "--dry-run", "--encoding", "windows-1250")
+    assert "CP1250" in given.err
+    assert '"agent_response":"ő"' in given.out
+    unknown = cli("run", "a.csv", "-g", "string-match", "--encoding", "nope")
+    assert unknown.status == 2
+    assert "the encoding 'nope' is unknown" in unknown.err
+    (tmp_path / "a.jsonl").write_text('{"custom_id":"a","inputs":{}}\n')
+    other = cli("run", "a.jsonl", "-g", "string-match", "--encoding", "cp1252")
+    assert "--encoding and --no-header are for CSV and TSV" in other.err
+
+
 @pytest.mark.parametrize("grader", ["string-match", "loop"])
 def test_a_workbook_is_named_whichever_graders_there_are(cli, tmp_path, grader):
     with ZipFile(tmp_path / "a.xlsx", "w") as book:

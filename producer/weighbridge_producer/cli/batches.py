@@ -21,7 +21,9 @@ from weighbridge_producer.cli.reading import (
     JoinKeys,
     Map,
     MappingFile,
+    NoHeader,
     SampleSize,
+    TableEncoding,
     TraceMappingFile,
     print_empty_expected,
     print_notes,
@@ -76,6 +78,8 @@ def submit(
     on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
+    encoding: TableEncoding = None,
+    no_header: NoHeader = False,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +110,8 @@ def submit(
         join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
+        encoding=encoding,
+        no_header=no_header,
     )
     if not resume:  # a resumed batch already has its graders
         opt.check_graded(given, specs)
@@ -130,6 +136,7 @@ def submit(
             again = [*cases, *_as_options(("--map", *(map_ or [])), ("--mapping", mapping))]
             again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
+            again += _as_options(("--encoding", encoding)) + ["--no-header"] * no_header
             can_be_read_again = source is given and source.rereadable
             interrupted = isinstance(error, KeyboardInterrupt)
             _print_how_to_continue(

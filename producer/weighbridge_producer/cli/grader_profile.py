@@ -15,7 +15,9 @@ from weighbridge_producer.cli.reading import (
     JoinKeys,
     Map,
     MappingFile,
+    NoHeader,
     SampleSize,
+    TableEncoding,
     TraceMappingFile,
     print_unused,
     source_of,
@@ -42,6 +44,8 @@ def profile(
     join: JoinedFiles = None,
     on: JoinKeys = None,
     trace_mapping: TraceMappingFile = None,
+    encoding: TableEncoding = None,
+    no_header: NoHeader = False,
     sample: SampleSize = None,
     rounds: Annotated[
         int,
@@ -75,6 +79,8 @@ def profile(
         join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
+        encoding=encoding,
+        no_header=no_header,
     )
     lines = (line.as_job(number) for number, line in enumerate(source, 1) if line.raw.strip())
     collect_garbage_seldom()  # as workers do

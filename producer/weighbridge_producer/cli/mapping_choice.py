@@ -16,6 +16,7 @@ from weighbridge.text import pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.mapping_hints import COLUMN, how_to_add, suggestion
 from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import (
     added_values,
@@ -48,13 +49,14 @@ def choose_mapping(
     texts: Sequence[str],
     saved: FieldMapping | None,
     joins: Sequence[JoinSpec],
+    form: TableForm = USUAL_FORM,
 ) -> tuple[FieldMapping | None, Joins | None]:
     """Return the mapping of CASES, which is None for cases and traces, and the joined files.
 
     CASES are None if they are a pipe. `texts` are those of `--map`, and `saved` is the mapping of `--mapping`.
     """
     if not (texts or saved or joins):
-        return (_recognised_mapping(cases, graders, settings) if cases else None), None
+        return (_recognised_mapping(cases, graders, settings, form) if cases else None), None
     from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
 
     given = mapped_fields(texts)
@@ -76,7 +78,7 @@ def choose_mapping(
     from weighbridge_producer.input.recognition import recognise_rows
     from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    files = from_first_row_on(Opened.all_of(cases), settings)
+    files = from_first_row_on(Opened.all_of(cases, form), settings)
     opened = files[0]
     added = added_values(texts).union(
         saved.added if saved else (), (spec.left.text for spec in joins)
@@ -212,14 +214,14 @@ def _present_id(custom_id: Value, rows: Sequence[Row]) -> Value:
 
 
 def _recognised_mapping(
-    cases: Paths, graders: Sequence[GraderSpec], settings: Settings
+    cases: Paths, graders: Sequence[GraderSpec], settings: Settings, form: TableForm
 ) -> FieldMapping | None:
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
     from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.recognition import input_groups, recognise
     from weighbridge_producer.input.repeated_ids import with_file_in_id
 
-    files = from_first_row_on(Opened.all_of(cases), settings)
+    files = from_first_row_on(Opened.all_of(cases, form), settings)
     opened = files[0]
     seen = recognise(opened, graders, settings)
     groups = input_groups(graders)

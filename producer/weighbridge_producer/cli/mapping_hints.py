@@ -23,14 +23,33 @@ def suggestion(seen: Recognised) -> list[str]:
     proposal = seen.proposal
     if proposal is None:
         return [f"its columns suggest --map {shlex.quote(str(seen.mapping))}"]
+    header = seen.header_hint()
     option = f"--map {shlex.quote(proposal.text)}"
-    hint = f"its columns suggest {option}"
+    hint = (
+        f"if it is a header, its columns suggest {option}"
+        if header
+        else f"its columns suggest {option}"
+    )
     if proposal.mapping is None:
         hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
     joining = _joining(proposal) if proposal.missing and not seen.joined else ""
+    others = [each for each in seen.hints() if each != header]
+    first = (header, _without_header(seen)) if header else ()
     return list(
-        filter(None, (hint, joining, proposal.caution, *seen.hints(), seen.document_hint()))
+        filter(None, (*first, hint, joining, proposal.caution, *others, seen.document_hint()))
     )
+
+
+def _without_header(seen: Recognised) -> str:
+    """Return the options that read the first row of a table as data."""
+    from weighbridge_producer.input.proposals.mapping_proposals import propose
+    from weighbridge_producer.input.rows.header_rows import as_data
+
+    proposal = seen.proposal
+    needed = [*proposal.fields, *proposal.missing] if proposal else []
+    found = propose(as_data(seen.rows), [name for name in needed if name != "custom_id"])
+    option = f"--no-header --map {shlex.quote(found.text)}"
+    return f"if it is data, give {option}; the columns are numbered"
 
 
 def how_to_add(fields: str, custom_id: Value) -> str:

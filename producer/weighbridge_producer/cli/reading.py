@@ -1,8 +1,9 @@
-"""Options for reading CASES: `--map`, `--mapping`, `--join`, `--trace-mapping` and `--sample`."""
+"""Options for reading CASES: `--map`, `--mapping`, `--join`, `--trace-mapping`, `--sample`, `--encoding` and `--no-header`."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,8 +14,10 @@ from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
+from weighbridge_producer.input.rows.text_encodings import checked_encoding
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -84,6 +87,23 @@ SampleSize = Annotated[
         help="Only this number or share of the cases, chosen by a hash of their ids: the same ones each time.",
     ),
 ]
+TableEncoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of CASES that are CSV or TSV, such as cp1252, cp1250, utf-16 or shift_jis. Default: the one that"
+        " their first bytes suggest, which is printed.",
+        callback=opt.utf8,
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="The first row of CASES that are CSV or TSV is data. The columns are called 1, 2, 3 and so on.",
+    ),
+]
 
 _ANY = parse_mapping(["custom_id=@row,row=*"])  #: a pattern for files of all known types
 
@@ -99,6 +119,8 @@ def source_of(
     join_keys: list[str] | None = None,
     trace_mapping: str | None = None,
     sample: str | None = None,
+    encoding: str | None = None,
+    no_header: bool = False,
 ) -> Source:
     """Return the source for CASES and the options for reading them.
 
@@ -114,6 +136,8 @@ def source_of(
         raise typer.BadParameter(
             "- (a pipe) cannot be combined with other input", param_hint="CASES"
         )
+    with _usage_of("--encoding"):
+        form = TableForm(checked_encoding(encoding) if encoding else "", has_header=not no_header)
     named = Paths.of(cases)
     is_rereadable = Source(named, settings, _ANY).rereadable
     with _usage_of("--sample"):
@@ -134,8 +158,14 @@ def source_of(
             texts=maps or [],
             saved=saved and saved.mapping,
             joins=specs,
+            form=form,
         )
-    mapping = with_accepted_answers(mapping, graders) if mapping else None
+    mapping = with_accepted_answers(replace(mapping, table=form), graders) if mapping else None
+    if str(form) and not mapping:
+        raise typer.BadParameter(
+            "it is for CSV and TSV, which are read with a mapping",
+            param_hint="--encoding" if encoding else "--no-header",
+        )
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
     if mapping and not is_rereadable:
         source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)

@@ -21,7 +21,9 @@ from weighbridge_producer.cli.reading import (
     JoinKeys,
     Map,
     MappingFile,
+    NoHeader,
     SampleSize,
+    TableEncoding,
     TraceMappingFile,
     print_empty_expected,
     print_notes,
@@ -76,6 +78,8 @@ def run(
     on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
+    encoding: TableEncoding = None,
+    no_header: NoHeader = False,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -179,6 +183,8 @@ def run(
         join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
+        encoding=encoding,
+        no_header=no_header,
     )
     if only_failed:
         source.only = failed_ids(only_failed, settings, redis_url)

@@ -15,7 +15,9 @@ from weighbridge_producer.cli.reading import (
     JoinKeys,
     Map,
     MappingFile,
+    NoHeader,
     SampleSize,
+    TableEncoding,
     TraceMappingFile,
     print_unused,
     source_of,
@@ -41,6 +43,8 @@ def verify(
     on: JoinKeys = None,
     sample: SampleSize = None,
     trace_mapping: TraceMappingFile = None,
+    encoding: TableEncoding = None,
+    no_header: NoHeader = False,
     allow_unproven: Annotated[
         bool,
         typer.Option(
@@ -77,6 +81,8 @@ def verify(
         join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
+        encoding=encoding,
+        no_header=no_header,
     )
     outcome = verify_results(results, source, specs, allow_unproven=allow_unproven)
     print_unused(source)

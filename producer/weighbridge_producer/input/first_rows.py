@@ -14,12 +14,14 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.row_values import KEY
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.proposals.proposal import Proposal
+from weighbridge_producer.input.rows.header_rows import data_in_header
 from weighbridge_producer.input.rows.json_places import keys_of
 from weighbridge_producer.input.rows.keyed_documents import (
     HINT_KEY,
@@ -80,7 +82,13 @@ class Recognised:
         compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
         inner = inner_rows_hint(self.rows, found) or sibling_hint(self.rows, found)
         beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
-        return list(filter(None, (choice, last, compared, inner, beside, self.lists_hint())))
+        found_in_rows = (choice, last, compared, inner, beside, self.lists_hint())
+        return list(filter(None, (self.header_hint(), *found_in_rows)))
+
+    def header_hint(self) -> str:
+        """Return why the first row of a table may be data although it was read as a header; empty if it is none."""
+        dialect = self.layout.dialect if self.layout else None
+        return data_in_header(self.rows) if dialect and dialect.may_lack_header else ""
 
     def lists_hint(self) -> str:
         """Return which other lists of the document may be rows as well; empty if none."""
@@ -115,6 +123,7 @@ class Opened:
     name: str  #: name within the input; its suffix may determine the format
     label: str  #: name for messages
     open: Callable[[], BinaryIO]
+    form: TableForm = USUAL_FORM  #: of tables
 
     @classmethod
     def first_of(cls, cases: Paths) -> Opened:
@@ -122,10 +131,10 @@ class Opened:
         return cls.all_of(cases)[0]
 
     @classmethod
-    def all_of(cls, cases: Paths) -> list[Opened]:
+    def all_of(cls, cases: Paths, form: TableForm = USUAL_FORM) -> list[Opened]:
         """Return the files of an input."""
         found = InputFiles(cases, takes_tables=True)
-        return [cls(found.name_of(file), str(file), _opening(file)) for file in found.files]
+        return [cls(found.name_of(file), str(file), _opening(file), form) for file in found.files]
 
 
 def from_first_row_on(files: Sequence[Opened], settings: Settings) -> Sequence[Opened]:
@@ -139,7 +148,9 @@ def _is_empty(opened: Opened, settings: Settings) -> bool:
     with opened.open() as stream:
         head = beginning_of(stream, settings).strip(JSON_SPACE)
     return not head.translate(None, JSON_SPACE + b"[]") or (
-        table_format(opened.name) is RowFormat.CSV and head.count(b"\n") == 0
+        opened.form.has_header
+        and table_format(opened.name) is RowFormat.CSV
+        and head.count(b"\n") == 0
     )
 
 
@@ -154,7 +165,12 @@ def first_rows(
 
     `added` are the values that are added to the rows, such as `@key`.
     """
-    reader = RowReader(opened.name, settings, rows, most_lines=_LINES_OF_ROWS, added=added)
+    reader = RowReader(
+        *(opened.name, settings, rows),
+        most_lines=_LINES_OF_ROWS,
+        added=added,
+        form=opened.form,
+    )
     found: list[Row] = []
     fault: Fault | None = None
     taken = faulty = 0

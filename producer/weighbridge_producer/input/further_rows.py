@@ -42,7 +42,9 @@ class FurtherRows:
     def _rows_of(self, opened: Opened) -> Iterator[Row]:
         most_rows = max(1, _ROWS // len(self.files))
         most_bytes = _BYTES // len(self.files)
-        reader = RowReader(opened.name, self.settings, self.pointer, added=self.added)
+        reader = RowReader(
+            *(opened.name, self.settings, self.pointer), added=self.added, form=opened.form
+        )
         size = 0
         with opened.open() as stream:
             for read, row in enumerate(reader.read(stream), 1):

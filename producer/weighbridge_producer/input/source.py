@@ -248,6 +248,7 @@ class Source:
             *(name, self._settings, mapping.rows, self._count),
             on_blank=self.notes.count_blank,
             added=added,
+            form=mapping.table,
         )
         on_layout, self.on_layout = self.on_layout, None
         rows = mapped_rows(

@@ -133,6 +133,7 @@ class LocalRun:
         return {
             "input": facts,
             "mapping": self._source.mapping and str(self._source.mapping),
+            "table": self._source.mapping and str(self._source.mapping.table),
             "joins": self._source.joins and self._source.joins.fingerprint(),
             "sample": self._source.sample and str(self._source.sample),
             "trace_mapping": self._source.trace_mapping and self._source.trace_mapping.text,

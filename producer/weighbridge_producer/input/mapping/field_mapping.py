@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.row_values import (
     ADDED,
     MISSING,
@@ -81,6 +82,7 @@ class FieldMapping:
     takes_rest: bool = False  #: True if unused columns become metadata
     entries: Value | None = None  #: an object whose entries become metadata
     rows: str = ""
+    table: TableForm = USUAL_FORM  #: what is said of tables in text
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None

@@ -120,8 +120,8 @@ def _encoding_fault(row: SourceRow) -> Fault | None:
         return None
     return Fault(
         ErrorCode.INVALID_UTF8,
-        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is invalid in the encoding detected at the start of the file",
-        "save the whole file as UTF-8",
+        f"the row has the byte 0x{ord(byte) - 0xDC00:02x}, which is invalid in the file's encoding",
+        "save the whole file as UTF-8, or name its encoding with --encoding",
     )
 
 

@@ -6,32 +6,24 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.settings import KIB
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.proposals.column_names import is_usual
+from weighbridge_producer.input.rows.text_encodings import encoding_of, given_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _ROWS_TRIED = 50
 _LINES_ABOVE_MOST = 10  #: lines above a header that are skipped
 _SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
-_LATIN_SHARE = 0.15  #: German, French, Polish and Spanish have fewer letters beyond ASCII
 #: In Markdown, below a header.
 _RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?")
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
-_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +34,18 @@ class Dialect:
     delimiter: str
     skipped: int = 0  #: lines above the header
     is_markdown: bool = False  #: True for a table in Markdown
+    has_header: bool = True
+    is_given: bool = False  #: True if the encoding was given, not detected
 
     @property
     def is_ascii_based(self) -> bool:
         """True if a byte that the encoding lacks leaves what follows readable."""
         return not self.encoding.startswith(("utf-16", "utf-32"))
+
+    @property
+    def may_lack_header(self) -> bool:
+        """True if the first row was read as a header for want of other information."""
+        return self.has_header and not self.is_markdown
 
     def decoded(self, plain: io.BufferedReader[Any], newline: str | None) -> io.TextIOWrapper[Any]:
         """Return the text of a table, in which bytes that the encoding lacks are kept as surrogates where that is possible."""
@@ -57,28 +56,46 @@ class Dialect:
         """Return a description of the dialect."""
         encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
         header = f", header in line {self.skipped + 1}" if self.skipped else ""
+        if not self.has_header:
+            header = (
+                f", no header, rows from line {self.skipped + 1}" if self.skipped else ", no header"
+            )
         if self.is_markdown:
             return f"{encoding.replace('_', '-')}{header}"
         delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
         return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
 
 
-def dialect_of(head: bytes, *, is_whole: bool, delimiter: str | None = None) -> Dialect:
-    """Detect the dialect of a table from its first bytes."""
-    encoding = _encoding_of(head)
+def dialect_of(
+    head: bytes, *, is_whole: bool, delimiter: str | None = None, form: TableForm = USUAL_FORM
+) -> Dialect:
+    """Detect the dialect of a table from its first bytes; raises InputError if the form gives an encoding that it cannot have."""
+    encoding = given_encoding(head, form.encoding) if form.encoding else encoding_of(head)
+    found = _dialect_of(head, encoding, delimiter, form, is_whole=is_whole)
+    return replace(
+        found,
+        has_header=form.has_header or found.is_markdown,
+        is_given=bool(form.encoding),
+    )
+
+
+def _dialect_of(
+    head: bytes, encoding: str, delimiter: str | None, form: TableForm, *, is_whole: bool
+) -> Dialect:
     text = head.decode(encoding, errors="replace")
     lines = list(io.StringIO(text, newline=""))
     lines = lines if is_whole else lines[:-1] or lines
     separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     if separator_line:
-        titles = _titles_above(lines[1:], separator_line[1])
+        titles = _titles_above(lines[1:], separator_line[1]) if form.has_header else 0
         return Dialect(encoding, separator_line[1], 1 + titles)
     delimiters = [delimiter] if delimiter else list(_DELIMITERS)
     skipped = _lines_above_header(lines, delimiters)
     if (above := _lines_above_rule(lines)) is not None:
         return Dialect(encoding, "|", above, is_markdown=True)
     delimiter = delimiter or _delimiter_of(lines[skipped:])
-    return Dialect(encoding, delimiter, skipped + _titles_above(lines[skipped:], delimiter))
+    titles = _titles_above(lines[skipped:], delimiter) if form.has_header else 0
+    return Dialect(encoding, delimiter, skipped + titles)
 
 
 def _lines_above_rule(lines: Sequence[str]) -> int | None:
@@ -87,37 +104,6 @@ def _lines_above_rule(lines: Sequence[str]) -> int | None:
         if "|" in line and "|" in lines[place] and _RULE.fullmatch(line.strip()):
             return place
     return None
-
-
-def _encoding_of(head: bytes) -> str:
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    try:
-        # The last character of the head may be truncated.
-        head[: len(head) - 3 if len(head) >= HEAD_BYTES else None].decode()
-    except UnicodeDecodeError as error:
-        if len(head) < HEAD_BYTES or error.start < len(head) - 8:
-            return "utf-8" if _is_mostly_utf8(head) else _guessed(head)
-    return "utf-8"
-
-
-def _is_mostly_utf8(head: bytes) -> bool:
-    """Return whether characters in UTF-8 outnumber the bytes that are not UTF-8, so that only some rows are wrong."""
-    text = head.decode(errors="replace")
-    beyond_ascii = sum(character > "\x7f" for character in text)
-    return beyond_ascii >= 2 * text.count("\ufffd")
-
-
-def _guessed(head: bytes) -> str:
-    """Return the likeliest encoding of text that is not UTF-8, by its share of letters beyond ASCII."""
-    beyond_ascii = sum(byte > 127 for byte in head[: 64 * KIB])
-    if beyond_ascii < _LATIN_SHARE * len(head[: 64 * KIB]):
-        return "cp1252"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(head[: 64 * KIB]).best()
-    return best.encoding if best else "cp1252"
 
 
 def _delimiter_of(lines: Sequence[str]) -> str:

@@ -11,9 +11,9 @@ from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import pluralize
-from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
 from weighbridge_producer.input.rows.lost_quotes import lost_quote
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow, invalid_row
+from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,9 +71,12 @@ def table_rows(
         if _is_blank(cells):
             if header:
                 on_blank()
-        elif header is None:
+            continue
+        if header is None and dialect.has_header:
             header = header_of(cells)
-        elif len(cells) != len(header):
+            continue
+        header = header or numbered(cells)
+        if len(cells) != len(header):
             fault = ragged(len(cells), len(header), lines.read - first + 1)
             yield SourceRow(first, {}, fault, lines.taken)
         elif lines.read > first and (lost := lost_quote(cells, dialect.delimiter)):
@@ -85,7 +88,14 @@ def table_rows(
 def not_decoded(error: UnicodeDecodeError, number: int) -> RowError:
     """Return the error for text that is not in the encoding in which the file begins, from a line on."""
     message = f"the text is not {error.encoding} from here on"
-    return RowError(Fault(ErrorCode.INPUT_TRUNCATED, message, "save it as UTF-8"), number)
+    return RowError(
+        Fault(
+            ErrorCode.INPUT_TRUNCATED,
+            message,
+            "save it as UTF-8, or name its encoding with --encoding",
+        ),
+        number,
+    )
 
 
 def long_line(characters: int, limit: int) -> Fault:
@@ -200,9 +210,14 @@ def header_of(cells: list[str]) -> list[str]:
     if repeated:
         raise InputError(
             f"two columns of the table are called {repeated[:80]!r}",
-            "rename one of them, or add a header if the first row is data",
+            "rename one of them; if the first row is data, give --no-header",
         )
     return names
+
+
+def numbered(cells: list[str]) -> list[str]:
+    """Return the names of the columns of a table without a header: their numbers, from 1."""
+    return header_of([str(number) for number in range(1, len(cells) + 1)])
 
 
 def ragged(

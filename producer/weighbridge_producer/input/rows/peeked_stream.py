@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
+from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 
 OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
 

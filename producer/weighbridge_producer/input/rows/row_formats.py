@@ -25,6 +25,7 @@ from weighbridge_producer.input.files.eval_archive import (
 from weighbridge_producer.input.files.input_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.row_values import FILE, KEY
 from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
 from weighbridge_producer.input.rows.csv_tables import table_rows
@@ -116,6 +117,7 @@ def layout_of(
     *,
     is_whole: bool,
     find_rows: Callable[[], str | None] = lambda: None,
+    form: TableForm = USUAL_FORM,
 ) -> Layout:
     """Detect the format of the rows in a file from its name and its first decompressed bytes.
 
@@ -142,7 +144,7 @@ def layout_of(
         return Layout(RowFormat.ARROW)
     if named_format is RowFormat.CSV or start not in {b"{", b"["}:
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
-        return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab))
+        return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab, form=form))
     rows = find_rows()
     if rows is None:
         return Layout(RowFormat.JSON_LINES, is_object=start == b"{" and _is_document(head, name))
@@ -196,10 +198,12 @@ class RowReader:
         most_lines: int | None = None,
         on_blank: Callable[[], None] = lambda: None,
         added: Collection[str] = (),
+        form: TableForm = USUAL_FORM,
     ) -> None:
         self.name = name  #: of the file within the input
         #: What is added to the rows: `@file`, the name, and `@key` for those that stand under keys.
         self._added = added
+        self._form = form
         self._most_lines = most_lines
         self._settings = settings
         self._rows = rows
@@ -233,7 +237,12 @@ class RowReader:
             self.name,
             is_whole=plain.is_whole,
             find_rows=lambda: self._find_rows(plain.head, kept),
+            form=self._form,
         )
+        if not layout.dialect and str(self._form):
+            raise InputError(
+                f"{self.name!r} is {layout}", "--encoding and --no-header are for CSV and TSV"
+            )
         if layout.format is RowFormat.JSON and self._may_be_keyed(plain.head):
             layout = replace(layout, by_key=True)
         self.layout = layout = replace(layout, others=self._others)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.mapping.compared_values import compared_hint, wants_integers
+from weighbridge_producer.input.rows.header_rows import data_in_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,6 +50,7 @@ class RowNotes:
             "",
             (),
         )
+        self.may_lack_header = False  #: True if the first row of a table was read as its header
         self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
         self._first: list[Row] = []
         self._bytes = 0
@@ -105,7 +107,9 @@ class RowNotes:
     def notes(self) -> list[str]:
         """Return all notes on the rows."""
         hint = compared_hint(self._first, self._mapping) if self._mapping else ""
-        return [*self.counts(), *([hint] if hint else [])]
+        header = data_in_header(self._first) if self.may_lack_header else ""
+        header = f"{header}; if it is data, give --no-header" if header else ""
+        return [*self.counts(), *filter(None, (header, hint))]
 
     @property
     def wants_integers(self) -> bool:

@@ -53,6 +53,10 @@ _MAPPING = (
     "how rows with columns of their own become cases: custom_id=id,agent_response=output.text; or `auto` for files of"
     " promptfoo, Inspect, DeepEval, LangSmith and batch services, which are recognised by their shape"
 )
+_ENCODING = (
+    "the encoding of CSV and TSV, such as cp1252; by default the one that the first bytes suggest"
+)
+_HEADER = "false if the first row of CSV and TSV is data; the columns are then called 1, 2, 3"
 _SUBMISSION = {
     "parameters": [
         _in_query("grader", "a grader's id; may be repeated", {"type": "array", "items": _TEXT}),
@@ -64,6 +68,8 @@ _SUBMISSION = {
         _in_query("framed", _FRAMED, {"type": "boolean"}),
         _in_query("priority", _PRIORITY, _PRIORITIES),
         _in_query("mapping", _MAPPING, _TEXT),
+        _in_query("encoding", _ENCODING, _TEXT),
+        _in_query("header", _HEADER, {"type": "boolean", "default": True}),
         _in_query("project", _PROJECT, _TEXT),
     ],
     "requestBody": {
@@ -86,6 +92,8 @@ _SUBMISSION = {
                         "priority": {**_PRIORITIES, "description": _PRIORITY},
                         "project": {**_TEXT, "description": _PROJECT},
                         "mapping": {**_TEXT, "description": _MAPPING},
+                        "encoding": {**_TEXT, "description": _ENCODING},
+                        "header": {"type": "boolean", "description": _HEADER},
                         "file": {**_TEXT, "format": "binary", "description": "the last field"},
                     },
                     "required": ["file"],

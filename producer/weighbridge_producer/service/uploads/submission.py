@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
@@ -24,7 +24,7 @@ from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.recognition import begins_document, recognise
-from weighbridge_producer.input.rows.csv_dialects import HEAD_BYTES
+from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.service.access.auth import resumable_batch
 from weighbridge_producer.service.problems import ProblemError
@@ -186,13 +186,14 @@ class UploadSubmission:
     def _mapping_of(self, peeked: PeekedStream, kept: KeptStream) -> FieldMapping | None:
         """Return the mapping for a recognised format, None for cases and traces; MappingNeededError for custom columns."""
         name = self._params.first_file or peeked.name
-        opened = Opened(name, name, lambda: io.BytesIO(peeked.head))
+        form = self._params.table
+        opened = Opened(name, name, lambda: io.BytesIO(peeked.head), form)
         if len(peeked.head) >= HEAD_BYTES and begins_document(opened, self._settings):
-            opened = Opened(name, name, kept.beginning)  # its rows may begin far behind
+            opened = Opened(name, name, kept.beginning, form)  # its rows may begin far behind
         seen = recognise(opened, self._params.graders, self._settings)
         if seen and seen.proposal:
             raise MappingNeededError(name, f"{seen.layout} with columns of its own", _MAPPING_HINT)
-        return seen.mapping if seen else None
+        return replace(seen.mapping, table=form) if seen and seen.mapping else None
 
     def _large_line(self) -> Slot:
         """Wait for a slot for a large line, as long as the upload is alive."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import jiter
 import orjson
 
-from weighbridge.errors import ConfigTypeError, LineError
+from weighbridge.errors import ConfigTypeError, InputError, LineError
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.batch_state import Priority
 from weighbridge.jobs.grader_spec import (
@@ -22,8 +22,10 @@ from weighbridge.jobs.grader_spec import (
 from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.store import WEIGHTS
 from weighbridge.text import closest, did_you_mean
+from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.rows.text_encodings import checked_encoding
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 FIELDS = (
     *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
-    *("priority", "project", "mapping"),
+    *("priority", "project", "mapping", "encoding", "header"),
 )
 #: Options of the command line for files that it reads itself.
 COMMAND_LINE_ONLY = frozenset({"join", "on"})
@@ -42,6 +44,7 @@ AUTO = "auto"  #: a mapping determined by the shape of the rows
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
+_NEEDS_MAPPING = "is for CSV and TSV, which are read with a mapping", "add mapping=custom_id=id,..."
 _METADATA_SHAPE = 'write {"name": "value", ...}'
 
 
@@ -60,6 +63,7 @@ class SubmissionParams:
     project: str = ""  #: the batch's project; empty: that of the key
     mapping: FieldMapping | None = None  #: mapping of rows to cases
     is_recognised: bool = False  #: True if the mapping follows from the shape of the first rows
+    table: TableForm = USUAL_FORM  #: of CSV and TSV, which are read with a mapping
     first_file: str = ""  #: name of the first file, if there may be several
 
     @classmethod
@@ -69,7 +73,8 @@ class SubmissionParams:
         source = source.replace("\\", "/").rstrip("/").rpartition("/")[2]
         specs: list[Any] = []
         metadata: dict[str, str] | None = None
-        flags = {"strict": False, "framed": False}
+        flags = {"strict": False, "framed": False, "header": True}
+        encoding = ""
         resume = project = ""
         mapping: FieldMapping | None = None
         is_recognised = False
@@ -92,10 +97,15 @@ class SubmissionParams:
             elif name == "mapping" and value.strip():
                 is_recognised = value.strip() == AUTO
                 mapping = None if is_recognised else _mapping_in(value)
+            elif name == "encoding" and value.strip():
+                encoding = _encoding_in(value.strip())
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
+        table = TableForm(encoding, has_header=flags["header"])
+        if str(table) and not (mapping or is_recognised):
+            raise _unfit("encoding" if encoding else "header", *_NEEDS_MAPPING)
         return cls(
             graders=_specs(specs),
             metadata=metadata,
@@ -103,7 +113,8 @@ class SubmissionParams:
             resume=resume,
             priority=priority,
             project=project,
-            mapping=mapping,
+            mapping=replace(mapping, table=table) if mapping else None,
+            table=table,
             is_recognised=is_recognised,
             strict=flags["strict"],
             framed=flags["framed"],
@@ -120,6 +131,7 @@ class SubmissionParams:
             [spec.as_dict() for spec in self.graders],
             *(self.metadata or {}, self.strict, self.resume, self.framed),
             *(self.priority, self.project, str(self.mapping or ""), self.is_recognised),
+            *([str(self.table)] if str(self.table) else ()),
         ]
         return sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -166,6 +178,13 @@ def _metadata_in(text: str) -> dict[str, str]:
     if len(orjson.dumps(value)) > METADATA_LIMIT_BYTES:
         raise _unfit("metadata", f"is over {METADATA_LIMIT_BYTES // 1024} KiB", "shorten it")
     return value
+
+
+def _encoding_in(name: str) -> str:
+    try:
+        return checked_encoding(name)
+    except InputError as error:
+        raise _unfit("encoding", f"is unknown: {name[:80]!r}", error.hint) from None
 
 
 def _json_in(name: str, text: str, shape: str) -> Any:

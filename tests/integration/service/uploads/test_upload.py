@@ -235,6 +235,20 @@ class TestRefusals:
         answer = upload(service.url, b"id,a,b\nq1,x,x\nq2,y,y\n", query, content_type=kind)
         assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 2)
 
+    def test_a_table_may_lack_a_header_and_have_an_encoding(self, service: HttpServer) -> None:
+        mapping = "mapping=custom_id%3D1,agent_response%3D2,expected_output%3D3"
+        query = f"?grader=string-match&{mapping}&header=false&encoding=cp1250&strict=true"
+        answer = upload(
+            service.url, "1,ő,ő\n2,b,b\n".encode("cp1250"), query, content_type="text/csv"
+        )
+        assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 2)
+
+    @pytest.mark.parametrize("query", ["header=false", "encoding=cp1252"])
+    def test_what_is_said_of_tables_needs_a_mapping(self, service: HttpServer, query: str) -> None:
+        answer = upload(service.url, CASES, f"?grader=string-match&{query}")
+        assert problem(answer) == (422, "INVALID_REQUEST")
+        assert "which are read with a mapping" in answer.json()["detail"]
+
     @pytest.mark.parametrize(
         "kind", ["application/x-www-form-urlencoded", "text/html", "image/png", "nonsense"]
     )
