@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shlex
@@ -174,6 +175,12 @@ def test_a_table_without_a_header_is_not_proposed_silently_and_can_be_read_whole
         lines = map(json.loads, (tmp_path / "o.jsonl").read_text().splitlines())
         verdicts = {line["custom_id"]: line["result"]["verdict"] for line in lines}
         assert verdicts == {"1": "fail", "2": "pass", "3": "pass"}
+
+
+def test_an_archive_without_any_row_is_told_as_damaged(cli, tmp_path):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"id,output\n1,a\n")[:5])
+    ended = cli("run", "a.csv.gz", "-g", "string-match")
+    assert "'a.csv.gz': the compressed input ends early or is damaged here" in ended.err
 
 
 def test_a_guessed_encoding_is_overridden_by_the_one_that_is_given(cli, tmp_path):

@@ -171,6 +171,8 @@ def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[st
 
 def _refuse_empty(seen: Recognised) -> None:
     """Raise InputError for a file without rows, which have no columns to be mapped."""
+    if not (seen.rows or seen.layout) and seen.fault:
+        raise InputError(f"{seen.file!r}: {seen.fault.message}", "create the file again")
     if seen.rows or not seen.layout:
         return
     what = f"{seen.file!r} is {seen.layout}"

@@ -20,6 +20,7 @@ _LINES = 20  #: the first lines; a file in which none starts like JSON has no JS
 _JSON_STARTS = (*(b"{", b"[", b'"'), b"\xef\xbb\xbf")
 _UNPACK = "unpack it and give the files in it"
 _CONVERT = "export what is in it as JSON Lines"
+_PARQUET = b"PAR1"
 _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     (b"Rar!", "a RAR archive", _UNPACK),
@@ -28,7 +29,7 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", "a PDF document", _CONVERT),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OFFICE, SAVE_AS_CSV),
     (b"SQLite format 3\x00", "an SQLite database", _CONVERT),
-    (b"PAR1", "a Parquet table", "name it with the ending .parquet and map its columns with --map"),
+    (_PARQUET, "a Parquet table", "name it with the ending .parquet and map its columns with --map"),
     (b"\x89PNG", "a PNG image", _CONVERT),
     (b"\xff\xd8\xff", "a JPEG image", _CONVERT),
     (b"\x7fELF", "a program", _CONVERT),
@@ -50,6 +51,18 @@ _TEXTS = (
     ),
     (re.compile(rb"\s*(?:#{1,6} \S|```|[-*] \S|\|.+\||---\s*\n# )", re.MULTILINE), "Markdown"),
 )
+
+
+def known_binary(head: bytes) -> tuple[str, str] | None:
+    """Return what kind of binary file has these first bytes, and what to do with it; None for text, tables and other files."""
+    if all(0 < byte < 128 for byte in head[:_HEAD_BYTES]):
+        return None  # text may begin with the letters of such a file
+    kinds = (kind for kind in _BINARY if head.startswith(kind[0]) and kind[0] != _PARQUET)
+    _, what, hint = next(kinds, (b"", "", ""))
+    at, mark = _TAR
+    if not what and head[at : at + len(mark)] == mark:
+        return "a tar archive", _UNPACK
+    return (what, hint) if what else None
 
 
 def _binary_fault(head: bytes) -> Fault | None:

@@ -6,8 +6,11 @@ import io
 from typing import Any
 
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.settings import MIB
+from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 
+_LINE_BYTES = MIB  #: of a line that are kept until its end has been read
 OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
 
 
@@ -19,8 +22,15 @@ class PeekedStream(io.RawIOBase):
         self._past_first_line = past_first_line  #: True if what follows a first row matters
         self.head = b""  #: as many bytes as needed to detect the format
         self.is_whole = False  #: True if `head` is the whole content
+        self._failure: Exception | None = None  #: of what follows the first bytes
         while not self._is_enough():
-            more = plain.read1(HEAD_BYTES - len(self.head))
+            try:
+                more = plain.read1(HEAD_BYTES - len(self.head))
+            except (ExpansionError, *DAMAGE) as error:
+                if not self.head:
+                    raise
+                self._failure = error
+                break
             self.head += more
             if not more:
                 self.is_whole = True
@@ -39,8 +49,49 @@ class PeekedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, the inspected bytes first."""
+        """Read into a buffer, the inspected bytes first; raises what broke off their inspection after them."""
+        if self._failure and not self._ready:
+            raise self._failure
         data = self._ready[: len(buffer)] or self._plain.read1(len(buffer))
         self._ready = self._ready[len(data) :]
         buffer[: len(data)] = data
         return len(data)
+
+
+class WholeLines(io.RawIOBase):
+    """A stream that ends with the last whole line before another one is damaged.
+
+    Text is decoded and split in blocks, of which one that the damage breaks off would be lost. The bytes of a line break
+    have to be those of ASCII.
+    """
+
+    def __init__(self, stream: io.RawIOBase) -> None:
+        self._stream = stream
+        self._ready = b""
+        self._begun = b""  #: of a line whose end has not been read
+        self._is_read = False
+        self.damage: Exception | None = None  #: set when the end is reached
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, up to any damage."""
+        while not self._ready and not self._is_read:
+            self._read(len(buffer))
+        data, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _read(self, size: int) -> None:
+        try:
+            more = self._stream.read(size) or b""
+        except (ExpansionError, *DAMAGE) as error:
+            self.damage, self._is_read = error, True
+            return
+        data = self._begun + more
+        self._is_read = not more
+        end = len(data) if self._is_read else data.rfind(b"\n") + 1
+        end = len(data) if len(data) - end > _LINE_BYTES else end
+        self._ready, self._begun = data[:end], data[end:]

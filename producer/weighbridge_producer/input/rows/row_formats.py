@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import orjson
 
 from weighbridge.errors import InputError
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.eval_archive import (
@@ -25,12 +26,13 @@ from weighbridge_producer.input.files.eval_archive import (
 from weighbridge_producer.input.files.input_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
+from weighbridge_producer.input.files.non_json_files import known_binary
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.row_values import FILE, KEY
 from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
 from weighbridge_producer.input.rows.csv_tables import table_rows
 from weighbridge_producer.input.rows.markdown_tables import markdown_rows
-from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream
+from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream, WholeLines
 from weighbridge_producer.input.rows.source_rows import until_damage
 
 if TYPE_CHECKING:
@@ -134,6 +136,8 @@ def layout_of(
             fault = no_log_fault(names_in(head))
             raise InputError(fault.message.replace("the file", repr(name), 1), fault.hint)
         return Layout(RowFormat.EVAL)
+    if binary := known_binary(head):
+        raise InputError(f"{name!r} is {binary[0]}", binary[1])
     if unpacked_name(name).lower().endswith(_YAML) and start not in {b"{", b"["}:
         raise InputError(f"{name!r} is YAML, which cannot be read", _CONVERT)
     if head.startswith(b"<?xml") or (start == b"<" and unpacked_name(name).lower().endswith(_XML)):
@@ -246,7 +250,9 @@ class RowReader:
         if layout.format is RowFormat.JSON and self._may_be_keyed(plain.head):
             layout = replace(layout, by_key=True)
         self.layout = layout = replace(layout, others=self._others)
-        buffered = io.BufferedReader(kept.rest(), BLOCK_BYTES)
+        is_text = layout.dialect is not None and layout.dialect.is_ascii_based
+        lines = WholeLines(kept.rest()) if is_text else None
+        buffered = io.BufferedReader(lines or kept.rest(), BLOCK_BYTES)
         if layout.format is RowFormat.PARQUET:
             from weighbridge_producer.input.rows.parquet_rows import parquet_rows
 
@@ -261,7 +267,8 @@ class RowReader:
         elif layout.dialect:
             most = self._most_lines
             rows_of = markdown_rows if layout.dialect.is_markdown else table_rows
-            yield from rows_of(buffered, layout.dialect, self._settings, most, self._on_blank)
+            rows = rows_of(buffered, layout.dialect, self._settings, most, self._on_blank)
+            yield from _rows_before_damage(rows, lines) if lines else rows
         else:
             yield from self._json_rows(buffered, layout)
 
@@ -294,6 +301,16 @@ class RowReader:
         else:
             lines = StreamLines(cast("BinaryIO", stream), self.name, self._settings)
             yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)
+
+
+def _rows_before_damage(rows: Iterable[SourceRow], lines: WholeLines) -> Iterator[SourceRow]:
+    """Yield the whole rows of a table, and then raise what its content was damaged by."""
+    for row in rows:
+        # Damage within quotes is one error, not also that of the quote which is not closed.
+        if not (lines.damage and row.fault and row.fault.code == ErrorCode.INPUT_TRUNCATED):
+            yield row
+    if lines.damage:
+        raise lines.damage
 
 
 def _is_parquet_file(stream: BinaryIO) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime as dt
 import decimal
 import gzip
 import io
 import json
+import lzma
 import math
 import random
 import tracemalloc
@@ -603,3 +605,45 @@ def test_an_archive_of_other_files_is_named_with_them() -> None:
             rows(file.getvalue(), "a.zip")
     with pytest.raises(InputError, match="is YAML"):
         rows(b"- id: 1\n", "a.yaml")
+
+
+# Tables in damaged archives
+
+
+@pytest.mark.parametrize("cell", ["a", '"a, b"', '"a\nb"'], ids=["plain", "quoted", "two lines"])
+@pytest.mark.parametrize("count", [2_000, 60_000], ids=["short", "longer than the first bytes"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_the_whole_rows_before_the_end_of_a_cut_archive_are_read(
+    pack: Callable[[bytes], bytes], count: int, cell: str
+) -> None:
+    draw = random.Random(7)
+    lines = [f"{number},{cell},{draw.random()}\n" for number in range(count)]
+    found = rows(pack("".join(["id,text,topic\n", *lines]).encode())[:-200], "a.csv.x")
+    assert [row.fault.code for row in found if row.fault] == ["INPUT_TRUNCATED"]
+    assert "ends early or is damaged" in str(found[-1].fault)
+    read = [row.values for row in found[:-1]]
+    # Of zstd, blocks of 128 KiB can be read.
+    assert count - (100 if pack is gzip.compress else 10_000) < len(read) < count
+    assert [f"{row['id']},{cell},{row['topic']}\n" for row in read] == lines[: len(read)]
+
+
+def test_the_lines_of_rows_as_json_before_the_end_of_a_cut_archive_are_read_too() -> None:
+    draw = random.Random(7)
+    lines = [b'{"id": "%d", "text": "%f"}\n' % (number, draw.random()) for number in range(2_000)]
+    found = rows(gzip.compress(b"".join(lines))[:-200], "a.jsonl.gz")
+    assert len(found) > 1_900
+    assert [row.number for row in found if row.fault] == [len(found)]
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bzip2", "xz"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.xz", "a.bz2", "a"])
+def test_an_archive_that_cannot_be_read_is_told_as_what_it_is(
+    name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    what = "bzip2" if pack is bz2.compress else "xz"
+    with pytest.raises(InputError, match=rf"'{name}' is compressed with {what}.*gzip or zstd"):
+        layout_of(pack(b"id,text\n1,a\n"), name, is_whole=True)
+
+
+def test_text_may_begin_like_an_archive() -> None:
+    assert values(b"BZh,text\n1,a\n", "a.csv") == [{"BZh": "1", "text": "a"}]
