@@ -120,7 +120,8 @@ def run(
             "--fail-fast",
             min=1,
             metavar="N",
-            help="Cancel the rest once N jobs have failed, and exit 100.",
+            help="Cancel the rest once N jobs have failed, and exit 100. Chunks of up to 256 jobs that have begun are graded to"
+            " their end, so that more may fail.",
         ),
     ] = None,
     dry_run: Annotated[
