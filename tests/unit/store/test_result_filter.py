@@ -43,12 +43,12 @@ FILTERS: dict[str, tuple[dict[str, str], int]] = {
     "an outcome that no job has": ({"status": "errored", "verdict": "pass"}, 0),
     "a label": ({"label": "true-false"}, 4),
     "a grader": ({"grader": "loop"}, 1),
-    "a check": ({"reason": "boolean_match"}, 1),
-    "a cause": ({"reason": "boolean_match: false positive"}, 1),
-    "half a cause": ({"reason": "boolean_match: false"}, 0),
-    "an error code": ({"reason": "INVALID_JSON"}, 1),
-    "vacuous passes": ({"reason": "vacuous"}, 1),
-    "vacuous failures": ({"reason": "vacuous", "verdict": "fail"}, 0),
+    "a check": ({"cause": "boolean_match"}, 1),
+    "a cause": ({"cause": "boolean_match: false positive"}, 1),
+    "half a cause": ({"cause": "boolean_match: false"}, 0),
+    "an error code": ({"cause": "INVALID_JSON"}, 1),
+    "vacuous passes": ({"cause": "vacuous"}, 1),
+    "vacuous failures": ({"cause": "vacuous", "verdict": "fail"}, 0),
 }
 
 
