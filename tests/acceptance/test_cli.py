@@ -48,7 +48,7 @@ def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
         ended = cli("submit", cases.name, "--json", redis_url=server.url)
         assert ended.json["durability"]["disk"] is True
         assert ended.json["durability"]["text"] == "synced to disk, as the Redis server reports"
-        assert "sealed:" not in ended.err
+        assert "submitted:" not in ended.err
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "JSON"])

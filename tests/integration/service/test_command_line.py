@@ -199,7 +199,7 @@ def test_a_batch_is_submitted_watched_and_read_with_a_key(
     )
     assert submitted.status == 0, submitted.err
     assert f"{truths}: 1 of 31 rows unused" in submitted.err
-    assert "sealed" in submitted.err
+    assert "submitted: synced" in submitted.err
     batch = submitted.out.decode().strip()
     watched = run("watch", batch, "--json", *url)
     assert watched.status == 100
