@@ -172,6 +172,17 @@ def is_template(text: str) -> bool:
     return _PLACEHOLDER.search(text) is not None
 
 
+def is_binary(value: object) -> bool:
+    """Return whether a value is bytes that are not text, such as those of an image."""
+    if not isinstance(value, bytes):
+        return False
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def json_within(value: Any) -> Any:
     """Return the object or list that a text contains as JSON; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in _JSON_STARTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge_producer.input.mapping.row_values import Path, json_within
+from weighbridge_producer.input.mapping.row_values import Path, is_binary, json_within
 from weighbridge_producer.input.proposals.column_names import is_for_groups, is_within_metadata
 from weighbridge_producer.input.proposals.proposed_ids import IS_SYNTAX
 
@@ -49,4 +49,4 @@ def _is_short(value: Any) -> bool:
     if isinstance(value, str):
         is_structure = isinstance(json_within(value), (dict, list))
         return len(value) <= _CHARACTERS and not is_structure
-    return not isinstance(value, (dict, list))
+    return not (isinstance(value, (dict, list)) or is_binary(value))

@@ -13,6 +13,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.files.lines import length_fault
 from weighbridge_producer.input.mapping.missing_paths import listed
+from weighbridge_producer.input.mapping.row_values import is_binary
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
+#: Of values that JSON lacks.
+_ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
 _UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
 
@@ -87,16 +90,39 @@ def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:
 
 
 def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNotes) -> SourceLine:
-    """Return the line of a case that JSON cannot represent: without numbers that only its metadata have, or with a clearer fault."""
+    """Return the line of a case that JSON cannot represent: without values that only its metadata have, or with a clearer fault."""
     fault = line.fault
     if fault and fault.code == ErrorCode.LONE_SURROGATE:
         line.fault = _encoding_fault(row) or fault
-    elif fault and fault.code == ErrorCode.NUMBER_OUT_OF_RANGE and "metadata" in case:
-        changed = encode_case(case | {"metadata": json_numbers(case["metadata"])}, plain_value)
+    elif fault and fault.code in _ODD_CODES and "metadata" in case:
+        metadata = case["metadata"]
+        binary = [name for name, value in metadata.items() if has_binary(value)]
+        texts = without_binary(metadata) if binary else metadata
+        numbers = json_numbers(texts)
+        changed = encode_case(case | {"metadata": numbers}, plain_value)
         if not changed.fault:
-            notes.count_odd_metadata()
+            if binary:
+                notes.count_binary(binary)
+            if encode_case({"metadata": texts}, plain_value).fault:
+                notes.count_odd_metadata()
             return changed
     return line
+
+
+def without_binary(value: Any) -> Any:
+    """Return a value without entries of bytes that are not text, which JSON lines lack, and with null for those in lists."""
+    if isinstance(value, Mapping):
+        return {key: without_binary(item) for key, item in value.items() if not is_binary(item)}
+    if isinstance(value, (list, tuple)):
+        return [without_binary(item) for item in value]
+    return None if is_binary(value) else value
+
+
+def has_binary(value: Any) -> bool:
+    """Return whether a value is, or contains, bytes that are not text."""
+    if isinstance(value, Mapping):
+        return any(map(has_binary, value.values()))
+    return any(map(has_binary, value)) if isinstance(value, (list, tuple)) else is_binary(value)
 
 
 def json_numbers(value: Any) -> Any:

@@ -52,6 +52,8 @@ class RowNotes:
         )
         self.may_lack_header = False  #: True if the first row of a table was read as its header
         self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
+        self.binary_rows = 0  #: rows with bytes in their metadata that are not text
+        self._binary_named: dict[str, None] = {}
         self._first: list[Row] = []
         self._bytes = 0
         self._mapping: FieldMapping | None = None
@@ -85,6 +87,12 @@ class RowNotes:
     def count_odd_metadata(self) -> None:
         """Count a row with a number in its metadata that JSON lacks."""
         self.odd_metadata += 1
+
+    def count_binary(self, names: Iterable[str]) -> None:
+        """Count a row with bytes in these of its metadata that are not text, and are left out."""
+        self.binary_rows += 1
+        if len(self._binary_named) < _KEYS_NAMED:
+            self._binary_named |= dict.fromkeys(names)
 
     def count_other(self, kind: str) -> None:
         """Count a row that is no case."""
@@ -125,7 +133,7 @@ class RowNotes:
         """Return the notes that count rows."""
         notes = (self.blank_rows_note(), self.other_rows_note(), self._no_rows_note())
         files = (self._empty_files_note(), self._lists_note())
-        return list(filter(None, (*notes, *files, self._odd_metadata_note())))
+        return list(filter(None, (*notes, *files, self._odd_metadata_note(), self._binary_note())))
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""
@@ -173,6 +181,13 @@ class RowNotes:
             f"{pluralize(self.odd_metadata, 'row')} {has} in metadata that JSON lacks: NaN and Infinity became null, and"
             " integers beyond 64 bits became texts"
         )
+
+    def _binary_note(self) -> str:
+        if not self.binary_rows:
+            return ""
+        named = ", ".join(shorten(name, _KIND_WIDTH) for name in self._binary_named)
+        has = "has" if self.binary_rows == 1 else "have"
+        return f"{pluralize(self.binary_rows, 'row')} {has} binary values in metadata, which are left out: {named}"
 
     def _most_other_rows(self) -> list[tuple[str, int]]:
         most = self.other_rows.most_common(_KINDS_NAMED)

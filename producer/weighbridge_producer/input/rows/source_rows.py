@@ -80,5 +80,8 @@ def plain_value(value: object) -> object:
 
 
 def excerpt_of(values: object, most: int = 200) -> str:
-    """Return the beginning of a row's values as JSON."""
-    return orjson.dumps(values, plain_value).decode()[:most]
+    """Return the beginning of a row's values as JSON or, if JSON lacks some of them, as Python shows them."""
+    try:
+        return orjson.dumps(values, plain_value).decode()[:most]
+    except TypeError:
+        return repr(values)[:most]

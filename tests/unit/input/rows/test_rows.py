@@ -26,7 +26,9 @@ from pyarrow import parquet
 from weighbridge.errors import InputError
 from weighbridge.settings import KIB, MIB, Settings
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.row_formats import RowReader, layout_of
+from weighbridge_producer.input.rows.source_rows import excerpt_of
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -647,3 +649,47 @@ def test_an_archive_that_cannot_be_read_is_told_as_what_it_is(
 
 def test_text_may_begin_like_an_archive() -> None:
     assert values(b"BZh,text\n1,a\n", "a.csv") == [{"BZh": "1", "text": "a"}]
+
+
+# Binary values
+
+
+def test_binary_metadata_are_left_out_of_their_rows_and_counted(tmp_path: Path) -> None:
+    image = b"\x89PNG\xff"
+    given = [
+        {"id": "1", "text": "a", "raw": image, "file": {"bytes": image, "path": "a.png"}, "n": 1.0},
+        {
+            "id": "2",
+            "text": "b",
+            "raw": b"b",
+            "file": {"bytes": None, "path": "b.png"},
+            "n": math.nan,
+        },
+    ]
+    parquet.write_table(pa.Table.from_pylist(given), tmp_path / "a.parquet")
+    mapping = parse_mapping(["custom_id=id,x=text,metadata=*"])
+    source = Source(str(tmp_path / "a.parquet"), Settings(), mapping)
+    lines = list(source)
+    assert [line.fault for line in lines] == [None, None]
+    assert [orjson.loads(line.raw)["metadata"] for line in lines] == [
+        {"file": {"path": "a.png"}, "n": 1.0},
+        {"raw": "b", "file": {"bytes": None, "path": "b.png"}, "n": None},
+    ]
+    notes = "; ".join(source.notes.notes())
+    assert "1 row has binary values in metadata, which are left out: raw, file" in notes
+    assert "1 row has a number in metadata that JSON lacks" in notes
+
+
+def test_a_binary_input_is_a_fault_of_its_row() -> None:
+    table = pa.Table.from_pylist([{"id": "1", "text": b"\xff"}, {"id": "2", "text": b"b"}])
+    source = Source(io.BytesIO(parquet_bytes(table)), Settings(), MAPPING)
+    assert [line.fault is None for line in source] == [False, True]
+
+
+def test_binary_columns_are_not_proposed_as_metadata_and_can_be_shown() -> None:
+    given = [
+        {"id": f"{n}", "output": "a", "expected": "a", "raw": b"\xff", "topic": "x"} for n in "12"
+    ]
+    proposed = propose(given, ("agent_response", "expected_output"))
+    assert proposed.text.endswith("expected_output=expected,metadata=topic")
+    assert excerpt_of(given[0]["raw"]) == repr(b"\xff")
