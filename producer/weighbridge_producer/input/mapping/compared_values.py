@@ -1,6 +1,6 @@
 """Answers and expected answers in different notations, of which none can be equal to the other whatever the agent knew.
 
-Letters beside texts, numbers beside letters, numbers that count from 1 beside others that count from 0, whole numbers with
+Letters beside texts or letters within other text, numbers beside letters, numbers that count from 1 beside others that count from 0, whole numbers with
 a decimal point, and texts within JSON. Most values of a column decide, because a few are often of another kind.
 """
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _TEXTS_COMPARED = ", because texts are compared"
 _INDEXES = 26
+_WRAPPED_SHOWN = 40  #: characters of a text with a letter
 _LETTER = re.compile("[A-Ja-j]").fullmatch  #: of one of ten choices
 _MARKED_LETTER = re.compile(r"\W*[A-Ja-j]\W*").fullmatch
 _LETTER_WITHIN = re.compile(r"\W*[A-Ja-j](?:\W*$|[).:])|.*(?:^|[^\w'])[A-J]\W*$", re.DOTALL).match
@@ -73,9 +74,12 @@ def _hint(side: Side, other: Side, rows: Sequence[Row]) -> str:
         return _letter_hint(side, other)
     if _are_letters(side) and _few(rest, _LETTER_WITHIN, texts):
         return _choice_hint(side, "letter", _LETTER, other, column)
-    is_index = _are_indexes(side, other) and _few(rest, _INDEX_WITHIN, texts)
+    if _are_letters(side) and other.are(_LETTER_WITHIN) and other.has_few(_LETTER):
+        return _wrapped_hint(side, other)
+    is_index = _are_indexes(side, other, rows) and _few(rest, _INDEX_WITHIN, texts)
     if is_index and (are_choices or not _are_letters(other, _LETTER_WITHIN)):
-        return _choice_hint(side, "number", _is_index, other, column)
+        said = _choice_hint(side, "number", _is_index, other, column)
+        return said if column else said + _of_columns(side, other, rows)
     return _shift_hint(side, other)
 
 
@@ -137,6 +141,44 @@ def _beside_letters(letters: Side) -> str:
     return ", and map a column with the letters alone"
 
 
+def _wrapped_hint(letters: Side, wrapped: Side) -> str:
+    """Return how to compare letters with letters that have marks or words around them."""
+    what = f"{letters.field} has {letters.said('letters', _LETTER)}, and {wrapped.field} letters within other text"
+    such = f"{what}, such as {wrapped.those(_LETTER_WITHIN)[0][:_WRAPPED_SHOWN]!r}"
+    if wrapped.are(_MARKED_LETTER):
+        return f"{such}: they are equal only if string-match ignores the marks (--config ignore_punctuation=true)"
+    return (
+        f"{such}: map a column with the letters alone, which a mapping does not take out of a text, or write a grader that"
+        " extracts them"
+    )
+
+
+def _of_columns(indexes: Side, texts: Side, rows: Sequence[Row]) -> str:
+    """Return how to compare numbers with texts that are columns of their own, such as option1 and option2; empty for others."""
+    names = _columns_with(texts, rows)
+    if not names:
+        return ""
+    from_1 = "0" not in indexes.present
+    count = ", after subtracting 1 from the numbers, because it counts from 0" if from_1 else ""
+    return (
+        f"; the texts are in {' and '.join(names)}: write these as a list into one column, CHOICES, and map"
+        f" {indexes.field}=CHOICES[{indexes.source}]{count}"
+    )
+
+
+def _columns_with(texts: Side, rows: Sequence[Row]) -> list[str]:
+    """Return the names of the columns, two or more, of which one has the text of its row in most rows."""
+    found: Counter[str] = Counter()
+    with_text = 0
+    for text, row in zip(texts.texts, rows, strict=True):
+        names = [name for name, value in row.items() if text and value == text]
+        names = [name for name in names if name != texts.source]
+        with_text += bool(names)
+        found.update(names)
+    has_most = len(found) > 1 and with_text * 5 >= len(texts.present) * 4
+    return [name for name in rows[0] if name in found] if has_most else []
+
+
 def _choice_hint(side: Side, what: str, is_one: Kind, other: Side, column: str) -> str:
     """Return how to compare letters or numbers with the texts that they select."""
     said = _has(side, f"{what}s", is_one, other, other.said("texts", lambda text: not is_one(text)))
@@ -192,15 +234,15 @@ def _are_letters(side: Side, is_one: Kind = _LETTER) -> bool:
     return side.are(is_one) and len({*side.those(is_one)}) > 1
 
 
-def _are_indexes(side: Side, other: Side) -> bool:
+def _are_indexes(side: Side, other: Side, rows: Sequence[Row]) -> bool:
     """Return whether most values are indexes beside texts, and not booleans beside two words for them."""
     if not side.are(_is_index) or _are_letters(other) or other.are(_WHOLE):
         return False
     words = Counter(text.casefold() for text in other.present)
     two = {word for word, _ in words.most_common(2)}
     are_two_words = other.are(lambda text: text.casefold() in two)
-    are_booleans = len({*side.those(_is_index)}) <= 2 and are_two_words
-    return len(words) > 1 and not are_booleans
+    are_booleans = {*side.those(_is_index)} <= {"0", "1"} and are_two_words
+    return len(words) > 1 and not (are_booleans and not _columns_with(other, rows))
 
 
 def _is_index(text: str) -> bool:

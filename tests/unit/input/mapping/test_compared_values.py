@@ -109,7 +109,8 @@ def test_texts_in_json_are_noted() -> None:
     ("outputs", "golds"),
     [
         (TEXTS, TEXTS),
-        (("B. The sun", "(A)", "the answer is C", "**b**"), "BACB"),
+        (("A", "(A)", "the answer is C", "B"), "BACB"),
+        (("B. The sun", "(A)", "the answer is C", "**b**"), "BBBB"),
         (("yes", "no", "yes", "no"), "1010"),
         (("positive", "negative", "positive", "negative"), "1010"),
         ("1234", "4321"),
@@ -125,6 +126,48 @@ def test_texts_in_json_are_noted() -> None:
 )
 def test_other_values_are_not_noted(outputs: Any, golds: Any) -> None:
     assert hint(outputs, golds) == ""
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        ("ANSWER: B", "ANSWER: A", "ANSWER: C", "ANSWER: B"),
+        ("The answer is B.", "The answer is A.", "The answer is C.", "So it is (B)"),
+        ("B. The sun", "(A)", "the answer is C", "**b**"),
+    ],
+)
+def test_letters_beside_letters_within_text_are_noted(wrapped: tuple[str, ...]) -> None:
+    found = hint(wrapped, "BACB")
+    assert found.startswith(
+        f"expected_output has letters such as 'B', and agent_response letters within other text, such as {wrapped[0]!r}"
+    )
+    assert "map a column with the letters alone" in found
+    assert "agent_response has letters such as 'B'" in hint("BACB", wrapped)
+
+
+def test_letters_with_marks_alone_are_equal_without_punctuation() -> None:
+    found = hint(("(B)", "A.", "C)", "**B**"), "BACB")
+    assert found.endswith(
+        "only if string-match ignores the marks (--config ignore_punctuation=true)"
+    )
+
+
+@pytest.mark.parametrize("golds", ["1212", (1, 2, 1, 2)], ids=["texts", "numbers"])
+def test_indexes_of_two_options_from_1_are_no_booleans(golds: Any) -> None:
+    names = ("Sarah", "Maria", "Maria", "Sarah")
+    assert hint(names, golds).startswith("expected_output has numbers such as '1'")
+    found = hint(names, golds, option1="Sarah", option2="Maria")
+    assert found.endswith(
+        "the texts are in option1 and option2: write these as a list into one column, CHOICES, and map"
+        " expected_output=CHOICES[gold], after subtracting 1 from the numbers, because it counts from 0"
+    )
+
+
+def test_indexes_of_two_options_from_0_are_told_from_booleans_by_the_columns_of_options() -> None:
+    names = ("Sarah", "Maria", "Maria", "Sarah")
+    assert hint(names, "0110") == ""
+    found = hint(names, "0110", ending0="Sarah", ending1="Maria")
+    assert found.endswith("into one column, CHOICES, and map expected_output=CHOICES[gold]")
 
 
 def test_most_values_of_a_column_decide() -> None:
