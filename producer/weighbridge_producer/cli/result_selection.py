@@ -9,12 +9,16 @@ import orjson
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
+from weighbridge.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from weighbridge_producer.client.batch import Batch
+
+_CAUSES_NAMED = 10
+_CAUSE_WIDTH = 60
 
 
 class ResultSelection:
@@ -37,6 +41,7 @@ class ResultSelection:
         self.takes_all = not (self._outcomes or causes) and custom_id is None and label is None
         self.cursor = ""
         self._is_empty = True
+        self._found: dict[str, None] = {}  #: the first causes of results that did not pass
 
     def takes(self, row: ResultRow) -> bool:
         """Return whether a result is selected."""
@@ -51,7 +56,15 @@ class ResultSelection:
         if not self._causes:
             return f"no result in {source} matches these options"
         causes = " or ".join(f"'{cause}'" for cause in self._causes)
-        return f"no result has the cause {causes}; see `weighbridge results {source} --causes`"
+        if not self._found:
+            return f"no result has the cause {causes}, or any other"
+        found = sorted(self._found)
+        named = ", ".join(f"'{shorten(cause, _CAUSE_WIDTH)}'" for cause in found[:_CAUSES_NAMED])
+        more = ", ..." if len(found) > _CAUSES_NAMED else ""
+        return (
+            f"no result has the cause {causes}; there are {named}{more}, with examples in"
+            f" `weighbridge results {source} --causes`"
+        )
 
     def _is_wanted(self, row: ResultRow) -> bool:
         if self._label is not None and row.label != self._label:
@@ -60,6 +73,8 @@ class ResultSelection:
             return False
         if self._causes and row.outcome is Outcome.PASSED:
             return False
+        if self._causes and row.cause and len(self._found) <= _CAUSES_NAMED:
+            self._found[row.cause] = None
         if self._causes and not any(is_kind_of(row.cause, cause) for cause in self._causes):
             return False
         return not self._outcomes or row.outcome in self._outcomes

@@ -14,6 +14,7 @@ import orjson
 import typer
 
 from weighbridge.errors import InputError, InterruptionError, WeighbridgeError
+from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
@@ -181,7 +182,7 @@ def results(
         if outputs == [STDOUT] and not sort:
             _stream_lines(lines)
         else:
-            counted = _Counted(lines)
+            counted = _Counted(lines, has_cases=by_case)
             if wanted.takes_all and not sort and _is_plain(source):
                 file = Path(source)
                 deque(counted, maxlen=0)  # raises for a line that is not a result
@@ -194,9 +195,9 @@ def results(
                 report = replace(report, gates=summary.gates, slices=slices)
             write_each(report, outputs, stdout_bytes(), print_waiting)
             if not as_json:
-                _print_written(counted.results, outputs)
+                _print_written(counted, outputs)
     cursor = wanted.cursor or None
-    if (note := wanted.note(source)) and not shows_summary:
+    if (note := wanted.note(source)) and (cause or not shows_summary):
         err.print(shown(note))
     if as_json:
         fields = summary_as_dict(summary, causes=causes) if summary else {}
@@ -214,19 +215,28 @@ def results(
 
 
 class _Counted:
-    """Blocks of result lines, and the number of results in those that were read."""
+    """Blocks of result lines, and the number of results, and of their cases if wanted, in those that were read."""
 
-    def __init__(self, blobs: Iterable[bytes]) -> None:
+    def __init__(self, blobs: Iterable[bytes], *, has_cases: bool) -> None:
         self._blobs = blobs
+        self._cases: set[int] | None = set() if has_cases else None  #: by their line numbers
         self.results = 0
 
     def __iter__(self) -> Iterator[bytes]:
         for blob in self._blobs:
-            self.results += len(blob.splitlines())
+            lines = blob.splitlines()
+            self.results += len(lines)
+            if self._cases is not None:
+                self._cases.update(map(line_number_of, lines))
             yield blob
 
+    def __str__(self) -> str:
+        """Return the numbers."""
+        cases = "" if self._cases is None else f" of {pluralize(len(self._cases), 'case')}"
+        return f"{pluralize(self.results, 'result')}{cases}"
 
-def _print_written(results: int, outputs: Iterable[str]) -> None:
+
+def _print_written(counted: _Counted, outputs: Iterable[str]) -> None:
     """Print on standard error what was written to files, and in which form."""
     from weighbridge_producer.reports.forms import STDOUT, output_of
 
@@ -236,7 +246,7 @@ def _print_written(results: int, outputs: Iterable[str]) -> None:
         if output.target != STDOUT
     ]
     if written:
-        err.print(f"{pluralize(results, 'result')} written to {shown(', '.join(written))}")
+        err.print(f"{counted} written to {shown(', '.join(written))}")
 
 
 def _with_cases(handle: Batch, blobs: Iterable[bytes]) -> Iterator[bytes]:

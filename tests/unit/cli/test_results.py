@@ -69,7 +69,11 @@ def test_results_are_picked_from_a_file(results, options, found):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (["--cause", "string"], "no result has the cause 'string'; see `weighbridge results"),
+        (
+            ["--cause", "string"],
+            "no result has the cause 'string'; there are 'INVALID_JSON', ",
+        ),
+        (["--cause", "nonsense", "--label", "none"], "has the cause 'nonsense', or any other"),
         (["--id", "low", "--errored"], "matches these options"),
     ],
 )
@@ -77,6 +81,23 @@ def test_a_selection_without_results_is_reported(results, options, what):
     out, err, status = results(*options)
     assert (out, status) == (b"", 0)
     assert what in err
+
+
+def test_the_causes_that_there_are_are_named_for_one_that_no_result_has(results):
+    for more in ([], ["--causes"]):
+        _, err, status = results("--cause", "nonsense", *more)
+        assert "no result has the cause 'nonsense'; there are 'INVALID_JSON', " in err
+        assert "'string_match: case', 'string_match: empty', " in err
+        assert "--causes`" in err
+        assert status == 0
+
+
+def test_a_table_of_cases_is_said_to_have_as_many_as_it_has(tmp_path, results):
+    table = tmp_path / "a.csv"
+    _, err, _ = results("--cases", "-o", str(table))
+    with table.open(newline="") as rows:
+        cases = sum(1 for _ in csv.DictReader(rows))
+    assert f"results of {cases} cases written to" in err
 
 
 def test_every_output_is_written_in_its_form(results, tmp_path):
