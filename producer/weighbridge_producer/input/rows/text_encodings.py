@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.errors import InputError
 from weighbridge.settings import KIB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
 _MARKS = (
@@ -23,68 +18,9 @@ _MARKS = (
 )
 _WESTERN = "cp1252"
 _EXAMPLES = "utf-8, utf-16, cp1252, cp1250, cp1251, shift_jis or gb18030"
-_WORD = re.compile(rb"[^\s,;|]*[\x80-\xff][^\s,;|]*")
-_WORDS = 1_000
-_WORD_BYTES = 200
-_SURE = 0.6  #: share of characters that fit an encoding which is not looked for further
-_SELDOM = 0.15  #: by which DOS and Mac encodings have to be better
-_MARKS_OF_TEXT = frozenset("“”‘’„–—…€«»°§£©®™•·\xa0")
-_SIGNS = frozenset("²³±¹½¼¾µ×÷ªº")  #: of measures, which follow a letter or digit, and end a word
-#: A word of which each letter is beyond ASCII.
-_WHOLE_WORD = re.compile(r"(?<!\w)[^\x00-\x7f\W]{2,}(?!\w)")
-
-
-class _Language(NamedTuple):
-    """A language by its letters beyond ASCII, with the encodings that its texts have."""
-
-    encodings: tuple[str, ...]
-    letters: str  #: in lower case
-    frequent: str = ""  #: the frequent ones, in scripts whose encodings share their bytes
-
-    @property
-    def is_latin(self) -> bool:
-        """True if words also have letters of ASCII."""
-        return not self.frequent
-
-
-_LATIN_ONE, _LATIN_TWO = ("cp1252", "cp850", "mac_roman"), ("cp1250", "iso8859_2", "cp852")
-_CYRILLIC = ("cp1251", "koi8_r", "cp866", "mac_cyrillic")
-#: The first of those that fit equally well is taken.
-_LANGUAGES = (
-    _Language(_LATIN_ONE, "äöüß"),
-    _Language(_LATIN_ONE, "àâçéèêëîïôœùûüÿ"),
-    _Language(_LATIN_ONE, "áéíñóúü¿¡ªº"),
-    _Language(_LATIN_ONE, "áâãàçéêíóôõúüªº"),
-    _Language(_LATIN_ONE, "àèéìíîòóùú"),
-    _Language(_LATIN_ONE, "åäöéæøü"),
-    _Language(_LATIN_ONE, "éëïöüèáóíú"),
-    _Language(("cp1254", "iso8859_9", "cp857"), "çğıöşüâîûİ"),
-    _Language(_LATIN_ONE, "áðéíóúýþæö"),
-    _Language(_LATIN_TWO, "ąćęłńóśźż"),
-    _Language(_LATIN_TWO, "áčďéěíňóřšťúůýž"),
-    _Language(_LATIN_TWO, "áäčďéíĺľňóôŕšťúýž"),
-    _Language(_LATIN_TWO, "áéíóöőúüű"),
-    _Language(_LATIN_TWO, "ăâîşţ"),
-    _Language(_LATIN_TWO, "čćđšž"),
-    _Language(("cp1257",), "ąčęėįšųūž"),
-    _Language(("cp1257",), "āčēģīķļņšūž"),
-    _Language(("cp1257",), "õäöüšž"),
-    _Language(_CYRILLIC, "абвгдежзийклмнопрстуфхцчшщъыьэюяё№", "оеаинтсрв"),
-    _Language(("cp1251",), "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя№", "оеаинтсрві"),
-    _Language(("cp1253", "iso8859_7"), "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ", "αοιετσνηυρπάέίό"),
-    _Language(("cp1255",), "אבגדהוזחטיךכלםמןנסעףפץצקרשת", "יוהלאמרתבשם"),
-    _Language(("cp1256",), "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىي،؛؟", "اليمنوترةبهدسع"),
-    _Language(("cp874",), "".join(map(chr, (*range(0xE01, 0xE3B), *range(0xE3F, 0xE5C)))), "\0"),
-)
-#: Encodings with two bytes for a character: the first and last bytes of those that are frequent in texts, and their weight.
-_TWO_BYTES: tuple[tuple[str, tuple[tuple[bytes, bytes, float], ...]], ...] = (
-    ("cp932", ((b"\x82\x9f", b"\x83\x96", 1), (b"\x88\x9f", b"\x98\x72", 1))),
-    ("cp949", ((b"\xb0\xa1", b"\xc8\xfe", 1),)),
-    # Chinese and Thai have the same bytes as its ideographs, but not as its syllables.
-    ("euc_jp", ((b"\xa4\xa1", b"\xa5\xf6", 1), (b"\xb0\xa1", b"\xcf\xd3", 0.85))),
-    ("gb18030", ((b"\xb0\xa1", b"\xd7\xfe", 1),)),
-    ("big5", ((b"\xa4\x40", b"\xc6\x7e", 1),)),
-)
+_GUESSED_BYTES = 64 * KIB
+#: A letter of the Latin alphabet beside one of another, as no word has.
+_MIXED_WORD = re.compile("[A-Za-z][Ͱ-ۿ\u0e00-\u0e7f]|[Ͱ-ۿ\u0e00-\u0e7f][A-Za-z]")
 
 
 def checked_encoding(name: str) -> str:
@@ -149,79 +85,12 @@ def _is_mostly_utf8(head: bytes) -> bool:
 
 
 def _guessed(head: bytes) -> str:
-    """Return the likeliest encoding of text that is not UTF-8, by the letters of languages beyond ASCII."""
-    found = islice(_WORD.finditer(head), _WORDS)
-    words = b" ".join(match[0][:_WORD_BYTES] for match in found)[: 8 * KIB]
-    best, encoding = max(_fits(words), key=lambda fit: fit[0])
-    if best >= _SURE:
-        return encoding
-    from charset_normalizer import from_bytes
+    """Return the likeliest encoding of text that is not UTF-8, among those that programs of today write."""
+    from chardet import EncodingEra, detect_all
 
-    # It is better in rare languages, and guesses wildly where a few characters are beyond ASCII.
-    high = sum(byte > 127 for byte in head[: 64 * KIB])
-    guess = from_bytes(head[: 64 * KIB]).best() if high > _SELDOM * len(head[: 64 * KIB]) else None
-    return guess.encoding if guess else encoding if best > 0 else _WESTERN
-
-
-def _fits(words: bytes) -> Iterator[tuple[float, str]]:
-    """Yield how well each encoding fits words, at most 1, the preferred encodings first."""
-    yield 0, _WESTERN
-    texts: dict[str, str] = {}
-    for rank in range(max(len(language.encodings) for language in _LANGUAGES)):
-        for language in _LANGUAGES:
-            if rank >= len(language.encodings):
-                continue
-            name = language.encodings[rank]
-            if name not in texts:
-                texts[name] = words.decode(name, errors="replace")
-            is_seldom = name.startswith(("cp8", "mac"))
-            yield _fit(texts[name], language) - is_seldom * _SELDOM, name
-    for name, frequent in _TWO_BYTES:
-        yield _share(words.decode(name, errors="replace"), _weight(name, frequent)), name
-
-
-def _fit(text: str, language: _Language) -> float:
-    """Return the share of characters beyond ASCII that a text in a language may have where they stand."""
-    letters = {*language.letters, *language.letters.upper()}
-    total, good = 0, 0.0
-    for before, character, after in zip(" " + text, text, text[1:] + " ", strict=False):
-        if character < "\x80":
-            continue
-        total += 1
-        if character in letters:
-            if character.isupper() and before.islower():
-                good -= 1
-            elif language.is_latin or not (_is_ascii_letter(before) or _is_ascii_letter(after)):
-                good += 1 if language.is_latin or character.lower() in language.frequent else 0.9
-        elif character in _MARKS_OF_TEXT:
-            is_within = before.isalpha() and after.isalpha() and character not in "’‘–—…·\xa0"
-            good += not is_within
-        elif character in _SIGNS and not after.isalpha() and before != " ":
-            good += 0.8
-    if language.is_latin:
-        good -= sum(len(word) for word in _WHOLE_WORD.findall(text)) / 2
-    return good / total if total else 0.0
-
-
-def _is_ascii_letter(character: str) -> bool:
-    return character < "\x80" and character.isalpha()
-
-
-def _weight(name: str, ranges: tuple[tuple[bytes, bytes, float], ...]) -> Callable[[str], float]:
-    """Return a function that weighs a character by how frequent it is in texts of an encoding."""
-
-    def weight(character: str) -> float:
-        if character == "\ufffd":
-            return -1
-        if "\u3000" <= character <= "\u301f" or "\uff01" <= character <= "\uff5e":
-            return 1
-        code = character.encode(name, errors="replace")
-        found = (weight for low, high, weight in ranges if low <= code <= high)
-        return next(found, 0) if len(code) == 2 else 0
-
-    return weight
-
-
-def _share(text: Iterable[str], weight: Callable[[str], float]) -> float:
-    characters = [character for character in text if character > "\x7f"]
-    return sum(map(weight, characters)) / len(characters) if characters else 0.0
+    head = head[:_GUESSED_BYTES]
+    found = detect_all(head, ignore_threshold=True, encoding_era=EncodingEra.MODERN_WEB)
+    names = [codecs.lookup(guess["encoding"]).name for guess in found if guess["encoding"]]
+    # For a few words it may take accented letters for Cyrillic ones.
+    whole = (name for name in names if not _MIXED_WORD.search(head.decode(name, "replace")))
+    return next(whole, names[0] if names else _WESTERN)

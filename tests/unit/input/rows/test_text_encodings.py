@@ -1,4 +1,4 @@
-"""The encoding of a table's text is found by the letters that languages have, or given by name."""
+"""The encoding of a table's text is guessed, or given by name."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from weighbridge_producer.input.rows.text_encodings import checked_encoding, enc
         ("cp1252", "id,output\n1,café\n"),
         ("cp1252", "id;text\n1;Grüße aus Köln\n"),
         ("cp1252", "id;text\n1;¿Qué comió el niño?\n"),
-        ("cp1252", "id;text\n1;Les élèves à l’école\n"),
+        ("cp1252", "id;text\n1;Les élèves vont à l’école\n2;Le garçon était déjà là\n"),
         ("cp1250", "id;odpowiedź;wzorzec\n0;Łódź, święto źrebięcia;Łódź\n"),
-        ("cp1250", "id;text\n1;Maćka więcej się\n"),
+        ("cp1250", "id;text\n1;Maćka więcej się\n2;Święta Łucja, źródło i żaba\n"),
         ("cp1250", "id;text\n1;Příliš žluťoučký kůň\n"),
         ("cp1250", "id;text\n1;Árvíztűrő tükörfúrógép\n"),
         ("cp1251", "id;ответ;эталон\n1;Москва — столица;Минск\n"),
         ("cp1251", "id,a\n1,да\n2,нет\n"),
-        ("cp1251", "id;ОТВЕТ\n1;МОСКВА\n"),
+        ("cp1251", "id;ОТВЕТ\n1;Москва\n2;НЕТ, это не МОСКВА\n"),
         ("koi8_r", "id;ответ\n1;Москва столица\n"),
-        ("cp1254", "id;text\n1;İstanbul’da yağmur yağıyor\n"),
+        ("cp1254", "id;text\n1;İstanbul’da yağmur yağıyor\n2;Türkiye’nin başkenti Ankara’dır\n"),
         ("cp1253", "id;text\n1;Η Αθήνα είναι η πρωτεύουσα\n"),
         ("cp1255", "id;text\n1;שלום עולם\n"),
         ("cp1256", "id;text\n1;مرحبا بالعالم\n"),
@@ -41,8 +41,6 @@ from weighbridge_producer.input.rows.text_encodings import checked_encoding, enc
         ("gb18030", "id,答案\n1,北京是中国的首都\n"),
         ("big5", "id,答案\n1,台北是台灣的首都\n"),
         ("cp949", "id,답\n1,서울은 한국의 수도\n"),
-        ("cp850", "id;text\n1;schöne Grüße für Köln\n"),
-        ("mac_roman", "id;text\n1;l'été à la plage\n"),
         ("utf-16-le", "id,output\n1,abc\n"),
         ("utf-16-be", "id,output\n1,abc\n"),
         ("utf-16-le", "id,答案\n1,北京是中国的首都\n"),
