@@ -93,4 +93,6 @@ def _guessed(head: bytes) -> str:
     names = [codecs.lookup(guess["encoding"]).name for guess in found if guess["encoding"]]
     # For a few words it may take accented letters for Cyrillic ones.
     whole = (name for name in names if not _MIXED_WORD.search(head.decode(name, "replace")))
-    return next(whole, names[0] if names else _WESTERN)
+    name = next(whole, names[0] if names else _WESTERN)
+    is_western = head.decode(name, "replace") == head.decode(_WESTERN, "replace")
+    return _WESTERN if is_western else name
