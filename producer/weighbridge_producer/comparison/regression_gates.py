@@ -97,7 +97,7 @@ class RegressionGates:
         if self.min_effect:
             gate += f" --min-effect {self.min_effect:.4g}"
         least = f" by {points(self.min_effect)} or more" if self.min_effect else ""
-        required = f"no pass rate significantly lower{least} (adjusted p of {SIGNIFICANCE} or less)"
+        required = f"no label's pass rate significantly lower{least} (adjusted p of {SIGNIFICANCE} or less)"
         measured = [each for each in differences if each.difference is not None]
         if not measured:
             return GateResult(gate, "", required, "nothing judged in both runs", ERROR)

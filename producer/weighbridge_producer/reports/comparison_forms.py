@@ -36,6 +36,7 @@ _LABELS_SHOWN = 50
 _WORDS = {outcome.value: outcome.word for outcome in Outcome}
 #: Groups for which a summary has examples, the worst first.
 _EXEMPLIFIED = (Group.REGRESSED, Group.ERRORED, Group.UNGRADABLE, Group.REPAIRED)
+_JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,12 @@ def _lines(written: ComparisonData) -> Iterator[bytes]:
 
 
 def _junit(written: ComparisonData) -> Iterator[bytes]:
-    """Yield a test case for each result that regressed or was repaired, and for each gate."""
+    """Yield a test case for each result that regressed, was repaired or is judged no longer, and for each gate."""
     regressed = sum(found.groups[Group.REGRESSED] for found, _ in written.comparisons)
     repaired = sum(found.groups[Group.REPAIRED] for found, _ in written.comparisons)
-    counts = {"tests": regressed + repaired, "failures": regressed, "errors": 0, "skipped": 0}
+    lost = sum(found.lost_verdicts for found, _ in written.comparisons)
+    tests = regressed + repaired + lost
+    counts = {"tests": tests, "failures": regressed, "errors": lost, "skipped": 0}
     gates = [gate for _, checked in written.comparisons for gate in checked]
     yield from document([Suite("comparison", counts, _test_cases(written))], gates)
 
@@ -94,6 +97,8 @@ def _test_cases(written: ComparisonData) -> Iterator[str]:
             yield passed_case(change["label"] or "", change["custom_id"])
         elif change["group"] == Group.REGRESSED:
             yield _regressed_case(change)
+        elif _is_lost(change):
+            yield _lost_case(change)
 
 
 def _regressed_case(change: dict[str, Any]) -> str:
@@ -105,6 +110,21 @@ def _regressed_case(change: dict[str, Any]) -> str:
     return failed_case(
         change["label"] or "", change["custom_id"], after["reason"], after["cause"], checks
     )
+
+
+def _is_lost(change: dict[str, Any]) -> bool:
+    """Return whether the first run judged a result, and the second did not."""
+    before, after = change["before"], change["after"]
+    was_judged = before is not None and before["outcome"] in _JUDGED
+    return was_judged and (after is None or after["outcome"] not in _JUDGED)
+
+
+def _lost_case(change: dict[str, Any]) -> str:
+    before, after = change["before"], change["after"] or {}
+    is_now = f"{after['outcome']}: {after['reason']}" if after else "gone"
+    reason = f"{before['outcome']} before, {is_now}"
+    cause = after.get("cause") or after.get("outcome") or "gone"
+    return failed_case(change["label"] or "", change["custom_id"], reason, cause, reason, "error")
 
 
 def _markdown(written: ComparisonData) -> Iterator[bytes]:

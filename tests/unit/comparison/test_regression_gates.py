@@ -55,7 +55,7 @@ def test_a_gate_says_what_it_required_and_what_it_saw() -> None:
         " seen 7 of 100 pairs judged in both runs"
     )
     assert lower == (
-        "gate --fail-on-regression not met: required no pass rate significantly lower (adjusted p of 0.05 or less);"
+        "gate --fail-on-regression not met: required no label's pass rate significantly lower (adjusted p of 0.05 or less);"
         " seen string-match -7.0 points, adjusted p 0.016"
     )
 

@@ -56,6 +56,24 @@ def test_a_regression_in_junit_names_the_steps_only_of_checks_that_have_some(
     assert failure.text == "string_match: steps s1, s2"
 
 
+def test_results_that_are_judged_no_longer_are_errors_in_junit(tmp_path: Path) -> None:
+    before = graded([case("a", "Lisbon"), case("b"), case("same")])
+    broken = {"custom_id": "a", "inputs": {"expected_output": "Lisbon"}}
+    after = graded([*map(orjson.dumps, (broken, {**broken, "custom_id": "new"})), case("same")])
+    changes = tmp_path / "changes.jsonl"
+    with changes.open("wb") as file:
+        runs = [run_of_lines("monday", before), run_of_lines("tuesday", after)]
+        [found] = compare_runs(runs, on_change=lambda run, pair: file.write(change_line(run, pair)))
+    root = ET.fromstring(made(ComparisonData([(found, [])], changes), "junit"))
+    messages = {each.get("name"): each[0].get("message", "") for each in root.iter("testcase")}
+    assert set(messages) == {"a", "b"}
+    assert "errored" in messages["a"]
+    assert messages["b"].endswith("before, gone")
+    suite = next(root.iter("testsuite"))
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["2", "0", "2"]
+    assert len([*root.iter("error")]) == 2
+
+
 @pytest.mark.parametrize(("form", "dialect"), [("csv", "excel"), ("tsv", "excel-tab")])
 def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
     written: ComparisonData, form: str, dialect: str

@@ -50,7 +50,7 @@ class ComparisonQuery(BaseModel, extra="forbid"):
         description="a gate: the number or percentage of results that may regress, such as `12` or `0.5%`",
     )
     fail_on_regression: bool = Field(
-        False, description="a gate: no pass rate may be significantly lower"
+        False, description="a gate: no label's pass rate may be significantly lower"
     )
     min_effect: float = Field(
         0.0, ge=0, le=1, description="`fail_on_regression` ignores smaller losses of a rate"
