@@ -48,7 +48,8 @@ def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:
 def _print_differences(runs: Sequence[Run], label: RepeatedLabel) -> None:
     for row in difference_rows(runs, label):
         more = f" points, {row.worse} worse, {row.better} better, p {row.p}" if row.p else ""
-        out.print(f"{cell(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}")
+        lost = f"; lost repeats: {row.lost}" if row.lost != "0" else ""
+        out.print(f"{cell(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}{lost}")
 
 
 def _print_flaky(name: str, reliability: Reliability) -> None:

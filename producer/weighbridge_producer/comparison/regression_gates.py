@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SIGNIFICANCE = 0.05  #: differences with at most this adjusted p-value are significant
 _LABELS_NAMED = 5
 _NOTHING_LOST = "a verdict for each result judged before"
+_REPEATS_KEPT = "as many judged repeats of each case as before"
 _ALLOWED = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%")
 
 
@@ -78,10 +79,9 @@ class RegressionGates:
             _Loss(label.label, label.difference(run), label.adjusted_p[run - 1]) for label in labels
         ]
         results = [self._of_losses(losses)]
-        lost = sum(label.lost[run - 1] for label in labels)
+        lost = sum(label.lost_repeats[run - 1] for label in labels)
         if lost and not self.allow_lost:
-            seen = f"{pluralize(lost, 'case')} judged in the first run and not in this one; --allow-lost accepts that"
-            results.append(GateResult("no lost results", "", _NOTHING_LOST, seen, ERROR))
+            results.append(_lost_repeats(labels, run, lost))
         return results
 
     def _losses(self, comparison: Comparison) -> GateResult:
@@ -144,6 +144,16 @@ def _lost(comparison: Comparison) -> GateResult:
         f" {groups[Group.UNGRADABLE]:,} ungradable); --allow-lost accepts that"
     )
     return GateResult("no lost results", "", _NOTHING_LOST, seen, ERROR)
+
+
+def _lost_repeats(labels: Sequence[RepeatedLabel], run: int, lost: int) -> GateResult:
+    then = [label.runs[run] for label in labels]
+    seen = (
+        f"{pluralize(sum(label.lost[run - 1] for label in labels), 'case')} with {lost:,} fewer judged repeats than in the"
+        f" first run (in all: {sum(each.errored for each in then):,} errored,"
+        f" {sum(each.ungradable for each in then):,} ungradable); --allow-lost accepts that"
+    )
+    return GateResult("no lost results", "", _REPEATS_KEPT, seen, ERROR)
 
 
 def points(difference: float, *, signed: bool = False) -> str:

@@ -39,6 +39,7 @@ _CUSTOM_ID = "custom_id"
 _KS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
 
 Repeats = tuple[int, int]  #: how often a case was judged, and how often it passed
+Unjudged = tuple[int, int]  #: how many repeats of a case were ungradable, and how many errored
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class Reliability:
     """The reliability of one run's cases under one label."""
 
     cases: Counter[Repeats] = field(default_factory=Counter)
-    unjudged: int = 0  #: results that neither passed nor failed
+    ungradable: int = 0  #: results
+    errored: int = 0  #: results that were not graded
     _flaky: list[tuple[float, str, Repeats]] = field(default_factory=list)
 
     def count(self, case: str, repeats: Repeats) -> None:
@@ -165,7 +167,9 @@ class Reliability:
         """Return the reliability in its JSON form."""
         return {
             "cases": self.cases.total(),
-            "unjudged_results": self.unjudged,
+            "unjudged_results": self.ungradable + self.errored,
+            "ungradable": self.ungradable,
+            "errored": self.errored,
             "rate": self.rate,
             "interval": list(self.interval) if self.interval else None,
             "flaky": self.flaky,
@@ -185,7 +189,9 @@ class RepeatedLabel:
     runs: list[Reliability]
     #: For each further run, the number of cases by the difference of their rates.
     differences: list[Counter[float]]
-    lost: list[int]  #: for each further run, the number of cases judged only in the first run
+    #: For each further run, the number of cases with fewer judged repeats than in the first run.
+    lost: list[int]
+    lost_repeats: list[int]  #: for each further run, by how many repeats those cases have fewer
     adjusted_p: list[float] = field(default_factory=list)
 
     def worse_and_better(self, run: int) -> tuple[int, int]:
@@ -220,6 +226,7 @@ class RepeatedLabel:
         return {
             "cases": self.differences[run - 1].total(),
             "lost": self.lost[run - 1],
+            "lost_repeats": self.lost_repeats[run - 1],
             "worse": worse,
             "better": better,
             "difference": self.difference(run),
@@ -294,13 +301,13 @@ def compare_repeats(
 
 
 def _in_each_run(
-    runs: Sequence[Run], label: str, case: str, repeats: list[Repeats], unjudged: list[int]
+    runs: Sequence[Run], label: str, case: str, repeats: list[Repeats], unjudged: list[Unjudged]
 ) -> Iterator[RepeatedCase]:
     """Yield a case in each run that has it."""
     counts = zip(runs, repeats, unjudged, strict=True)
     for number, (run, (judged, passed), rest) in enumerate(counts):
-        if judged + rest:
-            yield RepeatedCase(number, run.name, label, case, judged, passed, rest)
+        if judged + sum(rest):
+            yield RepeatedCase(number, run.name, label, case, judged, passed, sum(rest))
 
 
 def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
@@ -329,18 +336,19 @@ def _empty(label: str, runs: int) -> RepeatedLabel:
         [Reliability() for _ in range(runs)],
         [Counter() for _ in range(runs - 1)],
         [0] * (runs - 1),
+        [0] * (runs - 1),
     )
 
 
 def _cases(
     numbered: Iterable[tuple[int, Entry]], key: RepeatKey, runs: int
-) -> Iterator[tuple[tuple[int, int], str, str, list[Repeats], list[int]]]:
+) -> Iterator[tuple[tuple[int, int], str, str, list[Repeats], list[Unjudged]]]:
     """Yield the labels and cases of a partition, each with its place in the input of a run, and its repeats and unjudged results in each run."""
     found: dict[tuple[str, str], list[list[int]]] = {}
     places: dict[tuple[str, str], tuple[int, int]] = {}
     for run, entry in numbered:
         name = (entry.label or "", key.of(entry))
-        counts = found.setdefault(name, [[0, 0, 0] for _ in range(runs)])
+        counts = found.setdefault(name, [[0, 0, 0, 0] for _ in range(runs)])
         place = (run, entry.line)
         places[name] = min(places.get(name, place), place)
         passed = entry.outcome == Outcome.PASSED
@@ -348,18 +356,26 @@ def _cases(
             counts[run][0] += 1
             counts[run][1] += passed
         else:
-            counts[run][2] += 1
+            counts[run][2 if entry.outcome == Outcome.UNGRADABLE else 3] += 1
     for name, counts in found.items():
-        yield places[name], *name, [(n, c) for n, c, _ in counts], [rest for *_, rest in counts]
+        repeats = [(judged, passed) for judged, passed, *_ in counts]
+        yield places[name], *name, repeats, [(rest, errored) for *_, rest, errored in counts]
 
 
-def _count(label: RepeatedLabel, case: str, repeats: list[Repeats], unjudged: list[int]) -> None:
-    for reliability, of_run, rest in zip(label.runs, repeats, unjudged, strict=True):
+def _count(
+    label: RepeatedLabel, case: str, repeats: list[Repeats], unjudged: list[Unjudged]
+) -> None:
+    for reliability, of_run, (ungradable, errored) in zip(
+        label.runs, repeats, unjudged, strict=True
+    ):
         reliability.count(case, of_run)
-        reliability.unjudged += rest
+        reliability.ungradable += ungradable
+        reliability.errored += errored
     judged, passed = repeats[0]
     for run, (then, passed_then) in enumerate(repeats[1:]):
-        label.lost[run] += bool(judged and not then)
+        # A failing repeat that is not judged any more would look like a repair.
+        label.lost[run] += then < judged
+        label.lost_repeats[run] += max(0, judged - then)
         if judged and then:
             # Computed from integers, so that equal rates differ by exactly 0.
             difference = (passed_then * judged - passed * then) / (then * judged)

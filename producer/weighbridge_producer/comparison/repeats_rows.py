@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.text import pluralize
 from weighbridge_producer.comparison.regression_gates import p_value
 
 if TYPE_CHECKING:
@@ -15,8 +16,18 @@ if TYPE_CHECKING:
 
 
 #: Titles of columns, in lower case in texts.
-RATE_COLUMNS = ("Run", "Cases", "Pass rate", "k", "pass@k", "pass^k", "Flaky")
-DIFFERENCE_COLUMNS = ("Run", "Difference", "Worse", "Better", "p")
+RATE_COLUMNS = (
+    "Run",
+    "Cases",
+    "Pass rate",
+    "k",
+    "pass@k",
+    "pass^k",
+    "Flaky",
+    "Ungradable",
+    "Errored",
+)
+DIFFERENCE_COLUMNS = ("Run", "Difference", "Worse", "Better", "p", "Lost repeats")
 
 
 class RateRow(NamedTuple):
@@ -29,6 +40,8 @@ class RateRow(NamedTuple):
     pass_at_k: str
     pass_hat_k: str
     flaky: str
+    ungradable: str  #: repeats
+    errored: str  #: repeats
 
 
 class DifferenceRow(NamedTuple):
@@ -39,6 +52,7 @@ class DifferenceRow(NamedTuple):
     worse: str
     better: str
     p: str
+    lost: str  #: repeats that were judged in the first run only, and in how many cases
 
 
 class FlakyRow(NamedTuple):
@@ -57,27 +71,34 @@ def label_name(label: RepeatedLabel) -> str:
 def rate_rows(runs: Sequence[Run], label: RepeatedLabel) -> Iterator[RateRow]:
     """Yield the reliability of the cases in each run, for each `k`."""
     for run, found in zip(runs, label.runs, strict=True):
-        first = (run.name, rate_text(found), f"{found.flaky:,}")
+        unjudged = (f"{found.ungradable:,}", f"{found.errored:,}")
+        first = (run.name, rate_text(found), f"{found.flaky:,}", *unjudged)
         for at in found.at_k():
-            name, rate, flaky = first
+            name, rate, *counts = first
             estimates = (f"{at.k}", f"{at.pass_at_k:.1%}", f"{at.pass_hat_k:.1%}")
-            yield RateRow(name, f"{at.cases:,}", rate, *estimates, flaky)
-            first = ("", "", "")
+            yield RateRow(name, f"{at.cases:,}", rate, *estimates, *counts)
+            first = ("",) * len(first)
         if not found.cases:
-            yield RateRow(run.name, "0", "", "", "", "", "")
+            yield RateRow(run.name, "0", "", "", "", "", "", *unjudged)
 
 
 def difference_rows(runs: Sequence[Run], label: RepeatedLabel) -> Iterator[DifferenceRow]:
     """Yield the difference of each further run from the first."""
     for number, run in enumerate(runs[1:], start=1):
         difference, interval = label.difference(number), label.interval(number)
+        lost = lost_text(label.lost_repeats[number - 1], label.lost[number - 1])
         if difference is None:
-            yield DifferenceRow(run.name, "no case was judged in both runs", "", "", "")
+            yield DifferenceRow(run.name, "no case was judged in both runs", "", "", "", lost)
             continue
         worse, better = label.worse_and_better(number)
         text = f"{difference * 100:+.1f}{limits_text(interval)}"
         p = p_value(label.adjusted_p[number - 1])
-        yield DifferenceRow(run.name, text, f"{worse:,}", f"{better:,}", p)
+        yield DifferenceRow(run.name, text, f"{worse:,}", f"{better:,}", p, lost)
+
+
+def lost_text(repeats: int, cases: int) -> str:
+    """Return how many repeats were lost, and in how many cases."""
+    return f"{repeats:,} in {pluralize(cases, 'case')}" if repeats else "0"
 
 
 def flaky_rows(runs: Sequence[Run], label: RepeatedLabel) -> Iterator[FlakyRow]:

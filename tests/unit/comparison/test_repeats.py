@@ -15,9 +15,14 @@ BY_ID = RepeatKey.parse("custom_id:#")
 
 
 def rows(passed: dict[str, str], **fields) -> list[bytes]:
-    """Return results by case: `"+-"` is one repeat that passed and one that failed."""
+    """Return results by case: `"+-?"` is a repeat that passed, one that failed and one that is ungradable."""
     return graded(
-        case(f"{name}#{n}", "Lisbon" if sign == "+" else "Porto", **fields)
+        case(
+            f"{name}#{n}",
+            "Lisbon" if sign == "+" else "Porto",
+            None if sign == "?" else "Lisbon",
+            **fields,
+        )
         for name, signs in passed.items()
         for n, sign in enumerate(signs)
     )
@@ -82,7 +87,7 @@ def test_runs_differ_by_the_rates_of_their_common_cases() -> None:
     assert label.differences == [{-0.5: 1, 0.0: 2}]
     assert label.difference(1) == pytest.approx(-0.5 / 3)
     assert label.worse_and_better(1) == (1, 0)
-    assert label.lost == [1]
+    assert (label.lost, label.lost_repeats) == ([2], [5])
     assert label.p(1) == 1.0
 
 
@@ -100,7 +105,7 @@ def test_what_was_not_judged_is_no_repeat() -> None:
         BY_ID,
     )
     assert label.runs[0].cases == {(1, 1): 1}
-    assert label.runs[0].unjudged == 1
+    assert (label.runs[0].ungradable, label.runs[0].errored) == (1, 0)
 
 
 def test_a_significant_loss_over_cases_does_not_meet_the_gate() -> None:
@@ -111,6 +116,23 @@ def test_a_significant_loss_over_cases_does_not_meet_the_gate() -> None:
     assert [gate.status for gate in gates.check_repeats([repeats(after, before)], 1)] == [0]
     assert [gate.status for gate in gates.check_repeats([repeats(before, after[:20])], 1)] == [0, 1]
     assert RegressionGates().check_repeats([repeats(before, after)], 1) == []
+
+
+@pytest.mark.parametrize("left", ["++", "++??"])
+def test_failing_repeats_that_are_not_judged_any_more_are_lost(left: str) -> None:
+    before = rows({f"q{n}": "++--" for n in range(10)})
+    label = repeats(before, rows({f"q{n}": left for n in range(10)}))
+    gates = RegressionGates(fail_on_regression=True)
+    met, lost = gates.check_repeats([label], 1)
+    assert (met.status, lost.status) == (0, 1)
+    assert lost.seen == (
+        "10 cases with 20 fewer judged repeats than in the first run"
+        f" (in all: 0 errored, {10 * left.count('?')} ungradable); --allow-lost accepts that"
+    )
+    assert label.as_dict()["differences"][0]["lost_repeats"] == 20
+    assert label.as_dict()["runs"][1]["ungradable"] == 10 * left.count("?")
+    allowed = RegressionGates(fail_on_regression=True, allow_lost=True)
+    assert [gate.status for gate in allowed.check_repeats([label], 1)] == [0]
 
 
 def test_the_json_form_has_everything() -> None:

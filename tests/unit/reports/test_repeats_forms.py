@@ -92,6 +92,17 @@ def test_the_page_has_the_same_without_scripts(written: RepeatsData) -> None:
     assert {"<b>b</b>", "1 of 2", "50.0%", "33.3%"} <= {*cells}
 
 
+def test_the_summaries_count_lost_and_unjudged_repeats(tmp_path: Path) -> None:
+    written = data_of(tmp_path, ("monday", {"a": "+--", "b": "+"}), ("tuesday", {"a": "+??"}))
+    text = made(written, "md").decode()
+    assert "| flaky | ungradable | errored |" in text
+    assert "| 0 | 2 | 0 |" in text
+    assert "| 3 in 2 cases |" in text
+    cells = [cell.text for cell in Page.of(made(written, "html").decode()).root.all("td")]
+    assert "3 in 2 cases" in cells
+    assert "no lost results" in text
+
+
 def test_a_case_that_did_not_always_pass_fails_in_junit(written: RepeatsData) -> None:
     root = ET.fromstring(made(written, "junit"))
     suites = {each.get("name"): each for each in root}
