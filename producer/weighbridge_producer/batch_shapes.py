@@ -317,7 +317,10 @@ class MetadataSlice:
     field: Annotated[str, Field(description="as requested: `metadata.topic`")]
     value: Annotated[
         str,
-        Field(description="`(none)`: jobs without the field; `(other)`: those of all rarer values"),
+        Field(
+            description="`(none)`: jobs without the field; `(other)`: those of all rarer values; one of more than 64"
+            " characters: its first 48, `…` and a digest of all of it"
+        ),
     ]
     label: Annotated[str, Field(description="empty: lines that are not cases")]
     passed: _Passed

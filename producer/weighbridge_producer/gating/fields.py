@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weighbridge.errors import InvalidFilterError
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _ROOT = "metadata"
-_VALUE_LIMIT = 64  #: characters of a value
+_VALUE_LIMIT = 64  #: characters of a value that is kept whole
+_BEGINNING = 48  #: characters kept of a longer value
+_DIGEST_BYTES = 12
 _LEAVES_LIMIT = 32  #: kept per case if all fields are wanted
 _DEPTH_LIMIT = 4
 _NAMES_SHOWN = 12
 MISSING = "(none)"  #: the value for cases without the field
 
 FieldPath = tuple[str, ...]  #: `metadata.agent.model` is ("agent", "model")
-Leaves = dict[str, str]  #: values of fields as text, by path
+Leaves = dict[str, str]  #: values of fields as text, by path; long ones as `value_key` gives them
 _any = msgspec.json.Decoder()
 
 
@@ -68,6 +71,15 @@ def value_at(metadata: Mapping[str, Any] | None, path: FieldPath) -> str | None:
     return _text(value)
 
 
+def value_key(value: str) -> str:
+    """Return the text that stands for a value: a short one itself, a longer one its beginning, `…` and a digest of the whole."""
+    if len(value) <= _VALUE_LIMIT:
+        return value
+    # Longer than any value that is kept whole, so that it never equals one.
+    digest = blake2b(value.encode(errors="surrogatepass"), digest_size=_DIGEST_BYTES)
+    return f"{value[:_BEGINNING]}…{digest.hexdigest()}"
+
+
 def absence(name: str, present: Iterable[str]) -> str:
     """Return a sentence about a field that no result has, by the names of the fields that results have."""
     known = sorted(present)
@@ -94,6 +106,4 @@ def _text(value: Any) -> str | None:
         return value
     if value is None or isinstance(value, (dict, list)):
         return None
-    return shorten(
-        value if isinstance(value, str) else msgspec.json.encode(value).decode(), _VALUE_LIMIT
-    )
+    return value_key(value if isinstance(value, str) else msgspec.json.encode(value).decode())

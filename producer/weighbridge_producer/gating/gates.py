@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import InvalidGateError
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.text import percent
-from weighbridge_producer.gating.fields import MISSING, absence, field_name, parse_field
+from weighbridge_producer.gating.fields import MISSING, absence, field_name, parse_field, value_key
 from weighbridge_producer.gating.slices import summary_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ def _scopes(
         found = slices.values(field_name(gate.field)) if slices else {}
         if gate.value == EACH:
             return {value: found[value] for value in sorted(found) if value != MISSING}
-        return {"": found[gate.value]} if gate.value in found else {}
+        # A long value is named as tables and JSON show it, or whole.
+        value = gate.value if gate.value in found else value_key(gate.value)
+        return {"": found[value]} if value in found else {}
     named = {row.label: row for row in labels if row.label}
     if gate.label == EACH:
         return named

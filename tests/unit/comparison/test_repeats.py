@@ -74,6 +74,15 @@ def test_results_of_one_id_in_one_file_are_repeats() -> None:
     assert reliability.cases == {(2, 1): 1}
 
 
+def test_long_questions_that_begin_alike_are_different_cases() -> None:
+    prompt = "You are a support agent of an online shop. Answer yes or no only. Question: "
+    results = rows({"a": "++"}, metadata={"question": f"{prompt}May I return shoes?"}) + rows(
+        {"b": "--"}, metadata={"question": f"{prompt}May I return food?"}
+    )
+    [reliability] = repeats(results, key=RepeatKey.parse("metadata.question")).runs
+    assert (dict(reliability.cases), reliability.flaky) == ({(2, 2): 1, (2, 0): 1}, 0)
+
+
 @pytest.mark.parametrize("text", ["", "question", "metadata", "metadata.", "id:#"])
 def test_what_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(InvalidFilterError, match="write metadata"):

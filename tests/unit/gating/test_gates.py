@@ -6,6 +6,7 @@ import pytest
 
 from weighbridge.errors import InvalidFilterError, InvalidGateError
 from weighbridge.jobs.outcome import GraderSummary
+from weighbridge_producer.gating.fields import value_key
 from weighbridge_producer.gating.gates import GateKind, check_gates, parse_gate
 from weighbridge_producer.gating.slices import SliceTally
 
@@ -50,6 +51,19 @@ def test_what_is_no_gate_is_refused_with_what_would_work(text: str) -> None:
 def test_a_field_that_cannot_be_is_refused() -> None:
     with pytest.raises(InvalidFilterError):
         parse_gate(RATE, "metadata.:y=0.5")
+
+
+@pytest.mark.parametrize("is_shown", [False, True], ids=["whole", "as shown"])
+def test_a_gate_names_a_long_value_whole_or_as_it_is_shown(is_shown: bool) -> None:
+    slices = SliceTally([("url",)])
+    addresses = [f"https://shop.example.com/{'orders/' * 9}{page}" for page in "ab"]
+    for address, outcome in zip(addresses, ("passed", "failed"), strict=True):
+        slices.add("a", outcome, {"metadata.url": value_key(address)}, vacuous=False)
+    named = value_key(addresses[1]) if is_shown else addresses[1]
+    [line] = lines(f"metadata.url:{named}=0.5", slices=slices)
+    assert line.endswith("seen 0.0% (0 of 1 judged)")
+    [line] = lines(f"metadata.url:{addresses[0][:-1]}c=0.5", slices=slices)
+    assert line.endswith("seen no job with that value")
 
 
 def test_a_gate_says_what_was_required_and_what_was_seen() -> None:
