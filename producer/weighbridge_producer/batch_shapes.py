@@ -318,7 +318,7 @@ class MetadataSlice:
     value: Annotated[
         str,
         Field(
-            description="`(none)`: jobs without the field; `(other)`: those of all rarer values; one of more than 64"
+            description="`(none)`: jobs without a value (text, number, or true or false); `(other)`: those of all rarer values; one of more than 64"
             " characters: its first 48, `…` and a digest of all of it"
         ),
     ]

@@ -27,8 +27,8 @@ from weighbridge_producer.comparison.runs import (
     run_of_lines,
 )
 from weighbridge_producer.comparison.tallies import Tallies, commonest, paired_counts
-from weighbridge_producer.gating.fields import parse_field
-from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_SHOWN, SliceTally, summary_of
+from weighbridge_producer.gating.fields import OTHER_VALUES, parse_field
+from weighbridge_producer.gating.slices import SLICES_SHOWN, SliceTally, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

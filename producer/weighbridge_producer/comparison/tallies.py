@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair, condition_of
-from weighbridge_producer.gating.fields import MISSING, field_name
-from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_LIMIT, SliceTally
+from weighbridge_producer.gating.fields import MISSING, OTHER_VALUES, field_name
+from weighbridge_producer.gating.slices import SLICES_LIMIT, SliceTally
 from weighbridge_producer.statistics import PairedCounts
 
 if TYPE_CHECKING:

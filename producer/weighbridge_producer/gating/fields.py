@@ -22,7 +22,9 @@ _DIGEST_BYTES = 12
 _LEAVES_LIMIT = 32  #: kept per case if all fields are wanted
 _DEPTH_LIMIT = 4
 _NAMES_SHOWN = 12
-MISSING = "(none)"  #: the value for cases without the field
+MISSING = "(none)"  #: stands for the cases without a value
+OTHER_VALUES = "(other)"  #: stands for all values that are not counted or shown separately
+BUILT_IN = frozenset({MISSING, OTHER_VALUES})
 
 FieldPath = tuple[str, ...]  #: `metadata.agent.model` is ("agent", "model")
 Leaves = dict[str, str]  #: values of fields as text, by path; long ones as `value_key` gives them
@@ -72,9 +74,12 @@ def value_at(metadata: Mapping[str, Any] | None, path: FieldPath) -> str | None:
 
 
 def value_key(value: str) -> str:
-    """Return the text that stands for a value: a short one itself, a longer one its beginning, `…` and a digest of the whole."""
+    """Return the text that stands for a value: a short one itself, a longer one its beginning, `…` and a digest of the whole.
+
+    A value such as `(none)` gets quotation marks, so that it is not taken for what the built-in texts stand for.
+    """
     if len(value) <= _VALUE_LIMIT:
-        return value
+        return f'"{value}"' if value.strip('"') in BUILT_IN else value
     # Longer than any value that is kept whole, so that it never equals one.
     digest = blake2b(value.encode(errors="surrogatepass"), digest_size=_DIGEST_BYTES)
     return f"{value[:_BEGINNING]}…{digest.hexdigest()}"
@@ -102,8 +107,6 @@ def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]
 
 
 def _text(value: Any) -> str | None:
-    if type(value) is str and len(value) <= _VALUE_LIMIT:
-        return value
     if value is None or isinstance(value, (dict, list)):
         return None
     return value_key(value if isinstance(value, str) else msgspec.json.encode(value).decode())

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import InvalidGateError
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.text import percent
-from weighbridge_producer.gating.fields import MISSING, absence, field_name, parse_field, value_key
+from weighbridge_producer.gating.fields import (
+    BUILT_IN,
+    MISSING,
+    absence,
+    field_name,
+    parse_field,
+    value_key,
+)
 from weighbridge_producer.gating.slices import summary_of
 
 if TYPE_CHECKING:
@@ -108,9 +115,10 @@ class GateResult:
     @property
     def line(self) -> str:
         """The result as one line of text."""
-        scope = f" ({self.scope})" if self.scope else ""
+        scope = self.scope if self.scope in BUILT_IN or not self.scope else f"({self.scope})"
         met = "met" if self.met else "not met"
-        return f"gate {self.gate}{scope} {met}: required {self.required}; seen {self.seen}"
+        head = " ".join(filter(None, ("gate", self.gate, scope, met)))
+        return f"{head}: required {self.required}; seen {self.seen}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result in its JSON form."""
@@ -153,11 +161,16 @@ def _scopes(
     if gate.is_whole:
         return {"": added(labels)}
     if gate.field:
-        found = slices.values(field_name(gate.field)) if slices else {}
-        if gate.value == EACH:
-            return {value: found[value] for value in sorted(found) if value != MISSING}
+        for_each = gate.value == EACH
+        found = slices.values(field_name(gate.field), of_cases=for_each) if slices else {}
+        if for_each:
+            # If no job has a value, the field is probably misspelt.
+            return (
+                {value: found[value] for value in sorted(found)} if found.keys() - {MISSING} else {}
+            )
         # A long value is named as tables and JSON show it, or whole.
-        value = gate.value if gate.value in found else value_key(gate.value)
+        is_shown = gate.value in found or gate.value in BUILT_IN
+        value = gate.value if is_shown else value_key(gate.value)
         return {"": found[value]} if value in found else {}
     named = {row.label: row for row in labels if row.label}
     if gate.label == EACH:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import VACUOUS, GraderSummary, Outcome
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.gating.fields import MISSING, absence, all_leaves, field_name, value_at
+from weighbridge_producer.gating.fields import (
+    MISSING,
+    OTHER_VALUES,
+    absence,
+    all_leaves,
+    field_name,
+    value_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +25,6 @@ if TYPE_CHECKING:
 
 SLICES_LIMIT = 10_000  #: distinct values counted per field
 SLICES_SHOWN = 20  #: the largest slices per field; the others are shown as one
-OTHER_VALUES = "(other)"
 OTHER_LABELS = "(other labels)"
 _LOOKED_AT = 1_000  #: results whose fields a note considers
 _COUNTS_LIMIT = 100_000  #: combinations of value, label and outcome, over all fields
@@ -105,10 +111,12 @@ class SliceTally:
             self._combinations += key not in counted
         counted[key] += 1
 
-    def values(self, name: str) -> dict[str, GraderSummary]:
-        """Return the outcomes for each value of a field, over all labels."""
+    def values(self, name: str, *, of_cases: bool = False) -> dict[str, GraderSummary]:
+        """Return the outcomes for each value of a field, over all labels; `of_cases` leaves out lines that are not cases."""
         found: dict[str, Counter[str]] = {}
-        for (value, _, outcome), jobs in self._jobs.get(name, {}).items():
+        for (value, label, outcome), jobs in self._jobs.get(name, {}).items():
+            if of_cases and value == MISSING and not label:
+                continue
             found.setdefault(value, Counter())[outcome] += jobs
         return {value: summary_of("", counts) for value, counts in found.items()}
 

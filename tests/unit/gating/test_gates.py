@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.result_lines import case, graded
 from weighbridge.errors import InvalidFilterError, InvalidGateError
 from weighbridge.jobs.outcome import GraderSummary
 from weighbridge_producer.gating.fields import value_key
@@ -100,10 +101,36 @@ def sliced() -> SliceTally:
 
 
 def test_a_gate_of_a_slice_is_about_its_jobs() -> None:
-    one, every_x, every_y = lines("metadata.topic:x=0.5", "metadata.topic:*=1", slices=sliced())
+    gates = ("metadata.topic:x=0.5", "metadata.topic:*=1")
+    one, every_none, every_x, every_y = lines(*gates, slices=sliced())
     assert "metadata.topic:x=0.5 met" in one
+    assert "metadata.topic:*=1 (none) not met" in every_none
     assert "metadata.topic:*=1 (x) not met" in every_x
     assert "metadata.topic:*=1 (y) met" in every_y
+
+
+def test_a_gate_for_each_value_is_about_lines_that_are_cases() -> None:
+    tally = sliced()
+    tally.add(None, "errored", {}, vacuous=False)
+    assert len(lines("metadata.topic:*=0", slices=tally)) == 3
+    [every] = [line for line in lines("metadata.topic:*=1", slices=tally) if "none" in line]
+    assert every.endswith("seen 0.0% (0 of 1 judged)")
+
+
+def test_a_gate_for_each_value_of_a_field_without_any_is_not_met() -> None:
+    tally = SliceTally([("topic",)])
+    tally.add("a", "passed", {}, vacuous=False)
+    [line] = lines("metadata.topic:*=0.5", slices=tally)
+    assert line.endswith("no job with that value: no result has metadata.topic")
+
+
+def test_a_value_named_like_the_cases_without_one_is_a_value_of_its_own() -> None:
+    tally = SliceTally([("topic",)])
+    rows = [case("q1", "Porto", metadata={"topic": "(none)"}), case("q2", "Lisbon")]
+    tally.add_lines(b"".join(graded(rows)))
+    built_in, value = lines("metadata.topic:(none)=1", 'metadata.topic:"(none)"=1', slices=tally)
+    assert built_in.endswith("seen 100.0% (1 of 1 judged)")
+    assert value.endswith("seen 0.0% (0 of 1 judged)")
 
 
 def test_a_slice_that_no_job_is_in_is_not_met() -> None:

@@ -11,8 +11,8 @@ from support.grading import grade_open_chunks, graded
 from support.pages import Page
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_producer.gating.fields import parse_field
-from weighbridge_producer.gating.slices import OTHER_VALUES, SLICES_SHOWN
+from weighbridge_producer.gating.fields import OTHER_VALUES, parse_field
+from weighbridge_producer.gating.slices import SLICES_SHOWN
 from weighbridge_producer.service.caches.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
