@@ -341,7 +341,8 @@ def print_gates(results: Iterable[GateResult], name: str = "") -> None:
 
 def exit_with(decision: Decision) -> NoReturn:
     """Print the reason on standard error, and exit with the status of the decision."""
-    print_gates(decision.gates)
+    # The reason says what an implied gate says.
+    print_gates(gate for gate in decision.gates if not gate.is_implied)
     if decision.reason:
         err.print(shown(f"exit status {decision.status}: {decision.reason}"))
     raise typer.Exit(decision.status)

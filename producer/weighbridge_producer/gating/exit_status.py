@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.error_codes import UNREAD_INPUT
@@ -82,24 +82,84 @@ def decide(
     if not added(labels).finished:
         return Decision(ERROR, "there was nothing to grade")
     results = check_gates(gates, labels, slices)
-    if unread := sorted({cause for row in labels for cause, _ in row.causes} & UNREAD_INPUT):
-        reason = f"the input was not read to its end ({', '.join(unread)}), so the gates do not count all cases"
-        return Decision(ERROR, reason, results)
+    if broken := _broken_rule(gates, labels, results):
+        return Decision(broken.result.status, broken.reason, _with_rule(results, broken))
     statuses = {result.status for result in results}
-    ungraded = added(_uncovered(GateKind.MIN_GRADABLE, gates, labels))
-    if ungraded.errored:
-        also = f", {ungraded.ungradable:,} ungradable" if ungraded.ungradable else ""
-        reason = f"{pluralize(ungraded.errored, 'job')} errored{also}; --min-gradable allows some"
-        return Decision(ERROR, reason, results)
+    status = next((each for each in (ERROR, FAILED) if each in statuses), PASSED)
+    return Decision(status, "", results)
+
+
+def gate_results(
+    gates: Sequence[Gate], labels: Sequence[GraderSummary], slices: SliceTally | None = None
+) -> list[GateResult]:
+    """Return the results of the gates, and of the rule for the jobs that none of them covers if it is not met."""
+    results = check_gates(gates, labels, slices)
+    return _with_rule(results, _broken_rule(gates, labels, results))
+
+
+class _BrokenRule(NamedTuple):
+    """A rule that holds where no gate replaces it, and is not met."""
+
+    result: GateResult
+    reason: str  #: of the exit status
+
+
+def _with_rule(results: list[GateResult], broken: _BrokenRule | None) -> list[GateResult]:
+    # Without gates, reports have no list in which the rule would have to be.
+    return [*results, broken.result] if results and broken else results
+
+
+def _broken_rule(
+    gates: Sequence[Gate], labels: Sequence[GraderSummary], results: list[GateResult]
+) -> _BrokenRule | None:
+    """Return the rule that decides the exit status besides the gates, if there is one."""
+    if unread := ", ".join(
+        sorted({cause for row in labels for cause, _ in row.causes} & UNREAD_INPUT)
+    ):
+        reason = (
+            f"the input was not read to its end ({unread}), so the gates do not count all cases"
+        )
+        return _BrokenRule(_rule("complete input", "input read to its end", unread, ERROR), reason)
+    statuses = {result.status for result in results}
+    uncovered = added(_uncovered(GateKind.MIN_GRADABLE, gates, labels))
+    if uncovered.errored:
+        return _not_gradable(uncovered, "errored", uncovered.errored)
     if ERROR in statuses:
-        return Decision(ERROR, "", results)
+        return None
     failed = [row for row in _uncovered(GateKind.MIN_PASS_RATE, gates, labels) if row.failed]
-    if failed or FAILED in statuses:
-        return Decision(FAILED, _uncovered_failures(failed, gates), results)
-    if ungraded.ungradable:
-        jobs = pluralize(ungraded.ungradable, "job was", "jobs were")
-        return Decision(ERROR, f"{jobs} ungradable; --min-gradable allows some", results)
-    return Decision(PASSED, "", results)
+    if failed:
+        return _failures(failed, gates)
+    if uncovered.ungradable and FAILED not in statuses:
+        return _not_gradable(uncovered, "ungradable", uncovered.ungradable)
+    return None
+
+
+def _rule(name: str, required: str, seen: str, status: int) -> GateResult:
+    return GateResult(name, "", required, seen, status, is_implied=True)
+
+
+def _not_gradable(rows: GraderSummary, outcome: str, jobs: int) -> _BrokenRule:
+    allows = "--min-gradable allows some"
+    seen = f"{jobs:,} of {rows.finished:,} {outcome}"
+    result = _rule(f"no {outcome} job", f"none ({allows})", seen, ERROR)
+    if outcome == "ungradable":
+        told = f"{pluralize(jobs, 'job was', 'jobs were')} ungradable"
+    else:
+        also = f", {rows.ungradable:,} ungradable" if rows.ungradable else ""
+        told = f"{pluralize(jobs, 'job')} errored{also}"
+    return _BrokenRule(result, f"{told}; {allows}")
+
+
+def _failures(failed: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRule:
+    rows, names = added(failed), ", ".join(row.label or "bad lines" for row in failed[:5])
+    name, seen = "no failed job", f"{rows.failed:,} of {rows.finished:,} failed"
+    allows = "--min-pass-rate allows some"
+    if any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
+        seen += f" that no --min-pass-rate covers ({names})"
+        allows = "add a --min-pass-rate for all jobs, or for the label"
+    # Without a gate all jobs have to pass, and the summary shows the failed ones.
+    reason = f"{name}: {seen}; {allows}" if gates else ""
+    return _BrokenRule(_rule(name, f"none ({allows})", seen, FAILED), reason)
 
 
 def _uncovered(
@@ -111,10 +171,3 @@ def _uncovered(
         return []
     named = {gate.label for gate in covering}
     return [row for row in labels if not (row.label in named or (EACH in named and row.label))]
-
-
-def _uncovered_failures(failed: list[GraderSummary], gates: Sequence[Gate]) -> str:
-    if not failed or not any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
-        return ""  # without a gate all jobs have to pass, and the summary shows the failed ones
-    jobs, names = added(failed).failed, ", ".join(row.label or "bad lines" for row in failed[:5])
-    return f"{pluralize(jobs, 'job')} failed that no --min-pass-rate covers ({names}); add one for all jobs, or for the label"

@@ -106,6 +106,7 @@ class GateResult:
     required: str
     seen: str
     status: int = PASSED  #: 0: met; 1: cannot be decided, or too few jobs were graded; 100: not met
+    is_implied: bool = False  #: it was not asked for: a rule for jobs that no gate covers
 
     @property
     def met(self) -> bool:

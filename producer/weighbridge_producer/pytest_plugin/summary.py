@@ -26,7 +26,13 @@ _OPTION = re.compile("|".join(f"{kind}\\b" for kind in GateKind))
 def prefixed(decision: Decision) -> Decision:
     """Return a decision whose messages name pytest's options instead of the command line's."""
     gates = [
-        replace(gate, gate=_as_here(gate.gate), seen=_as_here(gate.seen)) for gate in decision.gates
+        replace(
+            gate,
+            gate=_as_here(gate.gate),
+            required=_as_here(gate.required),
+            seen=_as_here(gate.seen),
+        )
+        for gate in decision.gates
     ]
     return replace(decision, reason=_as_here(decision.reason), gates=gates)
 
@@ -47,7 +53,7 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
         yield f"    {shorten(example, _EXAMPLE_CHARACTERS)}"
     if rest := causes[_CAUSES_SHOWN:]:
         yield f"  ... and {pluralize(len(rest), 'more cause')}"
-    yield from (printable(gate.line) for gate in decision.gates)
+    yield from (printable(gate.line) for gate in decision.gates if not gate.is_implied)
     if decision.reason:
         yield f"weighbridge: {printable(decision.reason)}"
 

@@ -22,7 +22,7 @@ from weighbridge.errors import (
 from weighbridge.settings import GIB, masked
 from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
-from weighbridge_producer.gating.gates import check_gates
+from weighbridge_producer.gating.exit_status import gate_results
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
@@ -292,7 +292,7 @@ class LocalRun:
 
     def _write_outputs(self, results: Path, report: RunReport) -> None:
         options = self._options
-        gates = check_gates(options.gates, report.summary, report.slices)
+        gates = gate_results(options.gates, report.summary, report.slices)
         if options.with_cases:
             # After a crash, a resumed run must not take the extended file for the results.
             self.state.collected = Collected()

@@ -167,6 +167,19 @@ def test_gates_decide_the_exit_status_by_the_rule_of_run(results, topics):
     assert "seen 66.7% (2 of 3 judged)" in err
 
 
+def test_failures_that_no_gate_covers_are_reported_as_an_unmet_gate(results, topics, tmp_path):
+    summary, suites = tmp_path / "s.md", tmp_path / "s.xml"
+    options = ["--min-gradable", "0.9", "-o", str(summary), "-o", str(suites)]
+    _, err, status = results(*options, source=topics)
+    assert status == 100
+    why = "no failed job: 1 of 4 failed; --min-pass-rate allows some"
+    assert err.splitlines()[-1] == f"exit status 100: {why}"
+    assert err.count("no failed job") == 1
+    assert "4 jobs, 1 gate not met" in summary.read_text()
+    assert "| `no failed job` | `none (--min-pass-rate allows some)` |" in summary.read_text()
+    assert '<testcase classname="gates" name="no failed job"><failure' in suites.read_text()
+
+
 def test_the_gates_of_results_are_in_the_outputs_too(results, topics, tmp_path):
     summary, lines = tmp_path / "s.md", tmp_path / "copy.jsonl"
     options = ["--min-pass-rate", "0.9", "-o", str(summary), "-o", str(lines), "--json"]

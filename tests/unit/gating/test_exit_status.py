@@ -80,7 +80,7 @@ def test_no_gate_is_enough_for_an_input_that_was_not_read_to_its_end(code):
     decision = decided(*rows, pass_rate="0.5", gradable="0.5")
     assert decision.status == 1
     assert decision.reason.startswith(f"the input was not read to its end ({code})")
-    assert [gate.met for gate in decision.gates] == [True, True]
+    assert [gate.met for gate in decision.gates] == [True, True, False]
 
 
 def test_both_thresholds_forgive_both():
@@ -116,11 +116,35 @@ def test_a_gate_of_a_label_forgives_failures_of_that_label_only():
     rows = (summary("a", passed=9, failed=1), summary("b", passed=9, failed=1))
     decision = decided(*rows, pass_rate="a=0.9")
     assert decision.status == 100
-    assert decision.reason.startswith("1 job failed that no --min-pass-rate covers (b)")
+    assert decision.reason == (
+        "no failed job: 1 of 10 failed that no --min-pass-rate covers (b);"
+        " add a --min-pass-rate for all jobs, or for the label"
+    )
     assert decided(*rows, pass_rate=["a=0.9", "b=90%"]).status == 0
     assert decided(*rows, pass_rate="*=0.9").status == 0
     assert decided(*rows, pass_rate="*=0.91").status == 100
     assert decided(*rows, pass_rate=["a=0.95", "0.9"]).status == 100
+
+
+@pytest.mark.parametrize("gates", [{"gradable": "0.9"}, {"vacuous": "0.5"}])
+def test_failures_without_a_pass_rate_are_a_gate_that_is_not_met(gates):
+    decision = decided(summary("a", passed=684, failed=116), **gates)
+    assert (decision.status, [gate.met for gate in decision.gates]) == (100, [True, False])
+    told = "no failed job: 116 of 800 failed; --min-pass-rate allows some"
+    assert decision.reason == decision.as_dict()["exit_reason"] == told
+    assert decision.gates[-1].line == (
+        "gate no failed job not met: required none (--min-pass-rate allows some); seen 116 of 800 failed"
+    )
+
+
+@pytest.mark.parametrize("outcome", ["errored", "ungradable"])
+def test_what_could_not_be_judged_without_a_gradable_share_is_a_gate_that_is_not_met(outcome):
+    decision = decided(summary("a", passed=9, **{outcome: 1}), pass_rate="0.9")
+    assert [(gate.gate, gate.met) for gate in decision.gates] == [
+        ("--min-pass-rate 0.9", True),
+        (f"no {outcome} job", False),
+    ]
+    assert decision.gates[-1].seen == f"1 of 10 {outcome}"
 
 
 def test_bad_lines_have_no_label_and_only_a_gate_for_all_jobs_forgives_them():
