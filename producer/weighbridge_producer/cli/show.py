@@ -19,6 +19,7 @@ from rich.table import Table
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable, shorten
 from weighbridge_producer.cli.expected_hints import several_answers_hint, unknown_words_hint
+from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
@@ -335,8 +336,9 @@ def _clock(seconds: float) -> str:
 
 def print_gates(results: Iterable[GateResult], name: str = "") -> None:
     """Print the result of each gate on standard error, prefixed with the run's name if there are several runs."""
-    for result in results:
-        err.print(shown(f"{name}: {result.line}" if name else result.line))
+    for gate in listed_gates(results):
+        for line in gate.lines():
+            err.print(shown(f"{name}: {line}" if name else line))
 
 
 def exit_with(decision: Decision) -> NoReturn:

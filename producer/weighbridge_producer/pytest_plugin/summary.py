@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import pluralize, printable, shorten
 from weighbridge_producer.gating.gates import GateKind
+from weighbridge_producer.gating.listed_gates import listed_gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,8 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
         yield f"    {shorten(example, _EXAMPLE_CHARACTERS)}"
     if rest := causes[_CAUSES_SHOWN:]:
         yield f"  ... and {pluralize(len(rest), 'more cause')}"
-    yield from (printable(gate.line) for gate in decision.gates if not gate.is_implied)
+    for gate in listed_gates(each for each in decision.gates if not each.is_implied):
+        yield from map(printable, gate.lines())
     if decision.reason:
         yield f"weighbridge: {printable(decision.reason)}"
 

@@ -17,6 +17,7 @@ from weighbridge_producer.comparison.rows import (
     rate_rows,
     side_text,
 )
+from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.reports.html import report_style
 from weighbridge_producer.templating import environment
 
@@ -83,7 +84,7 @@ def _context(found: Comparison, gates: list[GateResult], listed: _Listed) -> dic
     groups = found.groups
     return {
         "found": found,
-        "gates": gates,
+        "gates": list(listed_gates(gates)),
         "rates": list(rate_rows(found)),
         "causes": cause_rows(found)[:CAUSES_SHOWN],
         "unchanged": groups[Group.UNCHANGED],

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import encodable, revealed, shorten
+from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.reports.overview import OTHER, survey
 from weighbridge_producer.templating import environment, static_text
 from weighbridge_producer.trace_view.case_view import StepSelection, view_case
@@ -125,7 +126,7 @@ def _head(templates: Environment, report: Report, found: Survey, names: _Names) 
             (field, list(slices))
             for field, slices in groupby(report.slices, key=attrgetter("field"))
         ],
-        gates=report.gates,
+        gates=list(listed_gates(report.gates)),
         causes=_causes(found, names),
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import percent, pluralize, revealed, shorten
+from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.reports.overview import survey
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.gates import GateResult
+    from weighbridge_producer.gating.listed_gates import ListedGate
     from weighbridge_producer.reports.overview import Cause, Survey
     from weighbridge_producer.reports.report import Report
 
@@ -102,7 +104,15 @@ def _gates(report: Report) -> str:
 
 def gates_table(gates: Iterable[GateResult]) -> str:
     """Return a table of the gates and their results."""
-    return table(("", "gate", "required", "seen"), map(_gate, gates))
+    return table(
+        ("", "gate", "required", "seen"), chain.from_iterable(map(_gate_rows, listed_gates(gates)))
+    )
+
+
+def _gate_rows(gate: ListedGate) -> Iterator[Iterable[str]]:
+    yield from map(_gate, gate.results)
+    if gate.more:
+        yield "", code(gate.gate), "", gate.more
 
 
 def _gate(gate: GateResult) -> Iterator[str]:

@@ -17,6 +17,7 @@ from weighbridge_producer.comparison.repeats_rows import (
     label_name,
     rate_rows,
 )
+from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.html import report_style
 from weighbridge_producer.reports.junit import COUNTED_AS, Suite, document, failed_case, passed_case
@@ -119,7 +120,7 @@ def _html(written: RepeatsData) -> Iterator[bytes]:
         .render(
             title=written.title,
             style=report_style(),
-            gates=written.gates,
+            gates=list(listed_gates(written.gates)),
             rate_columns=RATE_COLUMNS,
             difference_columns=DIFFERENCE_COLUMNS,
             labels=[

@@ -68,6 +68,7 @@ def test_every_result_is_a_row_and_the_first_failures_have_their_evidence(tmp_pa
 def test_gates_are_reported(tmp_path):
     gate = GateResult("--min-pass-rate 0.9", "", "90% or more", "50%", FAILED)
     assert "✗ not met" in page(tmp_path, graded("x"), gates=(gate,))
+    assert "and 5 more, 5 of them not met" in page(tmp_path, graded("x"), gates=(gate,) * 25)
 
 
 def test_a_stranger_cannot_write_markup_anywhere(tmp_path):

@@ -44,6 +44,16 @@ def test_it_has_the_gates_and_what_changed_where_they_are_known(tmp_path):
     assert text.endswith("### What changed\n\n- `q2 regressed`\n")
 
 
+def test_of_a_gate_for_many_values_the_unmet_are_listed_first(tmp_path):
+    name = "--min-pass-rate metadata.user:*=0.9"
+    gates = tuple(GateResult(name, f"u{n}", "90%", "50%", FAILED * (n > 97)) for n in range(100))
+    text = summary(tmp_path, "Graz", gates=gates)
+    assert "1 job, 2 gates not met" in text
+    rows = [line for line in text.splitlines() if name in line]
+    assert [row.startswith("| ❌ not met") for row in rows] == [True] * 2 + [False] * 19
+    assert rows[-1] == f"|  | `{name}` |  | and 80 more, all met |"
+
+
 def test_it_has_a_table_of_rates_for_each_field_that_is_asked_for(tmp_path):
     slices = (
         Slice("metadata.topic", "a|b", summary_of("string-match", {"passed": 1, "failed": 3})),
