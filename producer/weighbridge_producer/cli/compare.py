@@ -20,6 +20,7 @@ from weighbridge_producer.cli.run_names import RUN_HELP, open_run
 from weighbridge_producer.cli.show import out, print_gates, print_json, print_waiting, shown
 from weighbridge_producer.cli.slices_text import print_absences
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
+from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
 from weighbridge_producer.gating.gates import ERROR, check_gates
@@ -221,6 +222,7 @@ def _compare_repeats(
         print_json(
             {
                 "runs": [run.as_dict() for run in opened],
+                "notes": notes_of_repeats(labels, opened),
                 "labels": [label.as_dict() for label in labels],
                 "gates": [[gate.as_dict() for gate in of_run] for of_run in checked],
             }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import cell, out, shown, table
+from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.repeats_rows import (
     RATE_COLUMNS,
     difference_rows,
@@ -35,6 +36,8 @@ def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
         out.print()
     if (more := len(labels) - _LABELS_SHOWN) > 0:
         out.print(f"... and {pluralize(more, 'more label')}")
+    for note in notes_of_repeats(labels, runs):
+        out.print(shown(note))
 
 
 def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:

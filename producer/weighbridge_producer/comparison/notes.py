@@ -9,8 +9,9 @@ from weighbridge_producer.comparison.pairs import Condition
 from weighbridge_producer.comparison.tallies import commonest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from weighbridge_producer.comparison.repeats import RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.comparison.tallies import Conditions
 
@@ -27,6 +28,16 @@ def notes_of(conditions: Iterable[tuple[str | None, Conditions]], runs: Iterable
     """Return notes on results graded under different conditions, and on results not compared, one sentence each."""
     notes = [*_of_conditions(conditions), *(note for run in runs for note in _of_run(run))]
     return notes[:_NOTES_LIMIT]
+
+
+def notes_of_repeats(labels: Sequence[RepeatedLabel], runs: Sequence[Run]) -> list[str]:
+    """Return the same notes on the repeats of several runs; each names its run if several are compared with the first."""
+    notes = []
+    for number, run in enumerate(runs[1:]):
+        conditions = ((label.label, label.conditions[number]) for label in labels)
+        prefix = f"{run.name}: " if len(runs) > 2 else ""
+        notes += [prefix + note for note in _of_conditions(conditions)]
+    return [*notes, *(note for run in runs for note in _of_run(run))][:_NOTES_LIMIT]
 
 
 def _of_conditions(conditions: Iterable[tuple[str | None, Conditions]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,8 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import closest, did_you_mean, shorten
 from weighbridge_producer.comparison.input_order import InputOrder
 from weighbridge_producer.comparison.partitions import Partitions
+from weighbridge_producer.comparison.repeats_conditions import GradedRepeats
+from weighbridge_producer.comparison.tallies import Conditions
 from weighbridge_producer.gating.fields import FieldPath, field_name, parse_field
 from weighbridge_producer.statistics import (
     Interval,
@@ -192,6 +194,8 @@ class RepeatedLabel:
     #: For each further run, the number of cases with fewer judged repeats than in the first run.
     lost: list[int]
     lost_repeats: list[int]  #: for each further run, by how many repeats those cases have fewer
+    #: For each further run, the repeats that were graded under other conditions than in the first run.
+    conditions: list[Conditions]
     adjusted_p: list[float] = field(default_factory=list)
 
     def worse_and_better(self, run: int) -> tuple[int, int]:
@@ -280,12 +284,15 @@ def compare_repeats(
             if results and results == without_key:
                 raise _without_field(run, key)
         for numbered in partitions.read():
-            for place, label, case, repeats, unjudged in _cases(numbered, key, len(runs)):
+            for place, label, case, repeats, unjudged, graded in _cases(numbered, key, len(runs)):
                 name = label if label in labels or len(labels) < _LABELS_LIMIT else _OTHER_LABELS
                 found = labels.get(name)
                 if found is None:
                     found = labels[name] = _empty(name, len(runs))
                 _count(found, case, repeats, unjudged)
+                for number, conditions in enumerate(found.conditions, start=1):
+                    for pair in graded.pairs(number):
+                        conditions.count(pair)
                 if on_case:
                     for in_run in _in_each_run(runs, label, case, repeats, unjudged):
                         cases.add(*place, _encoder.encode(in_run))
@@ -337,19 +344,23 @@ def _empty(label: str, runs: int) -> RepeatedLabel:
         [Counter() for _ in range(runs - 1)],
         [0] * (runs - 1),
         [0] * (runs - 1),
+        [Conditions() for _ in range(runs - 1)],
     )
 
 
 def _cases(
     numbered: Iterable[tuple[int, Entry]], key: RepeatKey, runs: int
-) -> Iterator[tuple[tuple[int, int], str, str, list[Repeats], list[Unjudged]]]:
-    """Yield the labels and cases of a partition, each with its place in the input of a run, and its repeats and unjudged results in each run."""
+) -> Iterator[tuple[tuple[int, int], str, str, list[Repeats], list[Unjudged], GradedRepeats]]:
+    """Yield the labels and cases of a partition, each with its place in the input of a run, and its repeats, judged or not, in each run."""
     found: dict[tuple[str, str], list[list[int]]] = {}
     places: dict[tuple[str, str], tuple[int, int]] = {}
+    graded: defaultdict[tuple[str, str], GradedRepeats] = defaultdict(lambda: GradedRepeats(runs))
     for run, entry in numbered:
         name = (entry.label or "", key.of(entry))
         counts = found.setdefault(name, [[0, 0, 0, 0] for _ in range(runs)])
         place = (run, entry.line)
+        if runs > 1:
+            graded[name].add(run, entry)
         places[name] = min(places.get(name, place), place)
         passed = entry.outcome == Outcome.PASSED
         if passed or entry.outcome == Outcome.FAILED:
@@ -359,7 +370,8 @@ def _cases(
             counts[run][2 if entry.outcome == Outcome.UNGRADABLE else 3] += 1
     for name, counts in found.items():
         repeats = [(judged, passed) for judged, passed, *_ in counts]
-        yield places[name], *name, repeats, [(rest, errored) for *_, rest, errored in counts]
+        unjudged = [(ungradable, errored) for *_, ungradable, errored in counts]
+        yield places[name], *name, repeats, unjudged, graded[name]
 
 
 def _count(

@@ -77,7 +77,7 @@ def rate_rows(runs: Sequence[Run], label: RepeatedLabel) -> Iterator[RateRow]:
             name, rate, *counts = first
             estimates = (f"{at.k}", f"{at.pass_at_k:.1%}", f"{at.pass_hat_k:.1%}")
             yield RateRow(name, f"{at.cases:,}", rate, *estimates, *counts)
-            first = ("",) * len(first)
+            first = ("", "", "", "", "")
         if not found.cases:
             yield RateRow(run.name, "0", "", "", "", "", "", *unjudged)
 

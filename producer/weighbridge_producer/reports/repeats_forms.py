@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.text import pluralize
+from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.repeats import RepeatedCase
 from weighbridge_producer.comparison.repeats_rows import (
     DIFFERENCE_COLUMNS,
@@ -110,6 +111,8 @@ def _markdown(written: RepeatsData) -> Iterator[bytes]:
             parts.append(table(("run", "flaky case", "passed"), named, right=("passed",)))
     if (more := len(written.labels) - _LABELS_SHOWN) > 0:
         parts.append(f"... and {pluralize(more, 'more label')}")
+    if notes := notes_of_repeats(written.labels, written.runs):
+        parts.append("\n".join(f"- {code(note)}" for note in notes))
     yield ("\n\n".join(parts) + "\n").encode()
 
 
@@ -121,6 +124,7 @@ def _html(written: RepeatsData) -> Iterator[bytes]:
             title=written.title,
             style=report_style(),
             gates=list(listed_gates(written.gates)),
+            notes=notes_of_repeats(written.labels, written.runs),
             rate_columns=RATE_COLUMNS,
             difference_columns=DIFFERENCE_COLUMNS,
             labels=[

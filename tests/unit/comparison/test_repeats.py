@@ -7,6 +7,7 @@ import pytest
 from support.result_lines import case, graded
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
 from weighbridge_producer.comparison.runs import run_of_lines
@@ -142,6 +143,44 @@ def test_failing_repeats_that_are_not_judged_any_more_are_lost(left: str) -> Non
     assert label.as_dict()["runs"][1]["ungradable"] == 10 * left.count("?")
     allowed = RegressionGates(fail_on_regression=True, allow_lost=True)
     assert [gate.status for gate in allowed.check_repeats([label], 1)] == [0]
+
+
+IGNORING_CASE = [GraderSpec("string-match", {"case_sensitive": False})]
+
+
+def notes(*runs: list[bytes], key: RepeatKey = BY_ID) -> list[str]:
+    read = [run_of_lines(f"run {n}", each) for n, each in enumerate(runs)]
+    return notes_of_repeats(compare_repeats(read, key), read)
+
+
+def answers(*custom_ids: str, expected: str = "Lisbon", **fields) -> list[bytes]:
+    return [case(custom_id, "Lisbon", expected, **fields) for custom_id in custom_ids]
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("custom_id:#", ("q#1", "q#2"), ("q#2", "q#1")),
+        ("custom_id", ("q", "q"), ("q", "q")),
+        ("metadata.question", ("a", "b"), ("c", "d")),
+    ],
+)
+def test_repeats_graded_under_another_configuration_are_noted(key, before, after) -> None:
+    first, second = (answers(*ids, metadata={"question": "q"}) for ids in (before, after))
+    graded_alike = (graded(first), graded(second))
+    changed = (graded(first), graded(second, IGNORING_CASE))
+    assert notes(*graded_alike, key=RepeatKey.parse(key)) == []
+    [note] = notes(*changed, key=RepeatKey.parse(key))
+    assert note.startswith("string-match: 2 pairs graded by configuration ")
+    assert note.endswith(f"({', '.join(before)})")
+
+
+def test_repeats_of_a_changed_case_are_noted_with_their_run() -> None:
+    first = graded(answers("q#1", "q#2"))
+    other = graded(answers("q#1", "q#2", expected="Porto"))
+    assert notes(first, first, other) == [
+        "run 2: string-match: 2 pairs with other expected values: the cases changed (q#1, q#2)"
+    ]
 
 
 def test_the_json_form_has_everything() -> None:
