@@ -104,11 +104,12 @@ def compare(
         ),
     ] = False,
     min_effect: Annotated[
-        float,
+        str,
         typer.Option(
-            min=0, max=1, help="With --fail-on-regression: ignore losses of less than this share."
+            metavar="SHARE",
+            help="With --fail-on-regression: ignore losses of less than this share (0.02 or 2%).",
         ),
-    ] = 0.0,
+    ] = "",
     allow_lost: Annotated[
         bool,
         typer.Option(

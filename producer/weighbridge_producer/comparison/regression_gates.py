@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.errors import InvalidGateError
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
-from weighbridge_producer.gating.gates import ERROR, FAILED, PASSED, GateResult
+from weighbridge_producer.gating.gates import ERROR, FAILED, PASSED, GateResult, parse_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,9 @@ class RegressionGates:
         ""  #: a number, or a percentage of the pairs judged in both runs; empty: no gate
     )
     fail_on_regression: bool = False  #: True if no label's pass rate may be significantly lower
-    min_effect: float = 0.0  #: smaller losses of a pass rate are ignored; a fraction of 1
+    min_effect: str = (
+        ""  #: a share such as `0.02` or `2%`: smaller losses of a pass rate are ignored
+    )
     allow_lost: bool = False  #: True to accept results that only the first run judged
 
     def __post_init__(self) -> None:
@@ -41,10 +43,20 @@ class RegressionGates:
                 f"--max-regressions {self.max_regressions[:40]!r} is neither a number nor a share",
                 "write for instance 0, 12 or 0.5%",
             )
-        if self.min_effect and not self.fail_on_regression:
+        if self.min_effect and parse_share(self.min_effect) is None:
+            raise InvalidGateError(
+                f"--min-effect {self.min_effect[:40]!r} has no share from 0 to 1",
+                "write for instance 0.02 or 2%",
+            )
+        if self.least_effect and not self.fail_on_regression:
             raise InvalidGateError(
                 "--min-effect says which losses --fail-on-regression counts", "give both"
             )
+
+    @property
+    def least_effect(self) -> float:
+        """The smallest loss of a pass rate that counts, as a fraction of 1."""
+        return parse_share(self.min_effect) or 0.0
 
     def check(self, comparison: Comparison) -> list[GateResult]:
         """Return the result of each gate."""
@@ -94,9 +106,10 @@ class RegressionGates:
 
     def _of_losses(self, differences: list[_Loss]) -> GateResult:
         gate = "--fail-on-regression"
-        if self.min_effect:
-            gate += f" --min-effect {self.min_effect:.4g}"
-        least = f" by {points(self.min_effect)} or more" if self.min_effect else ""
+        least = ""
+        if self.least_effect:
+            gate += f" --min-effect {self.min_effect.strip()}"
+            least = f" by {points(self.least_effect)} or more"
         required = f"no label's pass rate significantly lower{least} (adjusted p of {SIGNIFICANCE} or less)"
         measured = [each for each in differences if each.difference is not None]
         if not measured:
@@ -111,7 +124,7 @@ class RegressionGates:
 
     def _is_loss(self, loss: _Loss) -> bool:
         difference = loss.difference or 0.0
-        large_enough = difference < 0 and -difference >= self.min_effect
+        large_enough = difference < 0 and -difference >= self.least_effect
         return large_enough and loss.adjusted_p <= SIGNIFICANCE
 
 
@@ -158,7 +171,7 @@ def _lost_repeats(labels: Sequence[RepeatedLabel], run: int, lost: int) -> GateR
 
 def points(difference: float, *, signed: bool = False) -> str:
     """Return a difference of rates in percentage points."""
-    return f"{difference * 100:+.1f} points" if signed else f"{difference * 100:.4g} points"
+    return f"{difference * 100:+.1f} points" if signed else f"{difference * 100:.12g} points"
 
 
 def p_value(p: float) -> str:

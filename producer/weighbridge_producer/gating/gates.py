@@ -50,6 +50,7 @@ class Gate:
 
     kind: GateKind
     share: float  #: 0 to 1
+    given: str  #: the share as it was given, such as `90%`
     label: str = ""  #: a label or EACH
     field: FieldPath = ()
     value: str = ""  #: a value of the field, or EACH
@@ -63,38 +64,39 @@ class Gate:
     def text(self) -> str:
         """The gate as on the command line."""
         scope = f"{field_name(self.field)}:{self.value}" if self.field else self.label
-        return f"{self.kind} {scope}={self.share:.4g}" if scope else f"{self.kind} {self.share:.4g}"
+        return f"{self.kind} {scope}={self.given}" if scope else f"{self.kind} {self.given}"
 
 
 def parse_gate(kind: GateKind, text: str) -> Gate:
     """Parse `0.9`, `90%`, `LABEL=0.9`, `*=0.9` or `metadata.FIELD:VALUE=0.9`; raises InvalidGateError."""
     scope, _, number = text.rpartition("=")
-    share = _share(kind, number, text)
+    share, given = parse_share(number), number.strip()
+    if share is None:
+        raise InvalidGateError(
+            f"{kind} {text[:80]!r} has no share from 0 to 1",
+            "write for instance 0.9, 90%, LABEL=0.9 or metadata.FIELD:VALUE=0.9",
+        )
     if not scope:
-        return Gate(kind, share)
+        return Gate(kind, share, given)
     if not scope.startswith(_METADATA):
-        return Gate(kind, share, label=scope)
+        return Gate(kind, share, given, label=scope)
     name, colon, value = scope.partition(":")
     if not colon or not value:
         raise InvalidGateError(
             f"{kind} {text[:80]!r} names a field without a value",
             f"write {name}:VALUE={number}, or {name}:*={number} for each value",
         )
-    return Gate(kind, share, field=parse_field(name), value=value)
+    return Gate(kind, share, given, field=parse_field(name), value=value)
 
 
-def _share(kind: GateKind, number: str, text: str) -> float:
-    percent = _PERCENT.fullmatch(number.strip())
+def parse_share(text: str) -> float | None:
+    """Parse a share such as `0.9` or `90%`; None if the text is no share from 0 to 1."""
+    percent = _PERCENT.fullmatch(text.strip())
     try:
-        share = float(percent[1]) / 100 if percent else float(number)
+        share = float(percent[1]) / 100 if percent else float(text)
     except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise InvalidGateError(
-            f"{kind} {text[:80]!r} has no share from 0 to 1",
-            "write for instance 0.9, 90%, LABEL=0.9 or metadata.FIELD:VALUE=0.9",
-        )
-    return share
+        return None
+    return share if 0 <= share <= 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,4 +232,5 @@ def _check(gate: Gate, scope: str, seen: GraderSummary, *, tolerant: bool) -> Ga
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.6g}%"
+    # Twelve digits: as many as a share may reasonably have, without the float's rounding error.
+    return f"{share * 100:.12g}%"

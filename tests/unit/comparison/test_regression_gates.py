@@ -33,11 +33,13 @@ def test_regressions_are_allowed_up_to_a_number_or_a_share(allowed, count, statu
 @pytest.mark.parametrize(
     ("count", "repaired", "min_effect", "status"),
     [
-        (5, 0, 0.0, 0),  # p = 0.0625
-        (6, 0, 0.0, 100),  # p = 0.03125
-        (6, 0, 0.06, 100),
-        (6, 0, 0.07, 0),
-        (0, 20, 0.0, 0),
+        (5, 0, "", 0),  # p = 0.0625
+        (6, 0, "", 100),  # p = 0.03125
+        (6, 0, "0.06", 100),
+        (6, 0, "6%", 100),
+        (6, 0, "0.07", 0),
+        (6, 0, "7 %", 0),
+        (0, 20, "0", 0),
     ],
 )
 def test_a_loss_counts_when_it_is_significant_and_large_enough(
@@ -81,4 +83,17 @@ def test_what_is_no_number_of_regressions_is_refused(text) -> None:
 
 def test_an_effect_without_its_gate_is_refused() -> None:
     with pytest.raises(InvalidGateError, match="--fail-on-regression"):
-        RegressionGates(min_effect=0.1)
+        RegressionGates(min_effect="10%")
+
+
+@pytest.mark.parametrize("text", ["many", "-0.1", "101%", "nan", "%", " "])
+def test_what_is_no_share_is_refused_as_an_effect(text: str) -> None:
+    with pytest.raises(InvalidGateError, match=r"write for instance 0\.02 or 2%"):
+        RegressionGates(fail_on_regression=True, min_effect=text)
+
+
+def test_an_effect_is_named_as_it_was_given() -> None:
+    gates = RegressionGates(fail_on_regression=True, min_effect="2.34567%")
+    assert gates.check(regressed(0))[0].line.startswith(
+        "gate --fail-on-regression --min-effect 2.34567% met: required no pass rate significantly lower by 2.34567 points"
+    )

@@ -67,10 +67,17 @@ def test_a_gate_names_a_long_value_whole_or_as_it_is_shown(is_shown: bool) -> No
     assert line.endswith("seen no job with that value")
 
 
+def test_a_gate_names_the_share_as_it_was_given() -> None:
+    [line] = lines("*=0.854271298", kind=GateKind.MIN_GRADABLE)[:1]
+    assert line.startswith(
+        "gate --min-gradable *=0.854271298 (a) met: required at least 85.4271298% "
+    )
+
+
 def test_a_gate_says_what_was_required_and_what_was_seen() -> None:
     assert lines("0.9", "a=75%") == [
         "gate --min-pass-rate 0.9 not met: required at least 90% of judged jobs passed; seen 80.0% (4 of 5 judged)",
-        "gate --min-pass-rate a=0.75 met: required at least 75% of judged jobs passed; seen 75.0% (3 of 4 judged)",
+        "gate --min-pass-rate a=75% met: required at least 75% of judged jobs passed; seen 75.0% (3 of 4 judged)",
     ]
 
 

@@ -231,7 +231,7 @@ def test_collected_results_are_judged_at_the_end_by_the_gates(suite: Suite) -> N
     ended = suite(COLLECTING, "--weighbridge-min-pass-rate=95%", "--weighbridge-out=out.md")
     ended.assert_outcomes(passed=10)
     assert ended.ret == pytest.ExitCode.TESTS_FAILED
-    assert "❌ not met | `--weighbridge-min-pass-rate 0.95`" in Path("out.md").read_text()
+    assert "❌ not met | `--weighbridge-min-pass-rate 95%`" in Path("out.md").read_text()
 
 
 def test_without_a_gate_every_collected_result_has_to_pass(suite: Suite) -> None:

@@ -52,8 +52,10 @@ class ComparisonQuery(BaseModel, extra="forbid"):
     fail_on_regression: bool = Field(
         False, description="a gate: no label's pass rate may be significantly lower"
     )
-    min_effect: float = Field(
-        0.0, ge=0, le=1, description="`fail_on_regression` ignores smaller losses of a rate"
+    min_effect: str = Field(
+        "",
+        max_length=40,
+        description="`fail_on_regression` ignores smaller losses of a rate: a share such as `0.02` or `2%`",
     )
     allow_lost: bool = Field(False, description="accept results that only `before` judged")
 

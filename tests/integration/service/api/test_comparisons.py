@@ -89,6 +89,7 @@ def test_changes_come_in_the_forms_of_output(
     [
         {"max_regressions": "some"},
         {"min_effect": "0.1"},
+        {"min_effect": "many", "fail_on_regression": "true"},
         {"by": "topic"},
         {"format": "xlsx"},
         {"wrong": "1"},
