@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from support.result_lines import case, graded
+from weighbridge.jobs.grader_spec import GraderSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -235,6 +236,28 @@ def test_repeats_of_one_run_are_shown_with_their_reliability(cli, tmp_path: Path
     assert unknown.status == 1
     assert "no result of a.jsonl has metadata.nosuch" in unknown.err
     assert "it has no metadata" in " ".join(unknown.err.split())
+
+
+def test_repeats_that_are_no_longer_judged_and_other_conditions_are_told(
+    cli, tmp_path: Path
+) -> None:
+    def answers(failing: str | None) -> list[bytes]:
+        expected = ["Lisbon", failing]
+        return [case(f"q{n // 2}#{n % 2}", expected=expected[n % 2]) for n in range(20)]
+
+    ignoring_case = [GraderSpec("string-match", {"case_sensitive": False})]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(graded(answers("Porto"))))
+    (tmp_path / "b.jsonl").write_bytes(b"".join(graded(answers(None), ignoring_case)))
+    asked = ("compare", "a.jsonl", "b.jsonl", "--repeats-by", "custom_id:#", "--fail-on-regression")
+    ended = cli(*asked)
+    assert ended.status == 1
+    assert "gate no lost results not met" in ended.err
+    assert "; lost repeats: 10 in 10 cases" in ended.out
+    assert "graded by configuration" in ended.out
+    told = cli(*asked, "--allow-lost", "--min-effect", "2%", "--json")
+    assert told.status == 0
+    assert "--min-effect 2% met" in told.err
+    assert "graded by configuration" in told.json["notes"][0]
 
 
 def test_a_misspelt_field_of_repeats_is_refused_with_the_nearest_one(cli, tmp_path: Path) -> None:
