@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from weighbridge.errors import InputError
+from weighbridge.errors import Fault, InputError, WeighbridgeError
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.grader_spec import GraderSpec
@@ -16,7 +17,7 @@ from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import read_settings
-from weighbridge.text import printable
+from weighbridge.text import printable, shorten
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.source_lines import encode_case
 from weighbridge_producer.pytest_plugin.messages import message_of
@@ -100,8 +101,13 @@ class Checks:
         metadata: Mapping[str, Any] | None,
         inputs: dict[str, Any],
     ) -> ResultRow:
+        faults: dict[int, Fault] = {}
         if isinstance(inputs.get("trace"), (str, Path)):
-            inputs["trace"] = _trace_in(self._folder / inputs["trace"])
+            try:
+                inputs["trace"] = _trace_in(self._folder / inputs["trace"])
+            except WeighbridgeError as error:
+                # The result has to be counted, with its label and metadata, as an error of its only job.
+                inputs["trace"], faults[0] = None, error.fault
         case = {
             "custom_id": custom_id or self._own_name(spec.label),
             "inputs": inputs,
@@ -109,7 +115,7 @@ class Checks:
             "metadata": metadata,
         }
         line = encode_case(case).as_job(1)
-        result = self._grader.grade(line, Tally())
+        result = self._grader.grade(line, Tally(), quarantined=faults)
         self._graded.append(result.decode())
         return ResultRow.from_bytes(result)
 
@@ -132,11 +138,14 @@ def checks_of(request: pytest.FixtureRequest) -> Checks:
 
 
 def _trace_in(file: Path) -> Any:
-    """Return the only trace in a file as JSON data; raise InputError if there is none or more than one."""
+    """Return the only trace in a file as JSON data; raise WeighbridgeError if it cannot be read, or has none or more than one."""
     from weighbridge.grading.case import parse_case
 
-    if not file.is_file():
-        raise InputError(f"there is no file {str(file)!r}", "name it from the folder of the test")
+    # Path.is_file raises OSError for some names, such as very long ones.
+    if not os.path.isfile(file):  # noqa: PTH113
+        raise InputError(
+            f"there is no file {shorten(str(file), 200)!r}", "name it from the folder of the test"
+        )
     found = [line for line in Source(file, read_settings()) if line.fault or line.raw.strip()]
     if len(found) != 1:
         raise InputError(

@@ -59,16 +59,18 @@ def weighbridge(request: pytest.FixtureRequest) -> Checks:
     return checks
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # outside pytest's own wrapper, which applies xfail
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the results of a test to its report."""
+    """Attach the results of a test to its report, and report what could not be judged whatever xfail says."""
     report = yield
     if checks := item.stash.get(_CHECKS, None):
         setattr(report, _RESULTS, checks.taken())
         if call.excinfo and getattr(call.excinfo.value, _NOT_GRADED, False):
             setattr(report, _NOT_GRADED, True)
+            report.outcome = "failed"
+            report.__dict__.pop("wasxfail", None)
     return report
 
 

@@ -60,7 +60,9 @@ class SessionResults:
         self._decision = prefixed(
             decide(self._gates, self._survey.labels(), slices, incomplete=incomplete)
         )
-        report = Report(file, self._name, gates=tuple(self._decision.gates))
+        report = Report(
+            file, self._name, gates=tuple(self._decision.gates), ungradable_is_error=True
+        )
         for output in self._outputs:
             write(report, output)
         failed = self._decision.status != PASSED and exitstatus == pytest.ExitCode.OK

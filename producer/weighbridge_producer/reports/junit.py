@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.reports.overview import survey
 
@@ -33,7 +34,9 @@ class Suite(NamedTuple):
 
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the document: a suite of all jobs, and a suite of the gates if there are any."""
-    suite = Suite("weighbridge", _counts(survey(report)), map(_case, report.rows()))
+    kinds = _kinds(report)
+    cases = (_case(row, kinds[row.outcome]) for row in report.rows())
+    suite = Suite("weighbridge", _counts(survey(report), kinds), cases)
     yield from document([suite], report.gates)
 
 
@@ -62,11 +65,19 @@ def _gates_suite(gates: Sequence[GateResult]) -> Suite:
     return Suite("gates", counts, map(_gate_case, gates))
 
 
-def _counts(found: Survey) -> dict[str, int]:
+def _kinds(report: Report) -> dict[Outcome, str]:
+    """Return the element for each outcome; empty: none."""
+    kinds = {outcome: outcome.junit for outcome in Outcome}
+    if report.ungradable_is_error:
+        kinds[Outcome.UNGRADABLE] = Outcome.ERRORED.junit
+    return kinds
+
+
+def _counts(found: Survey, kinds: dict[Outcome, str]) -> dict[str, int]:
     counts = {"tests": found.total, "failures": 0, "errors": 0, "skipped": 0}
     for outcome, jobs in found.counts.items():
-        if outcome.junit:
-            counts[COUNTED_AS[outcome.junit]] += jobs
+        if kind := kinds[outcome]:
+            counts[COUNTED_AS[kind]] += jobs
     return counts
 
 
@@ -74,12 +85,8 @@ def _attributes(counts: dict[str, int]) -> str:
     return " ".join(f'{name}="{count}"' for name, count in counts.items())
 
 
-def _case(row: ResultRow) -> str:
-    label, name, kind = (
-        row.label or "weighbridge",
-        row.custom_id or f"line {row.line}",
-        row.outcome.junit,
-    )
+def _case(row: ResultRow, kind: str) -> str:
+    label, name = row.label or "weighbridge", row.custom_id or f"line {row.line}"
     if not kind:
         return passed_case(label, name)
     cause = row.cause or row.outcome.word

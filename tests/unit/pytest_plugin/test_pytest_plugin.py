@@ -160,8 +160,37 @@ def test_a_file_without_one_trace_is_named(suite: Suite, pytester: pytest.Pytest
         def test_two(weighbridge): weighbridge.check("loop", trace="two.jsonl")
         """
     )
-    ended.assert_outcomes(failed=2)
+    ended.assert_outcomes(errors=2)
     ended.stdout.fnmatch_lines(["*there is no file*none.json*", "*two.jsonl' has 2 traces*"])
+    # The traceback ends in the test, not in the plug-in.
+    ended.stdout.no_fnmatch_line("*checks.py:*")
+
+
+def test_a_trace_that_cannot_be_read_counts_in_the_report(suite: Suite) -> None:
+    ended = suite(
+        """
+        def test_missing(weighbridge):
+            weighbridge.check("loop", trace="none.json", metadata={"topic": "a"})
+
+        def test_missing_of_many(weighbridge):
+            weighbridge.collect("loop", label="loops", trace="a" * 5000)
+
+        def test_read(weighbridge):
+            weighbridge.check("string-match", agent_response="a", expected_output="a")
+        """,
+        "--weighbridge-min-gradable=1",
+        "--weighbridge-out=out.jsonl",
+    )
+    ended.assert_outcomes(errors=1, passed=2)
+    ended.stdout.fnmatch_lines(["gate --weighbridge-min-gradable 1 not met: *33.3% (1 of 3 jobs)"])
+    found = results()
+    assert [(row["label"], row["status"]) for row in found] == [
+        ("loop", "errored"),
+        ("loops", "errored"),
+        ("string-match", "graded"),
+    ]
+    assert found[0]["metadata"] == {"topic": "a"}
+    assert "there is no file" in found[0]["error"]["message"]
 
 
 def test_results_are_written_in_every_form_and_their_ids_are_those_of_the_tests(
@@ -178,7 +207,9 @@ def test_results_are_written_in_every_form_and_their_ids_are_those_of_the_tests(
     assert "test_fail" in Path("out.csv").read_text()
     assert "string_match: case" in Path("out.md").read_text()
     assert Path("out.html").read_bytes().startswith(b"<!doctype html>")
-    assert '<testsuite name="weighbridge" tests="4"' in Path("out").read_text()
+    counts = 'tests="4" failures="1" errors="1" skipped="0"'
+    assert f'<testsuite name="weighbridge" {counts}>' in Path("out").read_text()
+    assert '<error message="' in Path("out").read_text()
 
 
 def test_several_results_of_a_test_have_ids_of_their_own(suite: Suite) -> None:
@@ -276,6 +307,26 @@ def test_tests_that_are_expected_to_fail_do_not_count(suite: Suite) -> None:
     )
     ended.assert_outcomes(xfailed=1)
     assert ended.ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("mark", ["xfail", "xfail(strict=True)", "xfail(raises=Exception)"])
+def test_what_cannot_be_judged_is_an_error_although_a_failure_is_expected(
+    suite: Suite, mark: str
+) -> None:
+    ended = suite(
+        f"""
+        import pytest
+
+        @pytest.mark.{mark}
+        def test_it(weighbridge):
+            weighbridge.check("true-false", agent_response="yes", expected_output="maybe")
+        """,
+        "--weighbridge-out=out.jsonl",
+    )
+    ended.assert_outcomes(errors=1)
+    assert ended.ret == pytest.ExitCode.TESTS_FAILED
+    ended.stdout.fnmatch_lines(["*ERROR at call of test_it*"])
+    assert [row["result"]["verdict"] for row in results()] == ["ungradable"]
 
 
 def test_a_gate_without_any_result_is_not_met(suite: Suite) -> None:
