@@ -136,8 +136,11 @@ def test_the_job_for_gitlab_grades_and_keeps_the_results(tmp_path: Path) -> None
     variables = {
         "PACKAGE": str(wheel()),
         "CASES": str(CASES),
-        "OPTIONS": "--min-pass-rate=0.85 --min-gradable=0.99",
+        # Spaces, patterns and expansions in an option are part of it.
+        "OPTIONS": "--min-pass-rate\n0.85\n\n--min-gradable=*=0.99\n--output=my $(touch bad) `touch bad` *.csv\n",
     }
+    # The unquoted pattern would match this file.
+    (tmp_path / "--min-gradable=x=0.99").touch()
     assert set(variables) == set(job["variables"])
     [install], [grade] = job["before_script"], job["script"]
     assert run(GITLAB, install, tmp_path, **variables) == (0, "")
@@ -145,6 +148,8 @@ def test_the_job_for_gitlab_grades_and_keeps_the_results(tmp_path: Path) -> None
     assert ended == 0, printed
     kept = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
     assert all((tmp_path / name).is_file() for name in kept)
+    assert (tmp_path / "my $(touch bad) `touch bad` *.csv").is_file()
+    assert not (tmp_path / "bad").exists()
     strict = variables | {"OPTIONS": "--min-pass-rate=0.9"}
     ended, printed = run(GITLAB, grade, tmp_path, **strict)
     assert ended == 100, printed
