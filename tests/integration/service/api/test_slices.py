@@ -86,6 +86,16 @@ def test_the_page_says_what_is_wrong_with_a_field(
     assert words in shown(service, f"/batches/{batch}?by={by}").root.text
 
 
+def test_a_field_that_no_job_has_has_no_table(service: HttpServer, batch: str) -> None:
+    for path in (
+        f"/batches/{batch}?by=metadata.nosuch",
+        f"/batches/{batch}/slices?by=metadata.nosuch",
+    ):
+        root = shown(service, path).root
+        assert "No job that is counted has the field metadata.nosuch." in root.text
+        assert root.all("table") == []
+
+
 @pytest.fixture
 def client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
     with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
