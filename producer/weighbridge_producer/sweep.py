@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.graders.base import Verdict
-from weighbridge.graders.budget import BudgetGrader
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.statistics import Interval, wilson_interval
 
@@ -222,19 +221,6 @@ def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) 
         )
     of = f"of {_BUDGET!r}" if label is None else f"with the label {label!r}"
     raise InputError(f"no graded result {of}", known)
-
-
-def check_limits(param: str, limits: Iterable[float]) -> None:
-    """Raise a ConfigError, as grading with them would, or InvalidFilterError for limits that the parameter cannot have."""
-    for limit in limits:
-        if param == SCORE:
-            if not 0 <= limit <= 1:
-                raise InvalidFilterError(f"no score is {limit}", "scores are from 0 to 1")
-        elif _is_limit(param):
-            tool = param.removeprefix(_PER_TOOL)
-            given = int(limit) if isfinite(limit) and limit == int(limit) else limit
-            config = {_PER_TOOL[:-1]: {tool: given}} if tool != param else {param: given}
-            BudgetGrader(config=config)
 
 
 def _is_limit(param: str) -> bool:

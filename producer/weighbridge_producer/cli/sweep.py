@@ -14,7 +14,7 @@ from weighbridge_producer.cli.completed_values import batch_ids, sweep_params
 from weighbridge_producer.cli.run_names import open_lines
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.comparison.runs import rows_of
-from weighbridge_producer.sweep import check_limits, sweep_rows
+from weighbridge_producer.sweep import sweep_rows
 
 if TYPE_CHECKING:
     from weighbridge_producer.sweep import Candidate, Sweep
@@ -67,7 +67,6 @@ def sweep(
     The label's other limits are unchanged. Only limits with measurements in the results are supported: those of the
     `budget` grader, and the lowest passing score of any grader.
     """
-    check_limits(param, limit or ())
     with ExitStack() as stack:
         rows = rows_of(open_lines(run, read_settings(), url, stack))
         swept = sweep_rows(rows, param, label)
