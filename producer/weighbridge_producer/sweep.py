@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.graders.base import Verdict
-from weighbridge.text import closest, did_you_mean
+from weighbridge.graders.registry import default_registry
+from weighbridge.text import closest, did_you_mean, shorten
 from weighbridge_producer.statistics import Interval, wilson_interval
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ PARAMS = {
     SCORE: "any grader",
 }
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_TOOLS_SHOWN = 10
+_TOOLS_LIMIT = 1_000  #: distinct tools that are remembered
 _LABELS_LIMIT = 20  #: labels that are told apart without a choice of one
 _DISTINCT_LIMIT = 200_000  #: distinct measurements; when there are more, they are rounded
 _DIGITS = 4
@@ -96,12 +99,29 @@ class Sweep:
     is_rounded: bool = False  #: True if there were too many distinct measurements
     #: The limits with which the results were graded.
     limits: Counter[float] = field(default_factory=Counter)
+    _tools: set[str] = field(default_factory=set)  #: tools that were called
+    _may_be_called: bool = (
+        False  #: True if the parameter's tool is called, or may be among those not listed
+    )
     _measured: Counter[Measurement] = field(default_factory=Counter)
 
     @property
     def at_least(self) -> bool:
         """True if the limit is a minimum, as for scores; False if it is a maximum."""
         return self.param == SCORE
+
+    @property
+    def uncalled(self) -> str:
+        """A note, with the nearest name, if the limit is for a tool that no run calls; else empty."""
+        if not self.results or self._may_be_called or not self.param.startswith(_PER_TOOL):
+            return ""
+        tool = self.param.removeprefix(_PER_TOOL)
+        called = sorted(self._tools)
+        more = ", ..." if len(called) > _TOOLS_SHOWN else ""
+        return (
+            f"no run calls a tool {shorten(tool, 80)!r}{did_you_mean(closest(tool, called))}"
+            f" (called: {', '.join(called[:_TOOLS_SHOWN]) or 'none'}{more})"
+        )
 
     def add(self, row: ResultRow) -> None:
         """Count a result; raises InvalidFilterError if it has no measurement for the parameter."""
@@ -122,7 +142,7 @@ class Sweep:
 
     def _of_limit(self, row: ResultRow) -> Measurement:
         if row.grader != _BUDGET or not _is_limit(self.param):
-            meant = closest(self.param, [*_MEASURED, SCORE]) if row.grader == _BUDGET else None
+            meant = _meant(self.param) if row.grader == _BUDGET else None
             raise InvalidFilterError(
                 f"results of {row.grader!r} do not show what other values of {self.param!r} would give"
                 f"{did_you_mean(meant)}",
@@ -136,6 +156,8 @@ class Sweep:
         }
         if self.param in limits:
             self.limits[limits[self.param]] += 1
+        if self.param.startswith(_PER_TOOL):
+            self._note_tools(details)
         observed, is_whole = _observed(self.param, details)
         own = next((check for check in row.evidence if check["check"] == self.param), None)
         if own and own["passed"]:
@@ -143,6 +165,14 @@ class Sweep:
             observed, is_whole = own.get("observed"), True
         rest = [check for check in row.evidence if check["check"] != self.param]
         return Measurement(_number(observed), is_whole and observed is not None, _verdict_of(rest))
+
+    def _note_tools(self, details: dict[str, Any]) -> None:
+        by_tool = details.get("tool_calls_by_tool") or {}
+        has_unlisted = len(by_tool) < (details.get("tools_called") or 0)
+        if has_unlisted or self.param.removeprefix(_PER_TOOL) in by_tool:
+            self._may_be_called = True
+        if len(self._tools) < _TOOLS_LIMIT:
+            self._tools.update(by_tool)
 
     def _round(self) -> None:
         """Round each measurement to four digits, in the direction of failing."""
@@ -175,8 +205,14 @@ class Sweep:
         return found.rest if found.is_whole else Verdict.UNGRADABLE
 
     def candidates(self, limits: Iterable[float] = ()) -> list[Candidate]:
-        """Return the counts under the given limits or, by default, under quantiles of the measurements."""
-        chosen = sorted(set(limits)) or self._quantiles()
+        """Return the counts under the given limits or, by default, under quantiles of the measurements.
+
+        Raises ConfigError or ConfigTypeError for a limit that `budget` refuses, and InvalidFilterError for an impossible score.
+        """
+        limits = set(limits)
+        for limit in limits:
+            _check_limit(self.param, limit)
+        chosen = sorted(limits) or self._quantiles()
         return [self.at(limit) for limit in chosen]
 
     def _quantiles(self) -> list[float]:
@@ -221,6 +257,30 @@ def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) 
         )
     of = f"of {_BUDGET!r}" if label is None else f"with the label {label!r}"
     raise InputError(f"no graded result {of}", known)
+
+
+def _check_limit(param: str, limit: float) -> None:
+    """Refuse a limit that no configuration can have; a score, which is in none, has to be one that a result can have."""
+    if param == SCORE:
+        if not 0 <= limit <= 1:
+            raise InvalidFilterError(
+                f"score must be from 0 to 1, not {limit:g}", "try one that a result can have"
+            )
+        return
+    # A count is an integer in a configuration, and a command line has only one type of number.
+    value = int(limit) if limit.is_integer() else limit
+    name, dot, tool = param.partition(".")
+    default_registry().create(_BUDGET, {name: {tool: value} if dot else value})
+
+
+def _meant(param: str) -> str | None:
+    """Return the nearest parameter that can be swept, unless one that cannot, of any grader, is nearer."""
+    registry = default_registry()
+    schemas = [registry.get(grader).config_schema() for grader in registry.ids()]
+    others = [name for schema in schemas for name in schema.get("properties", {})]
+    swept = [*_MEASURED, SCORE]
+    nearest = closest(param, [*swept, *others])
+    return nearest if nearest in swept else None
 
 
 def _is_limit(param: str) -> bool:

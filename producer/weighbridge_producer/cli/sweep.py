@@ -71,6 +71,8 @@ def sweep(
         rows = rows_of(open_lines(run, read_settings(), url, stack))
         swept = sweep_rows(rows, param, label)
     candidates = swept.candidates(limit or ())
+    if swept.uncalled:
+        err.print(shown(swept.uncalled))
     if as_json:
         print_json(
             {

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from support.result_lines import STRING_MATCH, case, graded
-from weighbridge.errors import InvalidFilterError
+from weighbridge.errors import InvalidFilterError, WeighbridgeError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer import sweep as sweep_module
@@ -131,6 +131,79 @@ def test_what_cannot_be_derived_is_refused(param: str) -> None:
     [row] = map(ResultRow.from_bytes, graded([case("a")], STRING_MATCH))
     with pytest.raises(InvalidFilterError, match="do not show what other values"):
         swept([row], param, "string-match")
+
+
+@pytest.mark.parametrize(
+    ("param", "limit", "told"),
+    [
+        ("max_tokens", float("nan"), "max_tokens must be an integer, not NaN"),
+        ("max_tokens", float("inf"), "max_tokens must be an integer, not Infinity"),
+        ("max_tokens", -1.0, "max_tokens must be greater than or equal to 0, not -1"),
+        ("max_tokens", 100.5, "max_tokens must be an integer, not 100.5"),
+        ("max_cost_usd", float("inf"), "max_cost_usd must be a finite number, not Infinity"),
+        ("max_tool_calls_per_tool.search", 1.5, "per_tool.search must be an integer, not 1.5"),
+        ("max_tool_calls_per_tool.a.b", 1.5, "must be an integer, not 1.5"),
+        ("score", float("nan"), "score must be from 0 to 1, not nan"),
+        ("score", 1.5, "score must be from 0 to 1, not 1.5"),
+    ],
+)
+def test_a_limit_that_cannot_be_in_a_configuration_is_refused(
+    param: str, limit: float, told: str
+) -> None:
+    made = swept(rows([SEARCHES], {"max_steps": 9}), param)
+    with pytest.raises(WeighbridgeError) as refused:
+        made.candidates([limit])
+    assert told in refused.value.message
+
+
+def test_counts_and_fractions_that_a_configuration_can_have_are_tried() -> None:
+    found = rows([SEARCHES], {"max_steps": 9})
+    for param, limit in (("max_tool_calls", 2.0), ("max_cost_usd", 0.5), ("score", 1.0)):
+        [candidate] = swept(found, param).candidates([limit])
+        assert candidate.limit == limit
+
+
+SEARCHES = orjson.dumps(
+    {
+        "custom_id": "q",
+        "inputs": {
+            "trace": {
+                "format": "weighbridge",
+                "id": "t",
+                "steps": [
+                    {"id": f"s{n}", "type": "tool", "name": name, "output": "done", "arguments": {}}
+                    for n, name in enumerate(["track_parcel", "book"])
+                ],
+            }
+        },
+    }
+)
+
+
+def test_a_tool_that_no_run_calls_is_noted_with_the_nearest_name() -> None:
+    found = rows([SEARCHES], {"max_steps": 9})
+    note = swept(found, "max_tool_calls_per_tool.trak_parcel").uncalled
+    assert note == (
+        "no run calls a tool 'trak_parcel'; did you mean 'track_parcel'? (called: book, track_parcel)"
+    )
+    assert swept(found, "max_tool_calls_per_tool.track_parcel").uncalled == ""
+    assert swept(found, "max_tool_calls").uncalled == ""
+
+
+@pytest.mark.parametrize(
+    ("param", "meant"),
+    [
+        ("max_token", "did you mean 'max_tokens'?"),
+        ("max_repeats", None),  # of `loop`
+        ("max_repeat", None),
+        ("missing_usage", None),  # of `budget`, but no limit
+    ],
+)
+def test_only_a_misspelt_limit_has_a_suggestion(param: str, meant: str | None) -> None:
+    with pytest.raises(InvalidFilterError) as refused:
+        swept(rows([SEARCHES], {"max_steps": 9}), param)
+    assert (meant or "") in refused.value.message
+    assert ("did you mean" in refused.value.message) == bool(meant)
 
 
 def test_other_labels_and_what_was_not_graded_are_left_out() -> None:
