@@ -95,5 +95,5 @@ def test_what_is_no_share_is_refused_as_an_effect(text: str) -> None:
 def test_an_effect_is_named_as_it_was_given() -> None:
     gates = RegressionGates(fail_on_regression=True, min_effect="2.34567%")
     assert gates.check(regressed(0))[0].line.startswith(
-        "gate --fail-on-regression --min-effect 2.34567% met: required no pass rate significantly lower by 2.34567 points"
+        "gate --fail-on-regression --min-effect 2.34567% met: required no label's pass rate significantly lower by 2.34567 points"
     )
