@@ -43,6 +43,19 @@ def test_what_cannot_be_swept_is_refused(cli, results) -> None:
     assert "labels: budget, loop, tool-schema" in ended.err
 
 
+def test_an_impossible_limit_is_refused_and_a_tool_that_no_run_calls_is_noted(cli, results) -> None:
+    asked = ("sweep", results, "--label", "budget", "--param")
+    for value, told in (("nan", "NaN"), ("1e400", "Infinity"), ("-1", "-1"), ("100.5", "100.5")):
+        ended = cli(*asked, "max_tokens", f"--limit={value}", "--json")
+        assert ended.status == 1
+        assert ended.json["error"]["code"] == "INVALID_CONFIG"
+        assert ended.json["error"]["message"].endswith(f"not {told}")
+    ended = cli(*asked, "max_tool_calls_per_tool.nosuchtool", "--limit=3", "--json")
+    assert ended.status == 0
+    assert "no run calls a tool 'nosuchtool'" in " ".join(ended.err.split())
+    assert ended.json["candidates"][0]["limit"] == 3
+
+
 def test_the_label_is_needed_only_where_several_qualify(cli, results) -> None:
     named = cli("sweep", results, "--label", "budget", "--param", "max_tokens")
     assert cli("sweep", results, "--param", "max_tokens").out == named.out
