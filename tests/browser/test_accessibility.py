@@ -33,7 +33,7 @@ PAGES = {
     "workers": ("/workers", "table"),
     "batch of traces": ("/batches/{traces}", "table.results"),
     "batch with errors": ("/batches/{mixed}", "table.results"),
-    "batch by a field": ("/batches/{mixed}?by=metadata.topic", "#slices table"),
+    "batch by a field": ("/batches/{mixed}?by=metadata.queue", "#slices table"),
     "results": ("/batches/{mixed}/results?status=errored", "table.results"),
     "no results": ("/batches/{traces}/results?verdict=ungradable", ".notice"),
     "deletion": ("/batches/{traces}/delete/confirm", "form"),
