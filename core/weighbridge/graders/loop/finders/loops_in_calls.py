@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_LOOKS = (
-    1 / 3
-)  #: share of looks at images that the trace omits from which a loop needs twice as many calls
+#: Minimum share of looks at images that the trace omits from which a loop needs twice as many calls.
+_LOOKS = 1 / 3
 NOISE_PERIOD = 3  #: longest cycle whose results may differ by noise
 
 

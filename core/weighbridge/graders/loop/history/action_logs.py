@@ -9,6 +9,7 @@ from weighbridge.graders.loop.history.arguments import canonical
 
 _ENTRY_CHARACTERS = 200  #: maximum length of what one call adds to a log
 _LOG_CHARACTERS = 12  #: minimum length of a log, with its heading
+_CALL_CHARACTERS = 400  #: a call with longer arguments is not logged in words
 _LINES_LIMIT = 20  #: results that differ in more lines are not of one template
 _WORD = re.compile(r"\w+")
 
@@ -23,22 +24,26 @@ def without_grown_log(text: str, before: str, call: tuple[str, Any]) -> str:
     gone = earlier.difference(lines)
     if not 0 < len(gone) <= _LINES_LIMIT:
         return text
-    kept = [line for line in lines if line in earlier or not _has_grown(line, gone, call)]
+    tool, arguments = call
+    said = canonical(arguments)
+    if len(said) > _CALL_CHARACTERS:
+        return text
+    words = _words(f"{tool} {said.decode(errors='replace')}")
+    kept = [line for line in lines if line in earlier or not _has_grown(line, gone, words)]
     return text if len(kept) == len(lines) else "\n".join(kept)
 
 
-def _has_grown(line: str, gone: set[str], call: tuple[str, Any]) -> bool:
-    """Return whether a line is one of those that are gone, and the call behind it."""
+def _has_grown(line: str, gone: set[str], said: set[str]) -> bool:
+    """Return whether a line is one of those that are gone, followed by words of the call."""
     for log in gone:
         start = log.rstrip(" ]).")
         added = line[len(start) :]
-        if (
-            len(start) >= _LOG_CHARACTERS
-            and 0 < len(added) <= _ENTRY_CHARACTERS
-            and line.startswith(start)
-        ):
-            tool, arguments = call
-            words = set(_WORD.findall(added.casefold()))
-            said = f"{tool} {canonical(arguments).decode(errors='replace')}".casefold()
-            return bool(words) and words <= set(_WORD.findall(said))
+        is_entry = 0 < len(added) <= _ENTRY_CHARACTERS and len(start) >= _LOG_CHARACTERS
+        if is_entry and line.startswith(start):
+            words = _words(added)
+            return bool(words) and words <= said
     return False
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))

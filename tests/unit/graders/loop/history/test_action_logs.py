@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -36,6 +38,16 @@ def test_results_that_differ_in_many_lines_are_not_of_one_template():
     before = "\n".join(["Moves till now: East", *many])
     after = before.replace("row", "line").replace("East", "East, North")
     assert without_grown_log(after, before, ("move", {"to": "North"})) == after
+
+
+def test_the_words_of_long_arguments_are_not_looked_for_in_every_line():
+    long = {"direction": "North", "content": "x " * 500_000}
+    assert without_grown_log(AFTER, BEFORE, ("move", long)) == AFTER
+    log = "Moves till now: East"
+    grown = "\n".join([f"{log}, {number}" for number in range(5_000)])
+    begun = process_time()
+    without_grown_log(grown, log, ("move", long))
+    assert process_time() - begun < 2
 
 
 def shuttled(rounds):
