@@ -8,7 +8,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import cell, err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
-from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text
+from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text, steps_texts
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _LABELS_SHOWN = 50
 _CAUSES_SHOWN = 10
 _IDS_SHOWN = 5
 _UNPAIRED_SHOWN = 3
-_STEPS_SHOWN = 6
 _NAME_WIDTH = 24
 _REASON_WIDTH = 66
 #: Groups in display order, the worst first.
@@ -119,20 +118,10 @@ def _print_examples(group: Group, pairs: list[Pair], total: int) -> None:
                 why = entry.reason or entry.cause
                 text = f"{entry.outcome}: {why}" if why else entry.outcome
                 out.print(f"    {name:<7} {cell(text, _REASON_WIDTH)}")
-        for change in pair.check_changes():
-            if change["steps_before"] or change["steps_after"]:
-                out.print(f"    steps   {shown(_steps(change))}")
+        for steps in steps_texts(pair.check_changes()):
+            out.print(f"    steps   {shown(steps)}")
     if more := total - len(pairs):
         out.print(f"  ... and {more:,} more; -o FILE.jsonl has all")
-
-
-def _steps(change: dict[str, list[str]]) -> str:
-    sides = []
-    for side in ("steps_before", "steps_after"):
-        steps = change[side]
-        more = f" and {len(steps) - _STEPS_SHOWN} more" if len(steps) > _STEPS_SHOWN else ""
-        sides.append(", ".join(steps[:_STEPS_SHOWN]) + more or "none")
-    return f"{change['check']}: {sides[0]} -> {sides[1]}"
 
 
 def _print_ids(group: Group, pairs: list[Pair], total: int) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from weighbridge_producer.comparison.compare import Comparison
     from weighbridge_producer.comparison.rates import Rates
     from weighbridge_producer.statistics import Interval
 
 _LABELS_SHOWN = 40
+_STEPS_SHOWN = 6  #: per check and side
 CAUSES_SHOWN = 12
 #: The groups that are listed, in reading order, each with the CSS class of its card.
 GROUPS = (
@@ -59,6 +60,7 @@ class ChangedRow(NamedTuple):
     href: str | None  #: of the page that shows both sides
     before: str
     after: str
+    steps: str  #: the steps at which checks fail on each side; empty if no failed check names steps
 
 
 def rate_rows(found: Comparison) -> Iterator[RateRow]:
@@ -110,3 +112,17 @@ def cause_rows(found: Comparison) -> list[CauseRow]:
 def side_text(outcome: str, reason: str, cause: str) -> str:
     """Return one side of a changed result: its outcome, and why."""
     return f"{outcome}: {reason or cause}".removesuffix(": ")
+
+
+def steps_texts(checks: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return, for each changed check that names steps, the steps at which it fails on each side."""
+    return [
+        f"{check['check']}: {' -> '.join(_steps(check[f'steps_{side}']) for side in ('before', 'after'))}"
+        for check in checks
+        if check["steps_before"] or check["steps_after"]
+    ]
+
+
+def _steps(ids: list[str]) -> str:
+    more = f" and {len(ids) - _STEPS_SHOWN} more" if len(ids) > _STEPS_SHOWN else ""
+    return (", ".join(ids[:_STEPS_SHOWN]) or "none") + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -10,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from weighbridge.errors import InvalidFilterError, NoSuchResultError
 from weighbridge.jobs.limits import NAME_LIMIT
+from weighbridge.jobs.outcome import Outcome
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.rows import (
@@ -19,10 +21,12 @@ from weighbridge_producer.comparison.rows import (
     cause_rows,
     rate_rows,
     side_text,
+    steps_texts,
 )
 from weighbridge_producer.comparison.runs import run_of_batch
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.pages.addresses import batch_at, result_at
+from weighbridge_producer.pages.paired_steps import paired_timeline
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.result import CustomId, view_of
 from weighbridge_producer.pages.text_diff import side_by_side
@@ -33,10 +37,14 @@ from weighbridge_producer.trace_view.case_view import StepSelection
 from weighbridge_producer.trace_view.evidence import shown_evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from weighbridge.jobs.result_line import ResultRow
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.pages.text_diff import Piece
+    from weighbridge_producer.service.access.auth import Identity
+    from weighbridge_producer.service.service import Service
     from weighbridge_producer.trace_view.case_view import CaseView
 
 router = APIRouter()
@@ -53,10 +61,15 @@ class Side(NamedTuple):
 
     name: str
     batch_id: str
-    href: str
+    href: Callable[..., str]  #: of the result's page, at a step if one is given
     result: ResultRow
     evidence: list[Any]
     view: CaseView
+
+    @property
+    def start(self) -> int:
+        """The number of the first step shown; 1 without a trace."""
+        return self.view.timeline.window.first if self.view.timeline else 1
 
 
 @router.get("/compare")
@@ -122,11 +135,12 @@ def _row(ids: tuple[str, str], pair: Pair) -> ChangedRow:
         href = f"/compare/case?{urlencode(query, errors='replace')}"
     else:
         href = result_at(ids[1] if pair.after else ids[0], pair.custom_id, label)
-    sides = (
+    was, is_now = (
         side_text(entry.outcome, entry.reason, entry.cause) if entry else ""
         for entry in (pair.before, pair.after)
     )
-    return ChangedRow(pair.custom_id, label, href, *sides)
+    steps = "; ".join(steps_texts(pair.check_changes()))
+    return ChangedRow(pair.custom_id, label, href, was, is_now, steps)
 
 
 @router.get("/compare/case")
@@ -139,17 +153,21 @@ def compare_case(
     after: Annotated[str, _BatchQuery],
     custom_id: CustomId,
     label: Annotated[str, _Label] = "",
+    first: Annotated[int | None, Query(alias="from", ge=1, le=10**9)] = None,
 ) -> HTMLResponse:
-    """Show the results and answers of one case in two batches, side by side."""
-    sides = []
-    for name, batch_id in (("before", before), ("after", after)):
-        batch = visible_batch(service, identity, batch_id)
-        results, line = batch.rows_and_case(custom_id)
-        chosen = _labelled(results, label, batch_id)
-        view = view_of(service, identity, batch, line, chosen, StepSelection(None, None))
-        href = result_at(batch.id, custom_id, chosen.label or "")
-        sides.append(Side(name, batch.id, href, chosen, shown_evidence(chosen.result), view))
-    query = urlencode({"before": before, "after": after}, errors="replace")
+    """Show the results of one case in two batches side by side, with their answers or the steps of their traces."""
+    both = (("before", before), ("after", after))
+    sides = [_side(service, identity, *each, custom_id, label, first) for each in both]
+    if first is None and any(side.start > 1 for side in sides):
+        # Both from where the first failure is shown; the other side was read from its own first step on.
+        failed = (side.start for side in sides if side.result.outcome is Outcome.FAILED)
+        first = min(failed, default=1)
+        sides = [_side(service, identity, *each, custom_id, label, first) for each in both]
+    timelines = [side.view.timeline for side in sides if side.view.timeline]
+    is_paired = len(timelines) == len(sides)
+    paired = paired_timeline(timelines[0], timelines[1], first) if is_paired else None
+    query = {"before": before, "after": after}
+    case_query = query | {"custom_id": custom_id, "label": label}
     return page(
         request,
         "compare_case.html",
@@ -157,8 +175,29 @@ def compare_case(
         label=label,
         sides=sides,
         texts=_texts(sides),
-        compare_href=f"/compare?{query}",
+        paired=paired,
+        window_href=lambda start: (
+            "/compare/case?" + urlencode(case_query | {"from": start}, errors="replace")
+        ),
+        compare_href=f"/compare?{urlencode(query, errors='replace')}",
     )
+
+
+def _side(
+    service: Service,
+    identity: Identity,
+    name: str,
+    batch_id: str,
+    custom_id: str,
+    label: str,
+    first: int | None,
+) -> Side:
+    batch = visible_batch(service, identity, batch_id)
+    results, line = batch.rows_and_case(custom_id)
+    chosen = _labelled(results, label, batch_id)
+    view = view_of(service, identity, batch, line, chosen, StepSelection(None, first))
+    href = partial(result_at, batch.id, custom_id, chosen.label or "")
+    return Side(name, batch.id, href, chosen, shown_evidence(chosen.result), view)
 
 
 def _labelled(results: list[ResultRow], label: str, batch_id: str) -> ResultRow:

@@ -13,7 +13,13 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import pluralize
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
-from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text, side_text
+from weighbridge_producer.comparison.rows import (
+    cause_rows,
+    difference_text,
+    rate_text,
+    side_text,
+    steps_texts,
+)
 from weighbridge_producer.reports.comparison_html import comparison_page
 from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
 from weighbridge_producer.reports.forms import Form, Output, output_of
@@ -204,6 +210,7 @@ def _examples(found: Comparison, group: Group) -> str:
     pairs = found.examples(group)[:_SHOWN]
     if not pairs:
         return ""
+    names = ["case", "grader", "before", "after", "steps"]
     rows = [
         [
             code(pair.custom_id),
@@ -212,13 +219,16 @@ def _examples(found: Comparison, group: Group) -> str:
                 code(side_text(entry.outcome, entry.reason, entry.cause)) if entry else ""
                 for entry in (pair.before, pair.after)
             ),
+            code("; ".join(steps_texts(pair.check_changes()))),
         ]
         for pair in pairs
     ]
+    if not any(row[-1] for row in rows):
+        names, rows = names[:-1], [row[:-1] for row in rows]
     jobs = found.groups[group]
     head = f"### {str(group).capitalize()}: {jobs:,}"
     first = f"\n\nThe first {len(pairs)}." if jobs > len(pairs) else ""
-    return f"{head}\n\n{table(('case', 'grader', 'before', 'after'), rows)}{first}"
+    return f"{head}\n\n{table(names, rows)}{first}"
 
 
 #: Columns of a table of changes, with their types in Parquet.

@@ -16,6 +16,7 @@ from weighbridge_producer.comparison.rows import (
     cause_rows,
     rate_rows,
     side_text,
+    steps_texts,
 )
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.reports.html import report_style
@@ -70,7 +71,8 @@ def _listed(changes: Path) -> _Listed:
 def _row(change: dict[str, Any]) -> ChangedRow:
     before, after = (_side(change[side]) for side in ("before", "after"))
     name = shorten(change["custom_id"], _NAME_CHARACTERS)
-    return ChangedRow(name, change["label"] or "", None, before, after)
+    steps = shorten("; ".join(steps_texts(change["checks"])), _REASON_CHARACTERS)
+    return ChangedRow(name, change["label"] or "", None, before, after, steps)
 
 
 def _side(side: dict[str, Any] | None) -> str:

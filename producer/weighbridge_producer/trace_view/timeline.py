@@ -256,7 +256,7 @@ class _Rows:
             brief=brief or self._called.get(step.id, ""),
             result=_result(step),
             is_failure=bool(step.error),
-            texts=tuple(_texts(step, without_arguments=arguments is not None)),
+            texts=tuple(_texts(step)),
             marks=tuple(self._marks.get(number, ())),
             loops=tuple(self._looped.get(number, ())),
             within=tuple(loop.number for loop in self._loops if loop.first <= number <= loop.last),
@@ -324,12 +324,8 @@ def _line(value: Any) -> str:
     return cut_after(line, _BRIEF_CHARACTERS)
 
 
-def _texts(step: Step, *, without_arguments: bool) -> list[ShownText]:
-    return [
-        ShownText(name, text[:TEXT_CHARACTERS], len(text))
-        for name, text in whole_texts(step)
-        if not (without_arguments and name == "arguments")
-    ]
+def _texts(step: Step) -> list[ShownText]:
+    return [ShownText(name, text[:TEXT_CHARACTERS], len(text)) for name, text in whole_texts(step)]
 
 
 def text_of(value: Any) -> str:

@@ -122,6 +122,42 @@ def test_a_case_of_both_is_side_by_side_with_what_differs_marked(
     assert [mark.text for mark in side_by_side.root.all("mark")] == ["Graz", "Linz"]
 
 
+@pytest.fixture(scope="module")
+def looping(server: EmbeddedServer, worker: WorkerProcess) -> Iterator[tuple[Batch, Batch]]:
+    """Two batches of a run: at first it repeats a call from its 151st step to its end, then only twice."""
+
+    def run(repeats: int) -> dict[str, object]:
+        calls = [*map(str, range(150)), *["same"] * repeats, "last"]
+        steps = [{"type": "tool", "name": "find", "arguments": {"q": q}} for q in calls]
+        return {"custom_id": "run", "inputs": {"trace": {"format": "weighbridge", "steps": steps}}}
+
+    with Client(server.url) as client:
+        batches = [client.submit([run(repeats)], graders=["loop"]) for repeats in (6, 2)]
+        for batch in batches:
+            batch.wait(60)
+        yield batches[0], batches[1]
+
+
+def test_the_traces_of_a_case_are_side_by_side_from_before_the_failure(
+    service: HttpServer, looping: tuple[Batch, Batch]
+) -> None:
+    page = compared(service, looping)
+    [link] = [link for link in page.root.all("a") if link.text == "run"]
+    assert "steps of loop: s151, s152, s153, s154, s155, s156 -> none" in words(page)
+    side_by_side = get(service, link.attributes["href"])
+    steps = side_by_side.root.one("section", **{"aria-labelledby": "steps"})
+    assert "steps 141 to 157 of 157" in " ".join(steps.text.split())
+    assert "12 equal rows" in steps.text
+    alone = [row for row in steps.all("li") if "no such step" in row.text]
+    assert len(alone) == 4
+    assert all("loop" in row.text for row in alone)
+    hrefs = [link.attributes["href"] for link in alone[0].all("a")]
+    assert hrefs[0].startswith(f"/batches/{looping[0].id}/result?custom_id=run")
+    get(service, hrefs[0])
+    [earlier] = [each for each in steps.all("a") if each.text == "Earlier steps"][:1]
+    assert "steps 41 to 140 of 157" in words(get(service, earlier.attributes["href"]))
+
+
 def test_hostile_ids_and_answers_are_text(service: HttpServer, two: tuple[Batch, Batch]) -> None:
     query = f"before={two[0].id}&after={two[1].id}&custom_id={quote(HOSTILE_ID)}&label=string-match"
     page = get(service, f"/compare/case?{query}")
