@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _Z = 1.959963984540054  #: the 97.5 % quantile of the standard normal distribution
+_TAIL = 0.025  #: the probability beyond each end of an interval
 _NEGLIGIBLE = 1e-17  #: terms smaller than this do not change the sum of a tail
 
 
@@ -116,12 +117,17 @@ def mean(values: Mapping[float, int]) -> float | None:
 def mean_interval(values: Mapping[float, int], least: float, most: float) -> Interval | None:
     """Return the normal interval of a mean of independent values, such as rates of cases; None for fewer than two.
 
-    It ends at the limits of the values, which no mean exceeds.
-    Source: E. Miller, arXiv:2411.00640 (2024), sections 2.1 and 4.2, for means over questions and for paired differences.
+    It ends at the limits of the values, which no mean exceeds. If all values are equal, it reaches as far as unseen
+    values can move the mean: each value differs with at most the probability of the exact binomial interval.
+    Source: E. Miller, arXiv:2411.00640 (2024), sections 2.1 and 4.2, for means over questions and for paired
+    differences; C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413.
     """
     count, centre = sum(values.values()), mean(values)
     if centre is None or count < 2:
         return None
+    if len(values) == 1:
+        others = 1 - _TAIL ** (1 / count)
+        return Interval(centre - others * (centre - least), centre + others * (most - centre))
     squares = math.fsum(times * (value - centre) ** 2 for value, times in values.items())
     half = _Z * math.sqrt(squares / (count - 1) / count)
     return Interval(max(centre - half, least), min(centre + half, most))

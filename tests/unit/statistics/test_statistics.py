@@ -146,6 +146,17 @@ def test_the_interval_of_a_mean_ends_at_the_limits_of_the_values() -> None:
     assert mean_interval({-1.0: 3, 0.5: 1}, -1, 1) == (-1, pytest.approx(0.11, abs=0.01))
 
 
+@pytest.mark.parametrize("count", [2, 5, 10, 1_000])
+def test_a_mean_of_equal_values_has_the_exact_interval_of_their_number(count: int) -> None:
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
+    exact = stats.binomtest(count, count).proportion_ci(method="exact")
+    assert mean_interval({1.0: count}, 0, 1) == pytest.approx((exact.low, 1))
+    assert mean_interval({0.0: count}, 0, 1) == pytest.approx((0, 1 - exact.low))
+    reach = 1 - exact.low
+    assert mean_interval({0.0: count}, -1, 1) == pytest.approx((-reach, reach))
+    assert mean_interval({0.5: count}, 0, 1) == pytest.approx((0.5 - reach / 2, 0.5 + reach / 2))
+
+
 def test_adjusted_p_values_are_the_published_ones() -> None:
     # Benjamini and Hochberg (1995), section 4: at a rate of 5 %, the first four of fifteen are discoveries.
     published = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344]
