@@ -66,7 +66,7 @@ def leaves_of(metadata: bytes | memoryview, wanted: tuple[FieldPath, ...] | None
 
 
 def value_at(metadata: Mapping[str, Any] | None, path: FieldPath) -> str | None:
-    """Return a field's value as text; None if it is missing, an object or a list."""
+    """Return a field's value as text, a list as JSON; None if it is missing, an object or an empty list."""
     value: Any = metadata
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -107,6 +107,6 @@ def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]
 
 
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, (dict, list)):
+    if value is None or isinstance(value, dict) or value == []:
         return None
     return value_key(value if isinstance(value, str) else msgspec.json.encode(value).decode())

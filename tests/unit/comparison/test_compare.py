@@ -129,7 +129,7 @@ def test_slices_tell_the_rates_of_each_value_and_the_rest_as_one() -> None:
 
 
 def test_cases_without_the_field_are_a_slice_of_their_own() -> None:
-    rows = graded([case("a", metadata={"topic": ["x"]}), case("b"), case("c", metadata={})])
+    rows = graded([case("a", metadata={"topic": {"x": 1}}), case("b"), case("c", metadata={})])
     [slice_] = compare(rows, rows, by=["metadata.topic"]).labels[0].slices
     assert (slice_.value, slice_.rates.counts.both) == ("(none)", 3)
 

@@ -60,8 +60,16 @@ def test_labels_are_counted_apart() -> None:
     assert told(tally(rows)) == [("1.5", "one", 1, 0), ("1.5", "two", 1, 0)]
 
 
-def test_a_value_that_is_missing_or_no_single_one_is_none() -> None:
-    metadata = [{"topic": None}, {"topic": [1]}, {"topic": {"a": 1}}, {}]
+def test_a_list_is_one_value() -> None:
+    rows = graded([case(f"q{n}", metadata={"topic": ["eu", n % 2]}) for n in range(3)])
+    assert told(tally(rows)) == [
+        ('["eu",0]', "string-match", 2, 0),
+        ('["eu",1]', "string-match", 1, 0),
+    ]
+
+
+def test_a_value_that_is_missing_or_an_object_is_none() -> None:
+    metadata = [{"topic": None}, {"topic": []}, {"topic": {"a": 1}}, {}]
     rows = graded([case("q"), *(case(f"r{n}", metadata=each) for n, each in enumerate(metadata))])
     assert told(tally([*rows, *graded([b"nonsense"])])) == [
         ("(none)", "", 0, 0),
