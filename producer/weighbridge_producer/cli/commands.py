@@ -90,6 +90,11 @@ class _LazyCommands(MutableMapping[str, Any]):
             for parameter in (one for each in commands.values() for one in each.params):
                 if type(parameter) is TyperArgument:
                     parameter.__class__ = _Argument  # typer takes no class of one's own for them
+            # Otherwise lists and shells show the beginning of the help, cut within a sentence.
+            for known, command in commands.items():
+                command.short_help = COMMANDS[known].summary
+                for within in getattr(command, "commands", {}).values():
+                    within.short_help = _first_sentence(within.help)
             self._loaded |= commands
         return self._loaded[name]
 
@@ -104,6 +109,10 @@ class _LazyCommands(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split()).split(". ", 1)[0].removesuffix(".") + "."
 
 
 class _LazyGroup(TyperGroup):
@@ -164,7 +173,7 @@ def run_app(arguments: list[str] | None) -> NoReturn:
         register_shells()
     as_json = wants_json(arguments)
     try:
-        app(arguments, standalone_mode=True)
+        app(arguments, prog_name="weighbridge", standalone_mode=True)
     except SystemExit as ending:
         if ending.code != _INTERRUPTED:
             raise

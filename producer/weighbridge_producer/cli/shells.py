@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from rich.markup import escape
 from typer._click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 from typer._completion_classes import BashComplete, FishComplete, ZshComplete
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _WithJoinedValues(ShellComplete):
@@ -47,9 +53,23 @@ class _Bash(_WithJoinedValues, BashComplete):
 class _Zsh(_WithJoinedValues, ZshComplete):
     """Completion for zsh."""
 
+    def format_completion(self, item: CompletionItem) -> str:
+        """Return a word and its description."""
+        return _on_one_line(item, super().format_completion)
+
 
 class _Fish(_WithJoinedValues, FishComplete):
     """Completion for fish."""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """Return a word and its description."""
+        return _on_one_line(item, super().format_completion)
+
+
+def _on_one_line(item: CompletionItem, written: Callable[[CompletionItem], str]) -> str:
+    """Write a word and its description as they are; typer takes brackets for markup, and wraps at 80 characters."""
+    item.help = escape(item.help) if item.help else None
+    return re.sub(r" *\n", " ", written(item))
 
 
 def register_shells() -> None:

@@ -13,7 +13,7 @@ from weighbridge_producer.cli.commands import run_app
 def offered(monkeypatch, capsys):
     """Return a function from a shell and a line to the lines that the shell gets."""
 
-    def complete(shell, line):
+    def complete(shell, line, *, whole_lines=False):
         words = line.split()
         monkeypatch.setattr("sys.argv", ["weighbridge"])
         monkeypatch.setenv("_WEIGHBRIDGE_COMPLETE", f"complete_{shell}")
@@ -23,7 +23,8 @@ def offered(monkeypatch, capsys):
         monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
         with pytest.raises(SystemExit):
             run_app([])
-        return capsys.readouterr().out.split()
+        printed = capsys.readouterr().out
+        return printed.splitlines() if whole_lines else printed.split()
 
     return complete
 
@@ -80,3 +81,14 @@ def test_the_limits_of_a_sweep_are_completed(offered):
     found = offered("bash", "weighbridge sweep x --param max_to")
     assert found == ["max_tokens", "max_tool_calls", "max_tool_calls_per_tool."]
     assert offered("bash", "weighbridge sweep x --param s") == ["score"]
+
+
+@pytest.mark.parametrize("line", ["", "graders ", "trace ", "keys ", "baseline ", "run --"])
+def test_fish_describes_each_word_in_a_whole_sentence_on_its_line(offered, line):
+    told = offered("fish", f"weighbridge {line}", whole_lines=True)
+    assert len(told) > 1
+    for each in told:
+        word, _, description = each.partition("\t")
+        assert word
+        assert description.endswith(".")
+        assert not description.endswith("..")
