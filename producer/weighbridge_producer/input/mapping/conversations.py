@@ -10,8 +10,9 @@ from typing import Any, Self
 from weighbridge.text import pluralize
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, json_within
 
-TEXTS = ("content", "value", "text")  #: keys of a message's text
+TEXTS = ("content", "value", "text", "parts")  #: keys of a message's text
 _AUTHORS = ("role", "from")
+_LANGCHAIN_TYPES = frozenset({"ai", "human", "system", "tool", "function", "chat"})
 _AGENTS = frozenset({"assistant", "gpt", "model", "ai", "bot"})
 _PARTS = frozenset({"text", "output_text"})  #: types of a message's parts that have text
 _DEPTH = 3  #: levels of a row that are searched for conversations
@@ -67,6 +68,8 @@ class LastAnswer:
 
 def text_of(message: Mapping[str, Any]) -> Any:
     """Return the text of a message, with that of its parts joined; None if it has no text."""
+    if isinstance(inner := message.get("data"), Mapping):  # a message as LangChain saves it
+        message = inner
     value = next((message[key] for key in TEXTS if key in message), None)
     if not isinstance(value, list):
         return value
@@ -80,12 +83,16 @@ def _text_of_part(part: Any) -> str:
     if not isinstance(part, Mapping):
         return ""
     text, kind = part.get("text"), part.get("type", "text")
+    if part.get("thought"):  # Gemini's parts with the model's thoughts
+        return ""
     return text if isinstance(text, str) and isinstance(kind, str) and kind in _PARTS else ""
 
 
 def is_conversation(value: Any) -> bool:
-    """Return whether a value is a list of messages."""
-    return isinstance(value, list) and bool(value) and all(map(_is_message, value))
+    """Return whether a value is a list of messages, with other items between them such as calls and reasoning."""
+    if not isinstance(value, list) or not any(map(_is_message, value)):
+        return False
+    return all(_is_message(each) or _is_item(each) for each in value)
 
 
 def last_answers_in(rows: Sequence[Row]) -> Iterator[LastAnswer]:
@@ -135,10 +142,18 @@ def is_by_agent(message: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping) and bool(_authors(value)) and not value.keys().isdisjoint(TEXTS)
-    )
+    if not isinstance(value, Mapping) or not _authors(value):
+        return False
+    has_text = not value.keys().isdisjoint(TEXTS)
+    return has_text or isinstance(value.get("data"), Mapping)
+
+
+def _is_item(value: Any) -> bool:
+    """Return whether a value is an item of OpenAI's Responses that is no message."""
+    return isinstance(value, Mapping) and isinstance(value.get("type"), str)
 
 
 def _authors(message: Mapping[str, Any]) -> list[str]:
-    return [name for key in _AUTHORS if isinstance(name := message.get(key), str)]
+    names = [name for key in _AUTHORS if isinstance(name := message.get(key), str)]
+    kind = message.get("type")
+    return [*names, kind] if isinstance(kind, str) and kind in _LANGCHAIN_TYPES else names

@@ -43,13 +43,15 @@ def lists_of_several(path: str, rows: Sequence[Row]) -> list[str]:
 
 
 def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
-    """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none."""
+    """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none.
+
+    In some rows the text may stand there without a list.
+    """
     around, _, index = path.rpartition(".")
-    lists = columns.get(around, []) if index == "0" else []
-    are_texts = all(
-        isinstance(each, list) and all(isinstance(text, str) for text in each) for each in lists
-    )
-    if not (lists and are_texts):
+    values = columns.get(around, []) if index == _FIRST else []
+    lists = [value for value in values if isinstance(value, list)]
+    others = [value for value in values if not isinstance(value, list)]
+    if not lists or not all(map(_are_texts, lists)) or not _are_texts(others):
         return "", False
     return around, any(len(set(each)) > 1 for each in lists)
 

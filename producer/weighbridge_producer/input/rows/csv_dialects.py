@@ -145,8 +145,8 @@ def _fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
 def _titles_above(lines: Sequence[str], delimiter: str) -> int:
     """Return the number of first lines that are a title, padded with separators to the width of the table.
 
-    The first row has only one cell that is not empty, and no name of a column in it; the header is the first row without
-    an empty cell. It begins with a usual name and has another one, or has an empty row and no cells but the title's above it.
+    The first row has only one cell that is not empty, and no name of a column in it. The header begins with a usual name
+    and has another one; or it is the first row without an empty cell, below an empty row and no cells but the title's.
     """
     above: list[list[str]] = []
     before = 0
@@ -154,8 +154,11 @@ def _titles_above(lines: Sequence[str], delimiter: str) -> int:
     try:
         for cells in islice(reader, _LINES_ABOVE_MOST + 1):
             names = list(filter(None, map(str.strip, cells)))
-            if len(names) == len(cells) > 1:
-                return before if _is_title(above) and _is_header(names, above) else 0
+            is_full = len(names) == len(cells) > 1
+            if _is_title(above) and _is_header(names, above, is_full=is_full):
+                return before
+            if is_full:
+                return 0
             before = reader.line_num
             above.append(names)
     except csv.Error:
@@ -168,9 +171,9 @@ def _is_title(above: Sequence[Sequence[str]]) -> bool:
     return len(first) == 1 and (" " in first[0] or not is_usual(first[0]))
 
 
-def _is_header(names: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
-    if len(set(names)) < len(names) or any(map(_NUMBER.fullmatch, names)):
+def _is_header(names: Sequence[str], above: Sequence[Sequence[str]], *, is_full: bool) -> bool:
+    if not names or len(set(names)) < len(names) or any(map(_NUMBER.fullmatch, names)):
         return False
-    if not above[-1] and all(len(cells) < 2 for cells in above):
+    if is_full and not above[-1] and all(len(cells) < 2 for cells in above):
         return True
     return is_usual(names[0]) and sum(map(is_usual, names)) > 1

@@ -114,14 +114,33 @@ def inner_rows_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
 
 
 def sibling_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
-    """Return that the path of an input leads into one of several objects of the only row that have the same names."""
-    for name, text in fields.items() if len(rows) == 1 else ():
+    """Return that inputs are read from one of several objects with the same names: one of the only row, or all of them."""
+    if len(rows) > 1:
+        return _cases_within(rows, fields)
+    for name, text in fields.items():
         parts = Path(text).parts
         for depth in range(len(parts) - 1 if name != "custom_id" else 0):
             around = Path(pointer_of(parts[:depth])).of(rows[0], 1) if depth else rows[0]
             keys = _siblings(around, Path(pointer_of(parts[depth + 1 :])))
             if parts[depth] in keys and len(keys) > 1:
                 return _only_one_of(name, parts[depth], keys, may_be_rows=not depth)
+    return ""
+
+
+def _cases_within(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
+    """Return that each row has several objects with all inputs, of which one is a case."""
+    paths = [Path(text).parts for name, text in fields.items() if name != "custom_id"]
+    heads = {parts[0] for parts in paths}
+    if len(heads) != 1 or any(len(parts) < 2 for parts in paths):
+        return ""
+    inner = [Path(pointer_of(parts[1:])) for parts in paths]
+    for row in rows:
+        keys = [
+            key for key in _siblings(row, inner[0]) if all(_has(row[key], path) for path in inner)
+        ]
+        if heads < {*keys}:
+            hint = _only_one_of("in each row", heads.pop(), keys, may_be_rows=False)
+            return f"{hint}; write a row for each, with its key in the custom_id"
     return ""
 
 
@@ -178,12 +197,19 @@ def _are_columns(values: list[Any]) -> bool:
         lengths = {len(value) for value in values}
         return len(lengths) == 1 and lengths.pop() > 1 and not any(map(_has_objects, values))
     keys = [tuple(value) if isinstance(value, Mapping) else () for value in values]
-    return len(set(keys)) == 1 and bool(keys[0]) and all(key.isdecimal() for key in keys[0])
+    is_numbered = bool(keys[0]) and all(key.isdecimal() for key in keys[0])
+    return (
+        is_numbered and len(set(keys)) == 1 and not all(_has_only_objects(each) for each in values)
+    )
 
 
 def _is_answer(value: Any) -> bool:
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, _TEXTS) and not isinstance(text, bool) for text in texts)
+
+
+def _has_only_objects(value: Mapping[str, Any]) -> bool:
+    return all(isinstance(each, Mapping) for each in value.values())
 
 
 def _has_objects(values: list[Any]) -> bool:

@@ -403,6 +403,16 @@ def test_an_id_within_lists_is_said_to_be_that_of_the_first_entry_alone() -> Non
     )
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_expected_answer_that_is_a_list_in_some_rows_only_is_taken_whole(order: int) -> None:
+    rows = [
+        {"id": "a", "output": "Paris", "gold": "Paris"},
+        {"id": "b", "output": "Lima", "gold": ["Lima", "Lima, Peru"]},
+    ]
+    found = propose(rows[::order], NEEDED, accepts_several=True)
+    assert found.fields["expected_output"] == "gold"
+
+
 TRIVIA = {
     "value": "Paris",
     "aliases": ["Paris", "City of Light"],

@@ -107,6 +107,20 @@ def test_a_path_counts_from_the_end_of_a_list_with_a_negative_index() -> None:
 PARTS = [{"type": "text", "text": "It is "}, {"type": "text", "text": "4."}]
 IN_PARTS = [CHAT[0], {"role": "assistant", "content": PARTS}]
 THANKED = [*CHAT, {"role": "user", "content": "Thanks."}]
+THOUGHT = {"text": "Two and two ...", "thought": True}
+GEMINI = [
+    {"role": "user", "parts": [{"text": "2+2?"}]},
+    {"role": "model", "parts": [THOUGHT, {"text": "4"}]},
+]
+RESPONSES = [
+    {"type": "reasoning", "summary": []},
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "It is 4."}],
+    },
+]
+LANGCHAIN = [{"type": "human", "content": "2+2?"}, {"type": "ai", "content": "4"}]
 LAST = "custom_id=@row,agent_response=last_answer(%s),expected_output=gold"
 
 
@@ -155,10 +169,16 @@ def test_the_agents_last_message_is_proposed_if_it_has_parts_or_others_follow(
         ({"prompt": THANKED, "gold": "4"}, "agent_response=COLUMN"),
         ({"messages": CHAT[:1], "gold": "4"}, "agent_response=COLUMN"),
         ({"": THANKED, "gold": "4"}, "agent_response=COLUMN"),
+        ({"contents": GEMINI, "gold": "4"}, LAST % "contents"),
+        ({"output": RESPONSES, "gold": "4"}, LAST % "output"),
+        ({"messages": [*LANGCHAIN, {"type": "human", "content": "Thanks."}], "gold": "4"}, LAST % "messages"),
         ({"id": "1", "dialog": IN_PARTS, "lsg": "4", "note": "easy"}, "agent_response=last_answer(dialog)"),
         ({"messages": THANKED, "gold": "4", "output": "5"}, "agent_response=output"),
     ],
-    ids=["within an object", "a prompt", "no answer", "no name", "no gold", "an answer of its own"],
+    ids=[
+        *("within an object", "a prompt", "no answer", "no name", "Gemini", "Responses", "LangChain"),
+        *("no gold", "an answer of its own"),
+    ],
 )  # fmt: skip
 def test_only_a_conversation_with_the_agent_has_its_last_message(
     row: Any, mapping: str, tmp_path: Path
@@ -181,6 +201,10 @@ def test_only_a_conversation_with_the_agent_has_its_last_message(
         ([*CHAT, {"role": "assistant", "content": None, "tool_calls": []}], {"x": None}),
         ([*CHAT, {"role": "assistant", "content": [{"type": "tool_use", "name": "f"}]}], {"x": None}),
         ([*CHAT, {"role": "assistant", "content": [{"type": ["text"], "text": "x"}, 5, "4"]}], {"x": "4"}),
+        (GEMINI, {"x": "4"}),
+        (RESPONSES, {"x": "It is 4."}),
+        (LANGCHAIN, {"x": "4"}),
+        ([{"type": "ai", "data": {"content": "4"}}], {"x": "4"}),
         (CHAT[:1], {}),
         ("no conversation", {}),
     ],

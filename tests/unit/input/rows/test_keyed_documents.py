@@ -225,6 +225,20 @@ def test_a_path_into_one_of_several_like_objects_is_noted(tmp_path: Path) -> Non
     )
 
 
+def test_cases_within_each_row_of_which_one_is_graded_are_noted(tmp_path: Path) -> None:
+    sections = {name: {"0": dict(ROWS["q1"]), "1": dict(ROWS["q2"])} for name in ("math", "law")}
+    [hint] = seen(tmp_path / "a.json", sections).hints()
+    assert hint == (
+        "in each row: only '0' of 2 objects with the same names is graded: '0', '1'; write a row for each, with its key in"
+        " the custom_id"
+    )
+    compared = {"a": {"gold": "x", "m1": {"pred": "x"}, "m2": {"pred": "y"}}}
+    assert not any(
+        "in each row" in each
+        for each in seen(tmp_path / "b.json", compared | {"b": compared["a"]}).hints()
+    )
+
+
 def test_a_document_that_is_too_large_for_one_row_is_known_too(tmp_path: Path) -> None:
     rows = {f"q{number}": {"pred": "a" * 1000, "gold": "a"} for number in range(3000)}
     found = seen(tmp_path / "a.json", rows, orjson.OPT_INDENT_2)

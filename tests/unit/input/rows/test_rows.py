@@ -113,6 +113,19 @@ def test_facts_below_a_padded_title_are_skipped_with_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("id,output,,gold", ["id", "output", "column 3", "gold"]),
+        ("id,output,gold,", ["id", "output", "gold", "column 4"]),
+        (",output,gold,score", ["column 1", "output", "gold", "score"]),
+    ],
+)
+def test_a_header_below_a_padded_title_may_have_empty_cells(header: str, names: list[str]) -> None:
+    data = f"Model eval,,,\n{header}\nq1,a,b,c\n".encode()
+    assert values(data, "a.csv") == [dict(zip(names, ("q1", "a", "b", "c"), strict=True))]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         ",pred\n0,Paris\n",
