@@ -48,7 +48,7 @@ _SHARED_BY_MODULE = (
     *("integration/pages/", "integration/service/", "integration/test_clients.py"),
     *("integration/test_cluster.py", "integration/test_remote_files.py"),
     *("integration/test_results.py", "acceptance/test_compose.py"),
-    *("acceptance/test_contributing.py", "acceptance/test_server_users.py"),
+    *("acceptance/test_contributing.py", "acceptance/test_server_users.py", "unit/sandbox/"),
 )
 _SHARED_BY_ALL = "browser/"
 #: A folder with thousands of quick tests: xdist hands them out a module at a time, which takes less than one by one.

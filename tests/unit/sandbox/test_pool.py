@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import uvloop
@@ -17,36 +17,37 @@ from weighbridge.settings import MIB, Settings
 from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
+
+    InSandbox = Callable[[Callable[[Sandbox], Awaitable[None]]], None]
 
 pytestmark = pytest.mark.slow
 
 DEAF = partial(signal.sigwait, {signal.SIGUSR2})  #: no other signal interrupts it
+DEADLINE_SECONDS = 1.5
+MEMORY_LIMIT_BYTES = 400 * MIB
+
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+#: The service's event loop.
+on_one_loop = pytest.mark.parametrize("in_sandbox", ["uvloop"], indirect=True)
 #: For behaviour that depends on the event loop: the end of a process, a closed pipe, and a cancelled wait.
-on_both_loops = pytest.mark.parametrize(
-    "in_sandbox", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"], indirect=True
-)
+on_both_loops = pytest.mark.parametrize("in_sandbox", LOOPS, indirect=True)
 
 
-@pytest.fixture
-def in_sandbox(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Return a function that runs a coroutine with a sandbox, by default on the service's event loop."""
-    run_loop = getattr(request, "param", uvloop.run)
-
-    def run(story: Callable[[Sandbox], Awaitable[Any]], **settings: Any) -> Any:
-        async def told() -> Any:
-            sandbox = Sandbox(Settings(**settings))
-            try:
-                return await story(sandbox)
-            finally:
-                await sandbox.close()
-
-        return run_loop(told())
-
-    return run
+@pytest.fixture(scope="module")
+def in_sandbox(request: pytest.FixtureRequest) -> Iterator[InSandbox]:
+    """Return a function that runs a coroutine with the sandbox of an event loop, whose processes all tests share."""
+    settings = Settings(
+        job_deadline_seconds=DEADLINE_SECONDS, child_memory_limit_bytes=MEMORY_LIMIT_BYTES
+    )
+    with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+        sandbox = Sandbox(settings)
+        yield lambda story: runner.run(story(sandbox))
+        runner.run(sandbox.close())
 
 
-def test_one_process_does_one_piece_of_work_after_the_other(in_sandbox: Callable[..., Any]) -> None:
+@on_one_loop
+def test_one_process_does_one_piece_of_work_after_the_other(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         pids = [await sandbox.run(os.getpid) for _ in range(3)]
         assert len({os.getpid(), *pids}) == 2
@@ -55,16 +56,19 @@ def test_one_process_does_one_piece_of_work_after_the_other(in_sandbox: Callable
     in_sandbox(story)
 
 
-def test_pieces_of_work_at_once_have_a_process_each(in_sandbox: Callable[..., Any]) -> None:
+@on_one_loop
+def test_pieces_of_work_at_once_have_a_process_each(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
-        naps = (sandbox.run(time.sleep, 0.5) for _ in range(2))
+        naps = (sandbox.run(time.sleep, 0.2) for _ in range(2))
         await asyncio.gather(*naps)
         assert len(sandbox._idle) == 2
+        await sandbox._idle.pop().end()
 
     in_sandbox(story)
 
 
-def test_large_arguments_and_results_pass(in_sandbox: Callable[..., Any]) -> None:
+@on_one_loop
+def test_large_arguments_and_results_pass(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         large = os.urandom(1000) * 30_000
         assert await sandbox.run(bytes.swapcase, large) == large.swapcase()
@@ -72,7 +76,8 @@ def test_large_arguments_and_results_pass(in_sandbox: Callable[..., Any]) -> Non
     in_sandbox(story)
 
 
-def test_what_work_prints_is_no_reply(in_sandbox: Callable[..., Any]) -> None:
+@on_one_loop
+def test_what_work_prints_is_no_reply(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         assert await sandbox.run(print, "x" * 10_000) is None
         assert await sandbox.run(os.write, 1, b"x" * 10_000) == 10_000
@@ -81,8 +86,9 @@ def test_what_work_prints_is_no_reply(in_sandbox: Callable[..., Any]) -> None:
     in_sandbox(story)
 
 
+@on_one_loop
 def test_work_that_outlasts_the_deadline_is_interrupted_and_its_process_kept(
-    in_sandbox: Callable[..., Any],
+    in_sandbox: InSandbox,
 ) -> None:
     async def story(sandbox: Sandbox) -> None:
         before = await sandbox.run(os.getpid)
@@ -91,12 +97,12 @@ def test_work_that_outlasts_the_deadline_is_interrupted_and_its_process_kept(
         assert limit.value.code == ErrorCode.TIMEOUT
         assert await sandbox.run(os.getpid) == before
 
-    in_sandbox(story, job_deadline_seconds=0.5)
+    in_sandbox(story)
 
 
 @on_both_loops
 def test_work_that_no_signal_interrupts_is_killed_at_the_deadline(
-    in_sandbox: Callable[..., Any],
+    in_sandbox: InSandbox,
 ) -> None:
     async def story(sandbox: Sandbox) -> None:
         before = await sandbox.run(os.getpid)
@@ -105,23 +111,24 @@ def test_work_that_no_signal_interrupts_is_killed_at_the_deadline(
         assert limit.value.code == ErrorCode.TIMEOUT
         assert await sandbox.run(os.getpid) != before
 
-    in_sandbox(story, job_deadline_seconds=0.5)
+    in_sandbox(story)
 
 
-def test_work_that_wants_too_much_memory_is_refused_it(in_sandbox: Callable[..., Any]) -> None:
+@on_one_loop
+def test_work_that_wants_too_much_memory_is_refused_it(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         for _ in range(2):
             with pytest.raises(SandboxLimitError) as limit:
-                await sandbox.run(bytearray, 300 * MIB)
+                await sandbox.run(bytearray, MEMORY_LIMIT_BYTES + 100 * MIB)
             assert limit.value.code == ErrorCode.OUT_OF_MEMORY
         assert len(await sandbox.run(bytearray, 10 * MIB)) == 10 * MIB
 
-    in_sandbox(story, child_memory_limit_bytes=200 * MIB)
+    in_sandbox(story)
 
 
 @on_both_loops
 def test_work_that_kills_its_process_is_told_with_the_exit_status(
-    in_sandbox: Callable[..., Any],
+    in_sandbox: InSandbox,
 ) -> None:
     async def story(sandbox: Sandbox) -> None:
         with pytest.raises(SandboxLimitError) as limit:
@@ -134,21 +141,22 @@ def test_work_that_kills_its_process_is_told_with_the_exit_status(
 
 
 @on_both_loops
-def test_an_idle_process_that_was_killed_costs_no_work(in_sandbox: Callable[..., Any]) -> None:
+def test_an_idle_process_that_was_killed_costs_no_work(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         killed = await sandbox.run(os.getpid)
         os.kill(killed, signal.SIGKILL)
         assert await sandbox.run(os.getpid) != killed
         killed = await sandbox.run(os.getpid)
         os.kill(killed, signal.SIGKILL)
-        await sandbox._idle[0]._process.wait()
+        await sandbox._idle[-1]._process.wait()
         assert await sandbox.run(os.getpid) != killed
 
     in_sandbox(story)
 
 
-def test_a_process_that_keeps_much_memory_does_no_more_work(in_sandbox: Callable[..., Any]) -> None:
-    keep = "import builtins; builtins.kept = b'x' * (300 << 20)"
+@on_one_loop
+def test_a_process_that_keeps_much_memory_does_no_more_work(in_sandbox: InSandbox) -> None:
+    keep = "import builtins; builtins.kept = b'x' * (260 << 20)"
 
     async def story(sandbox: Sandbox) -> None:
         before = await sandbox.run(os.getpid)
@@ -159,7 +167,7 @@ def test_a_process_that_keeps_much_memory_does_no_more_work(in_sandbox: Callable
 
 
 @on_both_loops
-def test_work_that_nobody_waits_for_any_more_ends(in_sandbox: Callable[..., Any]) -> None:
+def test_work_that_nobody_waits_for_any_more_ends(in_sandbox: InSandbox) -> None:
     async def story(sandbox: Sandbox) -> None:
         before = await sandbox.run(os.getpid)
         with pytest.raises(TimeoutError):
