@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.call_kinds import claims_done
-from weighbridge.graders.loop.linear_patterns import linear
+from weighbridge.graders.loop.linear_patterns import linear, occurs
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
@@ -18,9 +18,9 @@ _LINE_CHARACTERS = 20  #: a shorter first line may be a heading
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
 _HEADING_CHARACTERS = 60
 #: Line that says that a call failed, but not why.
-_HEADING = linear(
-    r"""\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
-\W*(?:\d{1,5})?\W*)+|[\W\d]+"""
+_is_heading = occurs(
+    r"""\A(?:\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
+\W*(?:\d{1,5})?\W*)+|[\W\d]+)\z"""
 )
 #: Name that a shell puts before its own errors: it may be the script's, or the first word of a garbled command.
 _SHELL = re.compile(r"\A\S{1,40}: (?:-c: )?line \d{1,5}: ")
@@ -52,5 +52,5 @@ def informative_lines(text: str) -> list[str]:
     return [
         line
         for line in map(str.strip, text.split("\n"))
-        if line and not (len(line) <= _HEADING_CHARACTERS and _HEADING.fullmatch(line))
+        if line and not (len(line) <= _HEADING_CHARACTERS and _is_heading(line))
     ]
