@@ -221,22 +221,16 @@ def test_a_grader_gives_a_whole_result_whatever_stands_in_any_input(grader_class
 @every_grader
 @given(data=st.data())
 @settings(max_examples=examples(150), deadline=None)
-def test_a_grader_never_raises_and_always_gives_a_whole_result(grader_class, data):
+def test_a_grader_always_gives_a_whole_result_of_the_same_bytes_from_any_instance(
+    grader_class, data
+):
     grader, inputs = example_of(grader_class)
+    other, _ = example_of(grader_class)
     weird = {name: realise(data.draw(any_plans, label=name)) for name in inputs}
     result = grader.grade(**weird)
     assert_is_result(result)
     assert_is_plain_if_so_declared(grader_class, result)
-
-
-@every_grader
-@given(data=st.data())
-@settings(max_examples=examples(60), deadline=None)
-def test_the_same_inputs_give_the_same_bytes_from_any_instance(grader_class, data):
-    grader, inputs = example_of(grader_class)
-    other, _ = example_of(grader_class)
-    weird = {name: realise(data.draw(any_plans, label=name)) for name in inputs}
-    first = orjson.dumps(grader.grade(**weird))
+    first = orjson.dumps(result)
     assert orjson.dumps(grader.grade(**weird)) == first
     assert orjson.dumps(other.grade(**weird)) == first
 

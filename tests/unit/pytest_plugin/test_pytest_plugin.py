@@ -362,9 +362,9 @@ def test_a_suite_that_does_not_use_it_sees_nothing_of_it(suite: Suite) -> None:
     assert len(options) == 4
 
 
-def test_results_of_all_workers_are_those_of_one_process(processes: Suite) -> None:
+def test_results_of_all_workers_are_those_of_one_process(processes: Suite, suite: Suite) -> None:
     apart = processes(COLLECTING, "-n", "2", "--weighbridge-out=apart.jsonl")
-    together = processes(COLLECTING, "--weighbridge-out=together.jsonl")
+    together = suite(COLLECTING, "--weighbridge-out=together.jsonl")
     assert apart.ret == together.ret == pytest.ExitCode.TESTS_FAILED
     apart.stdout.fnmatch_lines(["string-match * 9/10 * 1 *"])
     assert len(results("apart.jsonl")) == 10

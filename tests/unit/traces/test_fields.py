@@ -31,6 +31,7 @@ NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=30,
 )
 
 

@@ -97,6 +97,7 @@ ids = list(EXAMPLES)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=30,
 )
 
 

@@ -68,8 +68,9 @@ def functions_called(trace):
 def test_ten_times_the_steps_call_about_ten_times_as_many_functions():
     few, many = ordinary(250), ordinary(2_500)
     GRADER.grade(few)
-    assert functions_called(few) > 2_500
-    assert functions_called(many) <= 11 * functions_called(few)
+    called = functions_called(few)
+    assert called > 2_500
+    assert functions_called(many) <= 11 * called
 
 
 def million(rng):
@@ -110,9 +111,6 @@ HUGE = {
     "failures that come back after a long time": lambda _: [
         ("get", {"id": at % (CALLS // 10)}, "Error: no") for at in range(CALLS)
     ],
-    "failures that differ in trifles": lambda _: [
-        ("get", {"id": at, "of": at % 7}, "Error: no") for at in range(CALLS)
-    ],
     "commands of options": lambda _: [
         ("bash", {"command": " -a" * 290 + str(at)}, "Error: no") for at in range(CALLS // 5)
     ],
@@ -135,6 +133,6 @@ def test_a_large_trace_ends_in_its_part_of_the_time(shape):
     assert seconds(HUGE[shape](random.Random(shape))) < SECONDS
 
 
-def test_as_many_steps_as_are_examined_end_in_time():
+def test_as_many_failures_that_differ_in_trifles_as_are_examined_end_in_time():
     calls = [("get", {"id": at, "of": at % 7}, "Error: no") for at in range(STEPS_LIMIT // 2)]
     assert seconds(calls) < JOB_DEADLINE_SECONDS
