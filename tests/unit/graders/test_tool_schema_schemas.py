@@ -554,29 +554,26 @@ def judge():
             trace = Trace(id=None, format="x", steps=(step,))
             if grader:
                 assert grader.grade(trace)["verdict"] in {"pass", "fail", "ungradable"}
-    print("survived")
-if sys.argv[1:] == ["thread"]:
-    thread = threading.Thread(target=judge)
-    thread.start()
-    thread.join()
-else:
-    judge()
+    print("survived", flush=True)
+judge()
+thread = threading.Thread(target=judge)
+thread.start()
+thread.join()
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [[], ["thread"]], ids=["main", "thread"])
-def test_nothing_overflows_the_stack(arguments):
+def test_nothing_overflows_the_stack_of_the_main_thread_or_of_another():
     path = os.pathsep.join(entry for entry in sys.path if entry)
     done = subprocess.run(
-        [sys.executable, "-c", DEADLY, *arguments],
+        [sys.executable, "-c", DEADLY],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
         timeout=100,
     )
-    assert (done.returncode, done.stdout) == (0, "survived\n"), done.stderr[-500:]
+    assert (done.returncode, done.stdout) == (0, 2 * "survived\n"), done.stderr[-500:]
 
 
 def test_arguments_too_deep_for_any_judgement_are_ungradable():
