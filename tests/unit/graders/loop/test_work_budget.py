@@ -48,6 +48,19 @@ def spy(monkeypatch):
     return spy
 
 
+@pytest.fixture
+def budgets(monkeypatch):
+    """All budgets that are made."""
+    made = []
+
+    def start(budget):
+        budget.spent = 0.0
+        made.append(budget)
+
+    monkeypatch.setattr(WorkBudget, "__init__", start)
+    return made
+
+
 def varied(rng, text, changes):
     letters = list(text)
     for place in rng.sample(range(len(letters)), changes):
@@ -114,12 +127,12 @@ def work_on(steps):
 
 
 @pytest.mark.parametrize("shape", HOSTILE)
-def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy):
+def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy, budgets):
     steps = HOSTILE[shape](random.Random(shape))
     result = GRADER.grade(Trace(None, tuple(steps), "test"))
     assert result["verdict"] in {"pass", "fail"}
     assert spy.pairs <= 1.1 * PAIRS_LIMIT
-    assert work_on(steps) <= 1.1 * WORK_LIMIT
+    assert max(budget.spent for budget in budgets) <= 1.1 * WORK_LIMIT
 
 
 def different_failures(count):
