@@ -29,6 +29,7 @@ from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.row_formats import RowReader, layout_of
 from weighbridge_producer.input.rows.source_rows import excerpt_of
+from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -486,7 +487,7 @@ def test_a_damaged_archive_is_a_fault_after_the_rows_before() -> None:
 @pytest.mark.parametrize("name", ["a.csv", "a.json", "a.jsonl"])
 def test_a_large_file_is_read_at_constant_memory(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_bytes(FORMS[name]([{"id": f"c{n}", "text": "x" * 2000} for n in range(8_000)]))
+    path.write_bytes(FORMS[name]([{"id": f"c{n}", "text": "x" * 4_000} for n in range(4_000)]))
     tracemalloc.start()
     try:
         for _ in Source(path, Settings(), MAPPING):
@@ -494,7 +495,7 @@ def test_a_large_file_is_read_at_constant_memory(name: str, tmp_path: Path) -> N
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 4 * MIB
+    assert peak < 3.4 * MIB
 
 
 def named(data: bytes, name: str) -> io.BytesIO:
@@ -626,14 +627,16 @@ def test_an_archive_of_other_files_is_named_with_them() -> None:
 
 
 @pytest.mark.parametrize("cell", ["a", '"a, b"', '"a\nb"'], ids=["plain", "quoted", "two lines"])
-@pytest.mark.parametrize("count", [2_000, 60_000], ids=["short", "longer than the first bytes"])
+@pytest.mark.parametrize("count", [2_000, 25_000], ids=["short", "longer than the first bytes"])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
 def test_the_whole_rows_before_the_end_of_a_cut_archive_are_read(
     pack: Callable[[bytes], bytes], count: int, cell: str
 ) -> None:
     draw = random.Random(7)
     lines = [f"{number},{cell},{draw.random()}\n" for number in range(count)]
-    found = rows(pack("".join(["id,text,topic\n", *lines]).encode())[:-200], "a.csv.x")
+    packed = pack("".join(["id,text,topic\n", *lines]).encode())
+    assert (len(packed) > HEAD_BYTES) is (count > 2_000)
+    found = rows(packed[:-200], "a.csv.x")
     assert [row.fault.code for row in found if row.fault] == ["INPUT_TRUNCATED"]
     assert "ends early or is damaged" in str(found[-1].fault)
     read = [row.values for row in found[:-1]]
