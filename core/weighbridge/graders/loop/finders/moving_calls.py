@@ -43,7 +43,7 @@ def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
     """Return whether most calls scroll or look, at a screen that is not recorded, so that each may have shown something new."""
     looks = any(call.result.omits_image for call in found)
     unseen = sum(
-        call.result.omits_image or (scrolls(call) and (looks or call.result.text is None))
+        call.result.omits_image or ((looks or call.result.text is None) and scrolls(call))
         for call in found
     )
     return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats

@@ -93,7 +93,9 @@ _CLAIM_WORDS = 4  #: fewer words are an answer, and each answer may be a new att
 ARGUMENTS_CHARACTERS = 240
 COMMAND_CHARACTERS = 1_000
 _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
-_mentions_wait = occurs(r"wait|sleep|delay|pause|back_?off")
+_WAIT = r"wait|sleep|delay|pause|back_?off"
+_mentions_wait = occurs(_WAIT)
+_is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
@@ -206,7 +208,8 @@ def claims_done(call: Call) -> bool:
 
 def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
-    return _mentions_wait(_command_of(call) or _name_of(call))
+    command = _command_of(call)
+    return _mentions_wait(command) if command else _is_named_wait(call.tool)
 
 
 def may_advance(call: Call) -> bool:

@@ -16,6 +16,7 @@ _FAILURE_CHARACTERS = 600
 _LINE_CHARACTERS = 20  #: a shorter first line may be a heading
 #: Arguments that a failure may repeat: numbers, paths and file names.
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
+_may_be_echoed = re.compile(r"[0-9/.]").search  #: in a fraction of the time
 _HEADING_CHARACTERS = 60
 #: Line that says that a call failed, but not why.
 _is_heading = occurs(
@@ -33,7 +34,9 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     if claims_done(call):
         return text, text
     given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
-    masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
+    masked, marks = text, 0
+    if _may_be_echoed(text):
+        masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
     budget.count_masking(text, len(given) + marks)
     return masked, _NUMBER.sub("#", text)
 

@@ -73,7 +73,7 @@ class CallResult(Struct, eq=False, gc=False):
     @property
     def omits_image(self) -> bool:
         """Whether the result was an image that the trace omits, so that it may have shown something new."""
-        return self.outcome is not None and self.text is None
+        return self._text is None and self.outcome is not None and self.text is None
 
     @property
     def outcome(self) -> Any:
