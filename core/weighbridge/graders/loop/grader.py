@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 13
+    version = 14
     Config = LoopConfig
     settings: LoopConfig
 

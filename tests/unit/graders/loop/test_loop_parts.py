@@ -419,6 +419,15 @@ def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
     assert CallResult("house " * 100, None, {"q": "house"}).text == "house " * 100
 
 
+def test_an_echo_of_content_is_left_out_of_the_beginning_of_a_long_result():
+    said = "I look at the shelf again, because there may be something behind the books. " * 9
+    state = "\n[exec] known: room, shelf\nThe room has a shelf and a locked door."
+    one = CallResult(f"[exec] command = {said}{state}", None, {"command": said})
+    assert one.text == f"[exec] command = …. {state}"
+    late = "x" * 500 + said
+    assert CallResult(late, None, {"command": said}).text == late
+
+
 @pytest.mark.parametrize(
     "values", [(None, "None"), (1.5, "1.5"), (True, "True"), ([], {})], ids=repr
 )

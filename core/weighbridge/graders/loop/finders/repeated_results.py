@@ -1,14 +1,16 @@
-"""Loops of consecutive calls with one result: failures, of whatever tools, and requests of one tool that only grow."""
+"""Loops of consecutive calls with one result: failures, of whatever tools, requests of one tool that only grow, and prose."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.history.call_kinds import is_request, runs_code
+from weighbridge.graders.loop.history.call_kinds import is_prose, is_request, runs_code
 from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.history.result_kinds import reports_success
+from weighbridge.graders.loop.history.results import LONG_CHARACTERS
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.history.tool_names import creates, stores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 _LISTED = 12  #: number of attempts examined for a list
 _TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
+_STATE_CHARACTERS = 10_000  #: longer results are not compared without noise
+_NOISE_CHARACTERS = 40  #: by which the lengths of two descriptions of one state differ at most
+_STATE_LINES = 3  #: fewer lines confirm something
+_NOISE = "# \t\r"  #: characters of a line of which nothing is left without noise
 
 
 def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find consecutive calls with one result: failed attempts, and a request of one tool to which more is added each time.
 
-    A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow.
+    A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow. Prose in place of a command, to
+    which one state is described each time, is an attempt.
     """
     least = 2 * limits.max_repeats
     index = 0
@@ -38,7 +45,7 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
         while end < len(calls) and _have_same_result(calls[end - 1], calls[end]):
             end += 1
         row = [call for call in calls[start:end] if call is not None]
-        if len(row) >= least and all(map(is_request, row)):
+        if len(row) >= least and (all(map(is_request, row)) or all(map(is_prose, row))):
             kind = SAME_FAILURE if row[0].result.is_unsuccessful else NOTHING_NEW
             for first, last in _stuck_ranges(row, limits):
                 yield Finding(kind, None, tuple(range(start + first, start + last)))
@@ -49,15 +56,35 @@ def _have_same_result(one: Call | None, other: Call | None) -> bool:
     if one is None or other is None:
         return False
     text = one.result.text
-    is_same = text is not None and text == other.result.text
-    return is_same and (one.tool == other.tool or one.result.has_failed)
+    if text is None or other.result.text is None:
+        return False
+    if text == other.result.text:
+        return one.tool == other.tool or one.result.has_failed
+    is_near = (
+        one.tool == other.tool and abs(len(text) - len(other.result.text)) <= _NOISE_CHARACTERS
+    )
+    if not (is_near and one.result.is_long and is_prose(one) and is_prose(other)):
+        return False
+    state = _state(one)
+    return bool(state) and state == _state(other)
+
+
+def _state(call: Call) -> list[str]:
+    """Return the lines of a long result without noise, and without lines that are only noise; empty for any other result."""
+    result = call.result
+    if not LONG_CHARACTERS <= len(result.text or "") <= _STATE_CHARACTERS:
+        return []
+    return [line for line in result.masked.split("\n") if line.strip(_NOISE)]
 
 
 def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, int]]:
     """Yield the ranges, as start and end, of different requests with one result that grow, or that fail and list nothing."""
     if len({call.arguments_id for call in row}) == 1:
         return
-    if row[0].result.has_failed and len(row) >= 3 * limits.max_repeats:
+    if _describes_a_state(row):
+        if len(row) >= 3 * limits.max_repeats:
+            yield 0, len(row)
+    elif row[0].result.has_failed and len(row) >= 3 * limits.max_repeats:
         first = row[:_LISTED]
         is_list = len({call.tool for call in first}) <= _TOOLS_OF_A_LIST and lists_items(
             [call.arguments.texts for call in first]
@@ -68,6 +95,13 @@ def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, in
         for start, end in _growing_ranges(row):
             if end - start >= 2 * limits.max_repeats and not raises_a_limit(row[start:end]):
                 yield start, end
+
+
+def _describes_a_state(row: Sequence[Call]) -> bool:
+    """Return whether prose brings the description of one state each time, rather than the confirmation of a message or note."""
+    state, tool = _state(row[0]), row[0].tool
+    is_stored = creates(tool) or stores(tool)
+    return len(state) >= _STATE_LINES and not is_stored and all(map(is_prose, row))
 
 
 def _growing_ranges(row: Sequence[Call]) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from weighbridge.graders.loop.history.framework_messages import (
     user_text,
 )
 from weighbridge.graders.loop.history.results import CallResult
-from weighbridge.graders.loop.history.written_edits import answers_edit, edit_in
+from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.values import as_json
 from weighbridge.traces.fields import parse_arguments
@@ -109,6 +109,9 @@ def history_of(
     return _HistoryReader(steps, call_types, text_types, budget).read()
 
 
+_PLAIN = (dict, str, type(None))  #: types of arguments that may be none
+
+
 class _HistoryReader:
     def __init__(
         self,
@@ -126,6 +129,7 @@ class _HistoryReader:
         self._calls: dict[str, Call] = {}
         self._turns: dict[str, Message] = {}
         self._last_result: CallResult | None = None
+        self._code = ""  #: code in the agent's texts since the last call
         self._requests = 0
         self._prompts = prompt_indices(self._steps)
         self._folder = common_folder(step for step in steps if step.type in call_types)
@@ -168,7 +172,12 @@ class _HistoryReader:
         if kind == "user":
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
-        arguments = Arguments(normalized(step.arguments, tool, self._folder))
+        given = step.arguments
+        if self._code and type(given) in _PLAIN and not given:
+            # A call without arguments is about the code that the agent has just written, such as a run of its tests.
+            given = {"code": self._code}
+        self._code = ""
+        arguments = Arguments(normalized(given, tool, self._folder))
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
@@ -190,6 +199,7 @@ class _HistoryReader:
             return None
         turn = self._turns[step.id] = Message(step, text, requests_before=self._requests)
         turn.calls_before = len(self._calls)
+        self._code = code_in(text) or self._code
         self._history.turns.append(turn)
         following = self._steps[index + 1] if index + 1 < len(self._steps) else None
         if following is not None and following.type in _REPLIES:

@@ -70,6 +70,7 @@ _TIMES = Mask(
 |\bcurrent[ _](?:step|turn|iteration|round|action)(?:[ _]number)?["']?\s?[:=#]?\s?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?
 |\b(?:remaining[ _](?:steps?|turns?|iterations?|rounds?|actions?)|(?:steps?|turns?|iterations?|rounds?|actions?)[ _](?:left|remaining))["']?\s?[:=]\s?\d{{1,5}}
 |\bobservation ?#?\d{{1,5}} ?:
+|\b(?:turn|tick|round|move)s? ?[:=#] ?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?\b|\b(?:time|turn|tick|round|move) \d{{1,5}}:|\bin \d{{1,5}} (?:moves?|turns?)\b
 |[?&]\w{{1,40}}=[a-z_-]{{0,40}}[0-9](?:[\w-]|:|%3a){{18,500}}
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""

@@ -211,9 +211,11 @@ def _may_share_lines(one: str, other: str) -> bool:
 
 
 def _without_echo(text: str, arguments: Any) -> str:
-    """Remove echoed arguments from a short result, so that it is equal for a reworded call."""
-    if type(arguments) is not dict or len(text) > _ECHO_CHARACTERS:
+    """Remove echoed arguments from a result, so that it is equal for a reworded call; from a long one only at its beginning."""
+    if type(arguments) is not dict:
         return text
+    if len(text) > _ECHO_CHARACTERS:
+        return _without_content(text, arguments)
     folded = text.lower()
     for value in islice(arguments.values(), _ECHOED_VALUES):
         if type(value) is str and len(value) <= _ECHO_CHARACTERS:
@@ -224,6 +226,16 @@ def _without_echo(text: str, arguments: Any) -> str:
             if len(echo) >= _LEAST_ECHO_CHARACTERS and echo in folded:
                 text = _without(text, folded, echo)
                 folded = text.lower()
+    return text
+
+
+def _without_content(text: str, arguments: dict[str, Any]) -> str:
+    """Remove the first argument that is content and stands at the beginning of a result, as after `[exec] command =`."""
+    for value in islice(arguments.values(), _ECHOED_VALUES):
+        if type(value) is str and _CONTENT_CHARACTERS <= len(value) <= len(text):
+            echo = value.strip(_OUTER_CHARACTERS)
+            if (index := text.find(echo, 0, len(echo) + _ECHO_CHARACTERS)) >= 0 and echo:
+                return f"{text[:index]}…{text[index + len(echo) :]}"
     return text
 
 

@@ -18,6 +18,7 @@ _BLOCK = (
     r"^[<-]{5,9} ?(?:search|original)\b.*?^[>+]{5,9} ?(?:replace|updated)\b"
     r"|^\*\*\* begin patch\b.*?^\*\*\* end patch\b"
 )
+_FENCE = "```"
 _MARKS = ("<<<<<", "-----", "*** ")  #: beginnings of blocks
 _EDIT = linear(rf"(?ms){_BLOCK}")
 _holds_edit = occurs(r"(?m)^(?:[<-]{5,9} ?(?:search|original)|\*\*\* begin patch)\b")
@@ -40,6 +41,13 @@ def edit_in(text: str) -> dict[str, str] | None:
         return None
     paths = [_path_before(text[: block.start()][-_PATH_CHARACTERS:]) for block in found]
     return {"path": "\n".join(paths), "edit": "\n".join([block[0] for block in found])}
+
+
+def code_in(text: str) -> str:
+    """Return the code in the fences of a text; empty if there is none."""
+    if len(text) > _EDIT_CHARACTERS or _FENCE not in text:
+        return ""
+    return "\n".join(text.split(_FENCE)[1::2])
 
 
 def _path_before(text: str) -> str:

@@ -38,6 +38,9 @@ def is_loop(outputs):
         [f"The form is still there. Steps remaining: {9 - at}" for at in range(4)],
         [f"examine drier\nObservation {at}: The drier is stuffy." for at in range(9, 13)],
         [f"The form is still there. remaining_steps={9 - at}" for at in range(4)],
+        [f"time {at}:\nYou are looking at a wall." for at in range(9, 13)],
+        [f"TURN: {at}\nA locked door." for at in range(9, 13)],
+        [f"Your score is 0 (total of 350 points), in {at} moves." for at in range(9, 13)],
         [f"URL: https://example.com/sign-in?ssi={token}&hl=de\nPlease sign in to see your orders" for token in TOKENS],
         [f"URL: https://example.com/sign-in?dsh=S{40 + at}8214777%3A17{at}39501882{at}&hl=de\nPlease sign in to see your orders" for at in range(1, 5)],
         [f"Cell In[{at}], line 2\nSyntaxError: unmatched ')'" for at in range(1, 5)],
@@ -46,7 +49,7 @@ def is_loop(outputs):
         [*["The form is still there.\n"] * 3, "The form is still there.\nThis is your last step, so submit your answer now."],
         [*["The form is still there."] * 3, "The form is still there.\nOnly 4 rounds are allowed, stopping."],
     ],
-    ids=["steps and times", "steps", "turns in JSON", "steps left", "observations", "left steps", "tokens in addresses", "encoded tokens", "cells",
+    ids=["steps and times", "steps", "turns in JSON", "steps left", "observations", "left steps", "game time", "game turns", "moves", "tokens in addresses", "encoded tokens", "cells",
          "use of tokens", "use of tokens, rounded", "last step", "end of the budget"],
 )  # fmt: skip
 def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
@@ -58,6 +61,7 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
     [
         [f"Step {at}/10 : RUN make part-{at}" for at in range(1, 5)],
         [f"Page {at} of 9 of the orders" for at in range(1, 5)],
+        [f"The job is running, step: {at}" for at in range(1, 5)],
         [
             f"URL: https://example.com/find?q=harbour+cafe+{name}"
             for name in ("west", "east", "old", "new")
@@ -73,6 +77,7 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
     ids=[
         "steps of a build",
         "pages",
+        "steps of a job",
         "queries",
         "encoded queries",
         "items",

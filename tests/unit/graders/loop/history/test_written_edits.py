@@ -200,3 +200,30 @@ def test_a_text_longer_than_twenty_thousand_characters_is_not_searched_for_an_ed
     edit = said(SEARCH)["output"]
     assert edit_in(edit.rjust(20_000)) is not None
     assert edit_in(edit.rjust(20_001)) is None
+
+
+def runs_of_tests(codes):
+    """Return runs of the tests, each after a text with code, that fail alike."""
+    return [
+        step
+        for code in codes
+        for step in (
+            {"type": "llm", "output": f"The next step:\n```python\n{code}\n```\n"},
+            {
+                "type": "tool",
+                "name": "run_tests",
+                "arguments": {},
+                "output": "3 failed: total is not defined",
+            },
+        )
+    ]
+
+
+def test_a_call_without_arguments_after_new_code_is_another_call():
+    functions = [
+        f"def {name}(items):\n    return {name}_of(items)"
+        for name in ("sum", "tax", "age", "sort", "join")
+    ]
+    assert kinds(runs_of_tests(functions)) == []
+    assert kinds(runs_of_tests(functions[:1] * 5))
+    assert kinds(runs_of_tests(functions)[1::2])
