@@ -37,10 +37,10 @@ def browser() -> Iterator[Browser]:
         pytest.skip(str(error))
 
 
-# One per module, because creating one takes longer than most tests.
-@pytest.fixture(scope="module")
+# One for all modules, which may have their own, because creating one takes as long as some tests.
+@pytest.fixture(scope="package")
 def context_and_watch(browser: Browser, served: Served) -> Iterator[tuple[BrowserContext, Watch]]:
-    """The browser context for the tests of a module, and its `Watch`."""
+    """The browser context for the tests, and its `Watch`."""
     with watched(browser, served.url) as opened:
         yield opened
 

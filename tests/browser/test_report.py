@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.axe import serious_faults
-from support.browser import PHONE, visited, watched
+from support.browser import PHONE, watched
 from support.examples import SHOP_AGENT
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
@@ -100,26 +100,29 @@ def test_nothing_in_it_keeps_somebody_from_using_it(page: Page, tmp_path: Path) 
     assert serious_faults(page) == []
 
 
-def test_it_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
-    file = report(tmp_path, grade_lines(answers(40), ["string-match"]))
-    with (
-        watched(browser, "file://", offline=True, viewport=PHONE) as opened,
-        visited(*opened) as page,
-    ):
-        page.goto(file.as_uri())
-        expect(page.locator("#shown-range")).to_have_text("1 to 40 of 40")
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        for name in ("Pass rates", "Table of results"):
-            region = page.get_by_role("region", name=name)
-            assert region.evaluate("shown => shown.scrollWidth <= shown.clientWidth")
+def test_it_fits_a_phone(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(report(tmp_path, grade_lines(answers(40), ["string-match"])).as_uri())
+    expect(page.locator("#shown-range")).to_have_text("1 to 40 of 40")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    for name in ("Pass rates", "Table of results"):
+        region = page.get_by_role("region", name=name)
+        assert region.evaluate("shown => shown.scrollWidth <= shown.clientWidth")
 
 
 @pytest.mark.slow
 def test_a_report_of_100_000_results_is_small_and_opens_soon(page: Page, tmp_path: Path) -> None:
-    file = report(tmp_path, grade_lines(answers(MANY), ["string-match"]))
+    # Graded once each: the report takes no less for results that differ only by the case's name.
+    kinds = list(grade_lines(answers(4), ["string-match"]))
+    lines = (
+        kinds[number % 4].replace(b'"case-%d"' % (number % 4), b'"case-%d"' % number)
+        for number in range(MANY)
+    )
+    file = report(tmp_path, lines)
     assert file.stat().st_size < 20_000_000
-    taken = []
-    for _ in range(3):
+    taken: list[float] = []
+    # Again, because a machine may be busy with other tests for a while.
+    while len(taken) < 3 and (not taken or taken[-1] >= 2):
         page.goto("about:blank")
         begun = time.monotonic()
         page.goto(file.as_uri())

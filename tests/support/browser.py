@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Page,
         Playwright,
         Request,
+        ViewportSize,
     )
 
 #: The first has no window to draw: it takes half of the processor time.
@@ -33,8 +34,8 @@ HOW_TO_GET_ONE = (
     "no Chromium was found: `apt-get install chromium-headless-shell` brings one on Debian, `brew install chromium` on macOS, "
     "`python -m playwright install chromium` anywhere; CHROMIUM=/path names one"
 )
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
 _TIMEOUT_MILLISECONDS = 15_000  #: generous, for a machine busy with other tests
 #: Logs an error for violations of the content policy, and for injected scripts, which set `pwned`.
 _LOOKOUT = """
@@ -130,19 +131,29 @@ def watched(browser: Browser, own: str, **options: Any) -> Iterator[tuple[Browse
     """Open a watched context for the pages of a service; `options` are Playwright's context options."""
     context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
     context.set_default_timeout(_TIMEOUT_MILLISECONDS)
-    context.new_page()  # keeps the window open, which Chromium would close with the last page
     yield context, Watch(context, own)
     context.close()
 
 
 @contextmanager
 def visited(context: BrowserContext, watch: Watch) -> Iterator[Page]:
-    """Open a page, and assert at the end that it behaved correctly; its cookies and storage are cleared."""
+    """Show an empty page, and assert at the end that it behaved correctly; its cookies are cleared.
+
+    Tests use it one after the other, because opening a page costs as much as loading one.
+    """
+    page = context.pages[0] if context.pages else context.new_page()
     try:
-        yield context.new_page()
+        yield page
         watch.assert_clean()
+        page.goto("about:blank")
+        page.set_viewport_size(DESK)
+        page.emulate_media(color_scheme="light")
+    except BaseException:
+        context.new_page()  # the next test's, for the state of this one is unknown
+        page.close()
+        raise
     finally:
-        for page in context.pages[1:]:
-            page.close()
+        for other in context.pages[1:]:
+            other.close()
         context.clear_cookies()
         watch.forget()

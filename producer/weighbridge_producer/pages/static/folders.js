@@ -21,31 +21,39 @@ function droppedEntries(transfer) {
 
 // All files in dropped folders, with their paths; throws an error whose message is for the user.
 async function filesInEntries(entries) {
-  const found = [];
+  // The folders are listed before the first file is opened, which takes longer, so that too many are refused at once.
+  const listed = [];
   let count = 0;
-  const read = async (entry, depth) => {
+  const list = async (entry, depth) => {
     if (++count > MOST_ENTRIES) throw new Error(`There are more than ${MOST_ENTRIES.toLocaleString("en")} files and folders in it. ${OTHERWISE}`);
     if (depth > MOST_DEPTH) throw new Error(`It has folders nested more than ${MOST_DEPTH} deep. ${OTHERWISE}`);
     if (entry.isFile) {
-      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-      droppedPaths.set(file, entry.fullPath.slice(1));
-      found.push(file);
+      listed.push(entry);
       return;
     }
     const reader = entry.createReader();
     for (;;) {
       // A browser hands over some entries at a time, and none at the end.
-      const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      const some = await answered(entry, (resolve, reject) => reader.readEntries(resolve, reject));
       if (!some.length) return;
-      for (const each of some) await read(each, depth + 1);
+      for (const each of some) await list(each, depth + 1);
     }
   };
-  for (const entry of entries) {
-    try {
-      await read(entry, 0);
-    } catch (error) {
-      throw error instanceof DOMException ? new Error(`“${entry.name}” cannot be read: ${error.message}`) : error;
-    }
+  for (const entry of entries) await list(entry, 0);
+  const found = [];
+  for (const entry of listed) {
+    const file = await answered(entry, (resolve, reject) => entry.file(resolve, reject));
+    droppedPaths.set(file, entry.fullPath.slice(1));
+    found.push(file);
   }
   return found;
+}
+
+// What the browser answers about an entry; throws an error that names the entry.
+async function answered(entry, ask) {
+  try {
+    return await new Promise(ask);
+  } catch (error) {
+    throw new Error(`“${entry.name}” cannot be read: ${error.message}`);
+  }
 }
