@@ -146,7 +146,8 @@ def visited(context: BrowserContext, watch: Watch) -> Iterator[Page]:
         yield page
         watch.assert_clean()
         page.goto("about:blank")
-        page.set_viewport_size(DESK)
+        if page.viewport_size != DESK:
+            page.set_viewport_size(DESK)
         page.emulate_media(color_scheme="light")
     except BaseException:
         context.new_page()  # the next test's, for the state of this one is unknown
