@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _SCRIPTS = files("weighbridge.store") / "scripts"
 
 
+@cache
 def source_of(script: str) -> str:
     """Return the source of a script, with what all scripts share."""
     outcomes = (
