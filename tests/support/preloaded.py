@@ -58,6 +58,9 @@ _context.set_forkserver_preload(
         "kombu.transport.redis",
         "weighbridge.broker.transport",
         "weighbridge_worker.child.child",
+        "_cffi_backend",
+        "cffi.cparser",
+        "pycparser.c_parser",
         "weighbridge_worker.parent.supervisor",
         *(
             f"weighbridge_producer.cli.{name}"
