@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="what is resident is read from /proc"),
 ]
 CASE_BYTES = 12_000_000
-CLIENTS = 40
+CLIENTS = 32
 #: Of answers that wait, and four reads at once with a few copies of their case each.
 GROWTH_BYTES = 330_000_000
 DEPTH = 100_000
@@ -68,7 +68,7 @@ class Growth:
 
 @pytest.fixture
 def served(own_server: EmbeddedServer) -> Iterator[ServeProcess]:
-    with ServeProcess(environment(own_server.url), preloaded=False) as served:
+    with ServeProcess(environment(own_server.url)) as served:
         yield served
 
 
