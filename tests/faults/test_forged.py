@@ -12,7 +12,7 @@ import pytest
 
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.waiting import eventually
-from support.workers import BY_CELERY, BY_MODULE, environment
+from support.workers import BY_CELERY, BY_MODULE, WorkerProcess, environment
 from weighbridge.broker.publisher import GRADE_TASK
 from weighbridge.store.key_names import shared_key
 from weighbridge_producer.client.redis_client import RedisClient
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.servers import TcpServer
-    from support.workers import StartWorker, WorkerProcess
+    from support.workers import StartWorker
     from weighbridge.embedded.server import EmbeddedServer
 
 SAID = {"schema_version": 1, "lane": "", "hops": 0}
@@ -93,7 +93,7 @@ ODDITIES = {
 }
 
 
-@pytest.mark.parametrize("command", [BY_MODULE, BY_CELERY], ids=["module", "celery"])
+@pytest.mark.parametrize("command", [(), BY_CELERY], ids=["module", "celery"])
 def test_what_is_no_message_is_dropped_and_named_in_the_log(
     own_server: EmbeddedServer, start_worker: StartWorker, command: Sequence[str]
 ) -> None:
@@ -138,32 +138,41 @@ def test_what_a_message_says_beside_that_there_is_work_is_not_listened_to(
 
 
 def test_a_worker_that_cannot_go_on_says_so_with_its_exit_status(
-    own_server: EmbeddedServer,
+    own_server: EmbeddedServer, tmp_path: Path
 ) -> None:
     env = environment(own_server.url, broker_url="redis://localhost/no-number")
-    ended = subprocess.run(
-        [*BY_MODULE, "1"], env=env, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert "Unrecoverable error" in ended.stderr
-    assert ended.returncode == 1
+    worker = WorkerProcess(own_server.url, 1, env, tmp_path / "worker.log")
+    try:
+        assert worker.await_end(60) == 1
+        assert "Unrecoverable error" in worker.log
+    finally:
+        worker.clean_up()
 
 
-@pytest.mark.parametrize(
-    "beat",
-    [
-        {"name": "newer", "pid": 1, "queue": "q", "schema_version": 1, "concurrency": 0},
-        {"name": "other", "new_field": 1},
-        [1],
-        "text",
-    ],
-)
-def test_a_heartbeat_of_another_release_stops_neither_sweepers_nor_producers(
-    own_server: EmbeddedServer, start_worker: StartWorker, beat: object
+#: heartbeats of other releases
+BEATS: dict[str, object] = {
+    "a worker without slots": {
+        "name": "newer",
+        "pid": 1,
+        "queue": "q",
+        "schema_version": 1,
+        "concurrency": 0,
+    },
+    "a worker of which little is known": {"name": "other", "new_field": 1},
+    "a list": [1],
+    "text": "text",
+}
+
+
+def test_heartbeats_of_other_releases_stop_neither_sweepers_nor_producers(
+    own_server: EmbeddedServer, start_worker: StartWorker
 ) -> None:
     with RedisClient(own_server.url) as client:
         server = client.store.redis
-        server.zadd(shared_key("workers"), {b"stranger": 9e12, b"\xff\xfe": 9e12})
-        server.hset(shared_key("beats"), "stranger", orjson.dumps(beat))
+        server.zadd(shared_key("workers"), {**dict.fromkeys(BEATS, 9e12), b"\xff\xfe": 9e12})
+        server.hset(
+            shared_key("beats"), mapping={name: orjson.dumps(beat) for name, beat in BEATS.items()}
+        )
         worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
         assert [info.pid for info in client.worker_registry.alive()] == [worker.pid]
         sweeps_a_lost_batch(client)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from support.workers import environment
+from support.cli import Cli
+from support.preloaded import WORKER
 from weighbridge.broker.publisher import Publisher, translate_broker_errors
 from weighbridge.errors import InvalidSettingError, ServerError
 from weighbridge.settings import Settings
 from weighbridge.store.connection import connect
 from weighbridge_producer import Client
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CUT_SHORT = "redis://:s3cr/t@localhost:6/0"
 
@@ -27,20 +30,18 @@ CUT_SHORT = "redis://:s3cr/t@localhost:6/0"
     ],
 )
 def test_a_worker_says_which_setting_is_wrong_and_exits_1(
-    command: str, settings: dict[str, str], said: str
+    command: str, settings: dict[str, str], said: str, tmp_path: Path
 ) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "weighbridge_worker", command],
-        env=environment("redis://localhost:6379/0", **settings),
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert ended.returncode == 1
-    assert ended.stderr.startswith(said)
-    assert "Traceback" not in ended.stderr
-    assert "s3cr" not in ended.stdout + ended.stderr
+    cli = Cli(tmp_path, preloaded=True)
+    cli.main = WORKER
+    try:
+        ended = cli(command, **({"redis_url": "redis://localhost:6379/0"} | settings))
+    finally:
+        cli.clean_up()
+    assert ended.status == 1
+    assert ended.err.startswith(said)
+    assert "Traceback" not in ended.err
+    assert "s3cr" not in ended.out + ended.err
 
 
 def test_a_client_names_a_wrong_setting_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -14,14 +13,19 @@ import pytest
 
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.chunks import blamed
+from support.cli import Cli
+from support.preloaded import WORKER
+from support.servers import TcpServer
 from support.waiting import eventually
-from support.workers import BY_CELERY, BY_MODULE, environment, has_ended
+from support.workers import BY_CELERY, BY_MODULE, WorkerProcess, environment, has_ended
 from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.key_names import shared_key
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from support.cases import Case
     from support.workers import StartWorker
     from weighbridge.embedded.server import EmbeddedServer
@@ -34,25 +38,17 @@ def slow_cases(count: int, seconds: float = 0.02) -> list[Case]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_worker_can_be_started_either_way(
+def test_a_worker_started_either_way_grades_and_asked_to_stop_finishes_what_it_has_and_leaves(
     own_server: EmbeddedServer, start_worker: StartWorker, way: str
 ) -> None:
-    worker = start_worker(own_server.url, command=WAYS[way])
+    worker = start_worker(own_server.url, command=WAYS[way], chunk_budget_seconds=0.3)
     with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(5000))
         batch.wait(30)
         results = results_by_id(batch)
         assert len(results) == 5000
         assert_graded_right(results, 5000)
-    assert len(worker.children()) == 2
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves(
-    own_server: EmbeddedServer, start_worker: StartWorker, way: str
-) -> None:
-    worker = start_worker(own_server.url, command=WAYS[way], chunk_budget_seconds=0.3)
-    with RedisClient(own_server.url) as client:
+        assert len(worker.children()) == 2
         batch = client.submit([*slow_cases(400), *true_false_cases(1000)])
         eventually(lambda: batch.status().counts.finished, 30)
         children = worker.children()
@@ -156,30 +152,28 @@ def test_children_that_are_replaced_cost_no_job_and_no_slot(
 
 
 def test_the_health_command_finds_the_workers_of_this_host(
-    own_server: EmbeddedServer, start_worker: StartWorker
+    own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "weighbridge_worker", "health"]
-
-    def health() -> subprocess.CompletedProcess[str]:
-        env = environment(own_server.url)
-        return subprocess.run(
-            command, env=env, capture_output=True, text=True, timeout=30, check=False
-        )
-
-    nobody = health()
-    assert (nobody.returncode, nobody.stdout) == (1, "no worker is running on this host\n")
+    cli = Cli(tmp_path, preloaded=True)
+    cli.main = WORKER
+    try:
+        nobody = cli("health", redis_url=own_server.url)
+    finally:
+        cli.clean_up()
+    assert (nobody.status, nobody.out) == (1, "no worker is running on this host\n")
     worker = start_worker(own_server.url, 1)
-    found = health()
+    command = [sys.executable, "-m", "weighbridge_worker", "health"]
+    env = environment(own_server.url)
+    found = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=30, check=False
+    )
     assert found.returncode == 0
     assert f":{worker.pid}:" in found.stdout
 
 
-def test_a_worker_without_a_server_waits_for_one_and_says_so(tmp_path: os.PathLike[str]) -> None:
-    from support.servers import TcpServer
-    from support.workers import WorkerProcess
-
-    server = TcpServer(tmp_path)  # type: ignore[arg-type]
-    log = tmp_path / "worker.log"  # type: ignore[operator]
+def test_a_worker_without_a_server_waits_for_one_and_says_so(tmp_path: Path) -> None:
+    server = TcpServer(tmp_path)
+    log = tmp_path / "worker.log"
     worker = WorkerProcess(server.url, 1, environment(server.url), log)
     try:
         eventually(lambda: "Cannot connect" in worker.log, 30)
