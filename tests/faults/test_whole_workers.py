@@ -35,7 +35,7 @@ def kept(worker: KeptWorker) -> Iterator[KeptWorker]:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("grader", ["kills-its-worker", "kills-its-group"])
-def test_a_job_that_kills_its_whole_worker_is_errored_alone(
+def test_a_job_that_kills_its_whole_worker_is_errored_alone_and_another_batch_goes_on(
     own_server: EmbeddedServer, tmp_path: Path, grader: str
 ) -> None:
     cases = list(true_false_cases(AROUND))
@@ -45,6 +45,10 @@ def test_a_job_that_kills_its_whole_worker_is_errored_alone(
         kept(KeptWorker(own_server.url, 2, tmp_path)) as worker,
     ):
         batch = client.submit(cases)
+        eventually(lambda: worker.starts > 1, 60, "the first death")
+        other = client.submit(true_false_cases(1000))
+        other.wait(60)
+        assert_graded_right(results_by_id(other), 1000)
         batch.wait(200)
         print(f"{worker.starts} starts")
         results = results_by_id(batch)
@@ -75,21 +79,3 @@ def test_what_was_graded_beside_a_job_that_kills_its_worker_is_not_blamed(
         assert statuses.pop("deadly") == "errored"
         assert statuses == {f"slow-{number}": "graded" for number in range(6)}
         assert worker.starts <= STARTS_LIMIT
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(240)
-def test_another_batch_goes_on_while_workers_die(
-    own_server: EmbeddedServer, tmp_path: Path
-) -> None:
-    with (
-        Client(own_server.url) as client,
-        kept(KeptWorker(own_server.url, 2, tmp_path)) as worker,
-    ):
-        deadly = client.submit([hazard_case("deadly", "kills-its-group")])
-        eventually(lambda: worker.starts > 1, 60, "the first death")
-        other = client.submit(true_false_cases(1000))
-        other.wait(60)
-        assert_graded_right(results_by_id(other), 1000)
-        deadly.wait(150)
-        assert results_by_id(deadly)["deadly"]["error"]["code"] == "WORKER_KILLED"
