@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import MutableMapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
@@ -16,7 +17,7 @@ from typing_extensions import override
 from weighbridge.errors import FileError, WeighbridgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _INTERRUPTED = 130  #: typer's exit status for Ctrl-C; ours is 1, as for all other errors
 _TROUBLE = 1
@@ -81,21 +82,7 @@ class _LazyCommands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
-            module = import_module(f"weighbridge_producer.cli.{COMMANDS[name].module}")
-            part = typer.Typer(rich_markup_mode=None)
-            # Keeps typer from replacing a group that has a single command by the command.
-            part.callback()(lambda: None)
-            module.add_to(part)
-            commands = get_group(part).commands
-            for parameter in (one for each in commands.values() for one in each.params):
-                if type(parameter) is TyperArgument:
-                    parameter.__class__ = _Argument  # typer takes no class of one's own for them
-            # Otherwise lists and shells show the beginning of the help, cut within a sentence.
-            for known, command in commands.items():
-                command.short_help = COMMANDS[known].summary
-                for within in getattr(command, "commands", {}).values():
-                    within.short_help = _first_sentence(within.help)
-            self._loaded |= commands
+            self._loaded |= _commands_of(COMMANDS[name].module)
         return self._loaded[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -109,6 +96,25 @@ class _LazyCommands(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+@cache  # a process that runs several commands builds them once
+def _commands_of(module_name: str) -> Mapping[str, Any]:
+    module = import_module(f"weighbridge_producer.cli.{module_name}")
+    part = typer.Typer(rich_markup_mode=None)
+    # Keeps typer from replacing a group that has a single command by the command.
+    part.callback()(lambda: None)
+    module.add_to(part)
+    commands = get_group(part).commands
+    for parameter in (one for each in commands.values() for one in each.params):
+        if type(parameter) is TyperArgument:
+            parameter.__class__ = _Argument  # typer takes no class of one's own for them
+    # Otherwise lists and shells show the beginning of the help, cut within a sentence.
+    for name, command in commands.items():
+        command.short_help = COMMANDS[name].summary
+        for within in getattr(command, "commands", {}).values():
+            within.short_help = _first_sentence(within.help)
+    return commands
 
 
 def _first_sentence(text: str) -> str:
