@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +19,7 @@ from support.cases import (
     write_cases,
 )
 from support.chunks import blamed
+from support.producing import submitting
 from support.unhurried import CHUNK_JOBS, QUICK, SLEEPY, unhurried_cases
 from support.waiting import eventually
 from support.workers import environment
@@ -40,15 +39,6 @@ if TYPE_CHECKING:
 MANY = 15_000  #: enough jobs to interrupt their submission half-way
 IN_SMALL_CHUNKS = Settings(chunk_limit_jobs=CHUNK_JOBS)
 RECOVERY_LIMIT_SECONDS = 30  #: guaranteed with default settings
-
-PRODUCER = """
-import sys
-from pathlib import Path
-from weighbridge_producer.client.redis_client import RedisClient
-
-with RedisClient() as client:
-    client.submit(Path(sys.argv[1]))
-"""
 
 
 def all_there_and_right(batch: Batch, quick: int, sleepy: int = 0) -> None:
@@ -124,7 +114,7 @@ def test_a_killed_producer_is_resumed_where_the_server_has_its_batch(
     env = environment(own_server.url, chunk_limit_jobs=50)
     with (
         RedisClient(own_server.url) as client,
-        subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,
+        submitting(cases, env, tmp_path) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
         eventually(lambda: client.store.position(batch.id).chunks >= 20, 30)
@@ -172,7 +162,7 @@ def test_a_producer_waits_out_a_server_that_is_killed_and_restarted(
     env = environment(tcp_server.url, chunk_limit_jobs=50)
     with (
         RedisClient(tcp_server.url) as client,
-        subprocess.Popen([sys.executable, "-c", PRODUCER, cases], env=env) as producer,
+        submitting(cases, env, tmp_path) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
         eventually(lambda: client.store.position(batch.id).chunks >= 20, 30)

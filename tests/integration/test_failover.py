@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support import requests
-from support.cases import assert_graded_right, results_by_id, sleepy_cases, true_false_cases
+from support.cases import (
+    assert_graded_right,
+    results_by_id,
+    sleepy_cases,
+    true_false_cases,
+    write_cases,
+)
 from support.grading import grade_open_chunks
 from support.http import HttpServer
+from support.producing import submitting
 from support.proxy import Proxy
 from support.servers import ReplicaPair
 from support.uploads import lines_of, upload
@@ -35,15 +40,6 @@ if TYPE_CHECKING:
 
 RECOVERY_SECONDS = 20.0
 SLOW_JOBS = 80
-
-PRODUCER = """
-import sys
-from support.cases import sleepy_cases
-from weighbridge_producer.client.redis_client import RedisClient
-
-with RedisClient() as client:
-    sys.stdout.write(client.submit(sleepy_cases(int(sys.argv[1]), 0.05)).id)
-"""
 
 
 @pytest.fixture
@@ -184,15 +180,14 @@ def test_an_idle_worker_hears_of_work_after_a_failover(
 
 @pytest.mark.slow
 def test_a_producer_goes_on_after_a_failover_in_the_middle_of_its_input(
-    pair: ReplicaPair, proxy: Proxy, start_worker: StartWorker
+    pair: ReplicaPair, proxy: Proxy, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     start_worker(proxy.url)
+    cases = write_cases(tmp_path / "cases.jsonl", sleepy_cases(200, 0.05))
     env = environment(proxy.url, chunk_limit_jobs=1)
     with (
         RedisClient(proxy.url) as client,
-        subprocess.Popen(
-            [sys.executable, "-c", PRODUCER, "200"], env=env, stdout=subprocess.PIPE
-        ) as producer,
+        submitting(cases, env, tmp_path) as producer,
     ):
         batch = client.batch(eventually(client.batches, 30, "the batch")[0].batch_id)
         eventually(lambda: client.store.position(batch.id).chunks >= 20, 30)
