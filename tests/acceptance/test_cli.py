@@ -165,7 +165,7 @@ def test_what_failed_in_a_batch_is_graded_again_from_new_answers(shared, cases):
 def test_a_cursor_goes_on_where_the_last_collection_ended(shared, cases, client):
     first, second = cases.read_bytes().splitlines(True)[:5], cases.read_bytes().splitlines(True)[5:]
     source, sink = os.pipe()
-    submit = shared.start("submit", "-", "--json", stdin=source, settings={"chunk_limit_jobs": 5})
+    submit = shared.fork("submit", "-", "--json", stdin=source, settings={"chunk_limit_jobs": 5})
     os.close(source)
     with os.fdopen(sink, "wb") as pipe:
         pipe.write(b"".join(first) + second[0])
@@ -249,7 +249,7 @@ def test_an_interrupted_command_writes_a_json_error_if_json_is_asked_for(cli, ow
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "cases.jsonl", true_false_cases(2))
     batch = cli("submit", "cases.jsonl").out.strip()
-    watch = cli.start("watch", batch, "--json")
+    watch = cli.fork("watch", batch, "--json")
     with RedisClient(own_server.url) as client:
         eventually(
             lambda: len(client.store.redis.client_list()) > 1, 30, "the command's connection"
@@ -295,7 +295,9 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     assert cli("workers", "--json").json == []
     format_option = () if by_setting else ("--json",)
     worker = cli.start("worker", "--concurrency", "1", *format_option)
-    [info] = eventually(lambda: cli("workers", "--json").json, 30, "the worker")
+    with RedisClient(own_server.url) as client:
+        eventually(client.workers, 30, "the worker")
+    [info] = cli("workers", "--json").json
     assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
     registry = default_registry()
     assert info["graders"] == {name: registry.get(name).version for name in BUILT_IN}

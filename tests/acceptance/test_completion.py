@@ -125,5 +125,5 @@ def test_zsh_completes_commands(tmp_path: Path) -> None:
 
 
 def test_fish_completes_commands(tmp_path: Path) -> None:
-    offered = in_shell("fish", FISH.format(line="'weighbridge wor'"), tmp_path)
+    offered = in_shell("fish", FISH.format(line="'weighbridge wor'"), tmp_path, program_folder())
     assert [line.split("\t")[0] for line in offered] == ["worker", "workers"]

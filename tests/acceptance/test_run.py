@@ -20,6 +20,7 @@ import pytest
 import zstandard
 
 from support.cases import true_false_cases, write_cases
+from support.preloaded import COMMAND_LINE, ForkedProcess
 from support.servers import TcpServer, free_port
 from support.tool_results import LAYOUTS, LONG
 from support.unhurried import graded_here, sorted_lines
@@ -134,11 +135,12 @@ def test_results_stream_to_a_clean_standard_output_from_a_packed_pipe(cli, tmp_p
 @pytest.mark.parametrize("command", ["run", "results"])
 def test_a_pipe_that_no_program_reads_yet_is_waited_for_and_that_is_said(cli, command, output):
     write_cases(cli.folder / "cases.jsonl", true_false_cases(3))
-    cli("run", "cases.jsonl", "-o", "kept.jsonl")
+    if command == "results":
+        cli("run", "cases.jsonl", "-o", "kept.jsonl")
     pipe = cli.folder / output.removeprefix("csv=")
     os.mkfifo(pipe)
     source = "cases.jsonl" if command == "run" else "kept.jsonl"
-    process = cli.start(command, source, "-o", output)
+    process = cli.fork(command, source, "-o", output)
     said = process.stderr.readline().decode()
     assert said == f"waiting: no program reads the pipe '{pipe.name}' yet\n"
     written = pipe.read_bytes()
@@ -180,11 +182,13 @@ def test_results_are_the_same_bytes_whatever_the_workers_chunks_and_hash_seed(cl
             {"grader": "string-match", "label": "loose", "config": {"case_sensitive": False}},
         ],
     )
-    for workers, chunk, seed in ((1, 5000, "0"), (2, 7, "1")):
-        cli.environment["PYTHONHASHSEED"] = seed
+    # The second is forked from a process whose seed is random.
+    for workers, chunk, seed in ((1, 5000, {"PYTHONHASHSEED": "0"}), (2, 7, {})):
         out = tmp_path / f"out{workers}.jsonl"
+        cli.environment |= seed
         cli("run", "cases.jsonl", *flags, "--workers", workers, "-o", out, chunk_limit_jobs=chunk)
-        del cli.environment["PYTHONHASHSEED"]
+        for name in seed:
+            del cli.environment[name]
         assert sorted_lines(out) == expected
     assert cli("verify", out, "cases.jsonl", *flags).status == 0
 
@@ -549,23 +553,24 @@ def test_a_terminal_shows_a_bar_with_rate_and_time_left(cli, many):
     assert b"\x1b" not in run.stdout.read()
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "md"])
-def test_a_terminal_named_as_a_file_is_not_controlled_by_answers(cli, tmp_path, form):
+def test_a_terminal_named_as_a_file_is_not_controlled_by_answers(cli, tmp_path):
     path = tmp_path / "cases.jsonl"
     hostile = "\x9b31m\x1b]0;title\x07"
     inputs = FAIL | {"agent_response": hostile}
     write_cases(path, [case("a", inputs) | {"metadata": {"note": hostile}}])
-    leader, follower = pty.openpty()
-    run = cli.start("run", path.name, "-o", f"{form}={os.ttyname(follower)}")
-    screen = b""
-    assert run.wait(60) == 100, run.stderr.read()
-    os.close(follower)
-    while block := _read(leader):
-        screen += block
-    os.close(leader)
-    text = re.sub(r"\r+\n", "\n", screen.decode())
-    assert "31m" in text
-    assert not [char for char in text if not (char.isprintable() or char in "\n\t")]
+    terminals = {form: pty.openpty() for form in ("jsonl", "csv", "md")}
+    outputs = [f"-o{form}={os.ttyname(theirs)}" for form, (_, theirs) in terminals.items()]
+    ended = cli("run", path.name, *outputs)
+    assert ended.status == 100, ended.err
+    for form, (leader, follower) in terminals.items():
+        os.close(follower)
+        screen = b""
+        while block := _read(leader):
+            screen += block
+        os.close(leader)
+        text = re.sub(r"\r+\n", "\n", screen.decode())
+        assert "31m" in text, form
+        assert not [char for char in text if not (char.isprintable() or char in "\n\t")], form
 
 
 def _read(terminal):
@@ -732,7 +737,7 @@ def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli
 
 
 def test_a_run_goes_on_when_its_worker_is_killed(cli, many):
-    run = in_the_middle(cli, cli.start("run", many.name, "-o", "out.jsonl"))
+    run = begun(cli, many.name, "-o", "out.jsonl")
     worker = cli.worker()
     assert isinstance(worker, psutil.Process)
     worker.kill()
@@ -850,7 +855,7 @@ def test_rows_of_other_tools_are_graded_whatever_is_before_them(cli, tmp_path, w
 def peak_bytes(process):
     """Wait for the end of a process, and return the most that it had resident."""
     peak = 0
-    while process.returncode is None:
+    while process.poll() is None:
         with suppress(OSError, TypeError):  # it has ended
             status = Path(f"/proc/{process.pid}/status").read_text("ascii")
             peak = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024
@@ -865,9 +870,11 @@ def test_a_deep_document_is_an_error_of_its_lines_and_takes_little_memory(cli, t
     deep = '[{"a":' * 50_000 + "1" + "}]" * 50_000
     (tmp_path / "deep.json").write_text(document % deep, "utf-8")
     mapping = "custom_id=id,agent_response=a,expected_output=b"
-    run = cli.start(*("run", "deep.json", "-g", "string-match", "--map", mapping, "-o", "z.jsonl"))
+    words = ("run", "deep.json", "-g", "string-match", "--map", mapping, "-o", "z.jsonl")
+    printed = tmp_path / "out", tmp_path / "err"
+    run = ForkedProcess(COMMAND_LINE, words, cli.environment, tmp_path, printed)
     peak = peak_bytes(run)
-    assert run.returncode == 1, run.stderr.read()
+    assert run.poll() == 1, printed[1].read_text()
     (result,) = map(orjson.loads, (tmp_path / "z.jsonl").read_bytes().splitlines())
     assert result["error"]["code"] == "TOO_DEEP"
     assert 10_000_000 < peak < 200_000_000

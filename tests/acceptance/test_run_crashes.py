@@ -32,16 +32,16 @@ def folder_of(cli: Cli) -> Path:
 
 def begun(cli: Cli, *arguments: object) -> subprocess.Popen[bytes]:
     """Start a run and return it once it has saved first results."""
-    run = cli.start("run", *arguments)
+    run = cli.fork("run", *arguments)
     eventually(lambda: run.poll() is not None or saved_bytes(cli), 30, "the first results")
     assert run.poll() is None, run.stderr and run.stderr.read()
     return run
 
 
-def suspended(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
+def suspended(cli: Cli) -> list[psutil.Process]:
     """Stop the run, its server and its workers where they are, and return them."""
-    parent = psutil.Process(run.pid)
-    found = [parent, *parent.children(recursive=True)]
+    ours = cli.processes()
+    found = list({*ours, *(child for each in ours for child in each.children(recursive=True))})
     for process in found:
         process.suspend()
     return found
@@ -49,7 +49,7 @@ def suspended(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 def kill_everything(cli: Cli, run: subprocess.Popen[bytes]) -> None:
     """Kill the run, its server and its workers, as the end of the machine would."""
-    found = suspended(run)  # so that none acts on another's death
+    found = suspended(cli)  # so that none acts on another's death
     for process in found:
         process.kill()
     run.communicate(timeout=20)
@@ -88,7 +88,7 @@ def test_a_server_that_lost_its_last_writes_costs_no_line_and_doubles_none(
     run = begun(cli, many.name, "-o", "out.jsonl")
     older = cli.folder / "older-server"
     server = folder_of(cli) / "server"
-    processes = suspended(run)
+    processes = suspended(cli)
     shutil.copytree(server / "appendonlydir", older)
     size = saved_bytes(cli)
     for process in processes:

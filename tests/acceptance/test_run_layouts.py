@@ -456,7 +456,7 @@ def test_enter_accepts_a_proposal_unless_it_is_guessed_from_values(
     rows = "".join(f"{n},The answer is {n}.,The answer is {n}.\n" for n in range(6))
     (tmp_path / "a.csv").write_text(f"{columns}\n{rows}")
     screen, terminal = os.openpty()
-    run = cli.start("run", "a.csv", "-g", "string-match", stdin=terminal, stderr=terminal)
+    run = cli.fork("run", "a.csv", "-g", "string-match", stdin=terminal, stderr=terminal)
     os.write(screen, b"\n")
     assert run.wait(60) == status
     os.close(terminal)

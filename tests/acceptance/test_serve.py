@@ -35,7 +35,7 @@ def cases(cli: Cli) -> Path:
 
 def serve(cli: Cli, *options: str, preloaded: bool = True, **settings: object) -> ServeProcess:
     named = {f"WEIGHBRIDGE_{name.upper()}": str(value) for name, value in settings.items()}
-    return ServeProcess(cli.environment | named, *options, preloaded=preloaded)
+    return ServeProcess(cli.environment | named, *options, preloaded=preloaded, folder=cli.folder)
 
 
 def unseen_worker(cli: Cli, seen: set[int]) -> psutil.Process | None:
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_everything_and_leaves_no_process(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_a_killed_service_takes_its_server_and_workers_with_it(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
+    with serve(cli, "--embedded", "--workers", "1") as service:
         eventually(cli.worker, 30, "the worker")
         service.kill()
         cli.await_silence(10)
@@ -116,7 +116,7 @@ def test_a_killed_service_takes_its_server_and_workers_with_it(cli: Cli) -> None
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
+    with serve(cli, "--embedded", "--workers", "1") as service:
         first = eventually(cli.worker, 30, "the worker")
         first.kill()
         assert eventually(lambda: unseen_worker(cli, {first.pid}), 30, "another worker")
@@ -126,7 +126,7 @@ def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1", preloaded=False) as service:
+    with serve(cli, "--embedded", "--workers", "1") as service:
         seen = {0}
         for _ in range(6):
             worker = eventually(lambda: unseen_worker(cli, seen), 30, "another worker")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
@@ -273,7 +270,7 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
     assert [trace["id"] for trace in found["two.jsonl.gz"]["traces"]] == ["b", "c"]
 
 
-def test_an_installed_importer_reads_its_format_wherever_traces_are_read(tmp_path):
+def test_an_installed_importer_reads_its_format_wherever_traces_are_read(cli, tmp_path):
     page = (EXAMPLES.parent / "docs" / "how-to" / "write-an-importer.md").read_text()
     code = page.split("```python\n")[1].split("IMPORTER = Importer(")
     module = "from __future__ import annotations\n" + code[0] + "IMPORTER = Importer(" + code[1].split("\n)\n")[0] + "\n)\n"  # fmt: skip
@@ -286,19 +283,13 @@ def test_an_installed_importer_reads_its_format_wherever_traces_are_read(tmp_pat
     event = {"kind": "tool", "call": "c1", "name": "search", "args": {"q": "lamps"}}
     (tmp_path / "log.json").write_text(json.dumps({"run": "r1", "acme_events": [event]}))
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).with_name("weighbridge")), *words]
-        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)  # fmt: skip
-
-    shown = run("trace", "show", "log.json")
-    assert shown.stdout.startswith("log.json:1  acme, 1 step, 0 model calls, 1 tool call"), (
-        shown.stderr
-    )
-    listed = run("trace", "formats")
-    assert "Acme event logs" in listed.stdout
-    assert "the plug-in broken was not loaded" in listed.stderr
-    graded = run(
+    cli.environment["PYTHONPATH"] = str(tmp_path)
+    shown = cli("trace", "show", "log.json")
+    assert shown.out.startswith("log.json:1  acme, 1 step, 0 model calls, 1 tool call"), shown.err
+    listed = cli("trace", "formats")
+    assert "Acme event logs" in listed.out
+    assert "the plug-in broken was not loaded" in listed.err
+    graded = cli(
         "run", "log.json", "--grader", "budget", "-c", "max_tool_calls=0", "-o", "out.jsonl"
     )
-    assert '"verdict":"fail"' in (tmp_path / "out.jsonl").read_text(), graded.stderr
+    assert '"verdict":"fail"' in (tmp_path / "out.jsonl").read_text(), graded.err

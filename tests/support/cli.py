@@ -57,6 +57,8 @@ class Cli:
         self.state = folder / "state"
         # Not in pytest's folder, because a socket's path must be short.
         self.temporary = Path(tempfile.mkdtemp(prefix="wb-"))
+        # Looking at all processes of the machine takes 10 ms.
+        self._others = frozenset(psutil.process_iter())
         kept = {name: value for name, value in os.environ.items() if "WEIGHBRIDGE_" not in name}
         self.environment = kept | {
             "WEIGHBRIDGE_STATE_DIR": str(self.state),
@@ -115,7 +117,11 @@ class Cli:
 
     def processes(self) -> list[psutil.Process]:
         """Return all live processes started by the commands."""
-        return [process for process in psutil.process_iter() if self._is_ours(process)]
+        return [
+            process
+            for process in psutil.process_iter()
+            if process not in self._others and self._is_ours(process)
+        ]
 
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
@@ -132,13 +138,22 @@ class Cli:
 
     def worker(self) -> psutil.Process | None:
         """Return the main process of the running command's worker."""
-        workers, starters = [], set()
+        workers: list[tuple[int, psutil.Process]] = []
+        forked: list[tuple[int, psutil.Process, list[str]]] = []
+        starters: dict[int, list[str]] = {}
         for process in self.processes():
-            with suppress(psutil.NoSuchProcess):
-                if "weighbridge_worker" in process.cmdline():
-                    workers.append((process.ppid(), process))
+            with suppress(psutil.NoSuchProcess, ProcessLookupError):
+                words, parent = process.cmdline(), process.ppid()
+                if "weighbridge_worker" in words:
+                    workers.append((parent, process))
                 else:
-                    starters.add(process.pid)
+                    starters[process.pid] = words
+                    # A forked worker shows the words of the command that forked it, and has a session of its own.
+                    if os.getsid(process.pid) == process.pid:
+                        forked.append((parent, process, words))
+        workers += [
+            (parent, process) for parent, process, words in forked if starters.get(parent) == words
+        ]
         # A child whose parent was killed lives for a moment longer, but is not a worker any more.
         return next((process for parent, process in workers if parent in starters), None)
 

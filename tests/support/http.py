@@ -98,7 +98,13 @@ class HttpServer:
 class ServeProcess:
     """`weighbridge serve` as a separate process: `with ServeProcess(environment(redis_url)) as served`."""
 
-    def __init__(self, env: dict[str, str], *options: str, preloaded: bool = True) -> None:
+    def __init__(
+        self,
+        env: dict[str, str],
+        *options: str,
+        preloaded: bool = True,
+        folder: Path | None = None,
+    ) -> None:
         """Fork it from a process with the code imported or, without `preloaded`, start the command."""
         self._folder = tempfile.TemporaryDirectory(prefix="wb-")
         output = Path(self._folder.name) / "out", Path(self._folder.name) / "err"
@@ -108,7 +114,7 @@ class ServeProcess:
         words = ["serve", "--port", "0", *options]
         if preloaded:
             self._process: ForkedProcess | subprocess.Popen[bytes] = ForkedProcess(
-                COMMAND_LINE, words, env, Path.cwd(), output
+                COMMAND_LINE, words, env, folder or Path.cwd(), output
             )
         else:
             self._process = _executed(words, env, output)
