@@ -48,7 +48,9 @@ _context.set_forkserver_preload(
         *(f"weighbridge.graders.{name}" for name in ("budget", "loop.judgement", "tool_schema")),
         *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
         *(f"celery.app.{name}" for name in ("amqp", "control", "events", "log", "routes")),
+        *("argparse", "billiard.popen_fork", "billiard.sharedctypes", "multiprocessing.popen_fork"),
         "celery.apps.worker",
+        "celery.backends.base",
         "celery.concurrency.prefork",
         "celery.events.receiver",
         "celery.fixups.django",
@@ -57,10 +59,11 @@ _context.set_forkserver_preload(
         "kombu.pidbox",
         "kombu.transport.redis",
         "weighbridge.broker.transport",
-        "weighbridge_worker.child.child",
-        "_cffi_backend",
-        "cffi.cparser",
-        "pycparser.c_parser",
+        *(
+            f"weighbridge_worker.{name}"
+            for name in ("__main__", "child.child", "child_cgroups", "child_lock", "child_pool")
+        ),
+        *(f"weighbridge_worker.{name}" for name in ("logs", "transport")),
         "weighbridge_worker.parent.supervisor",
         *(
             f"weighbridge_producer.cli.{name}"
@@ -68,15 +71,18 @@ _context.set_forkserver_preload(
         ),
         *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
         "weighbridge_producer.client.redis_client",
+        "weighbridge_producer.input.repeated_ids",
         "weighbridge_producer.input.rows.json_rows",
         "weighbridge_producer.input.yaml_file",
         "weighbridge_producer.run.local_run",
         "weighbridge_producer.run.local_service",
         "weighbridge_producer.run.missing_grader",
+        "weighbridge_producer.run.options",
         "weighbridge_producer.server",
         "weighbridge_producer.service.service",
         __name__,
         "typer._adapters",
+        "typer._click.decorators",
         "uvicorn.loops.uvloop",
         "anyio._backends._asyncio",
     ]

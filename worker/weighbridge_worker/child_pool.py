@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from celery import platforms
 from celery.concurrency.asynpool import AsynPool
 from celery.concurrency.prefork import TaskPool
+
+# Celery calls it in each child before `tie_to_parent` does the same; where cffi is installed, billiard's version of it
+# took most of a child's start-up time, because it loads a parser of C.
+platforms.set_pdeathsig = lambda _name: None  # type: ignore[attr-defined]  # not in the stubs
 
 
 class ChildPool(AsynPool):
