@@ -48,13 +48,12 @@ line-height: {line_height}px; }}
 """
 
 
-def capture() -> str:
-    """Return the command's terminal output with escape sequences."""
+def capture(tools: Path = Path(sys.executable).parent) -> str:
+    """Return the terminal output, with escape sequences, of the command in a folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(EXAMPLES, folder / "examples")
         kept = {k: v for k, v in os.environ.items() if not k.startswith("WEIGHBRIDGE_")}
-        tools = Path(sys.executable).parent
         kept |= {
             "XDG_STATE_HOME": name,
             "PATH": f"{tools}:{kept['PATH']}",

@@ -229,7 +229,9 @@ def test_the_picture_in_the_readme_shows_what_the_command_prints() -> None:
     spec.loader.exec_module(capture)
     picture = ROOT / "docs/images/run.svg"
     assert picture.stat().st_size < 60_000
-    assert words_in(picture.read_text()) == words_in(capture.draw(capture.capture()))
+    assert words_in(picture.read_text()) == words_in(
+        capture.draw(capture.capture(program_folder()))
+    )
 
 
 def words_in(picture: str) -> str:

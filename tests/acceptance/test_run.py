@@ -541,7 +541,7 @@ def test_a_server_that_does_not_answer_is_given_up_within_seconds(cli, tmp_path)
 
 def test_a_terminal_shows_a_bar_with_rate_and_time_left(cli, many):
     leader, follower = pty.openpty()
-    run = cli.start("run", many.name, stderr=follower)
+    run = cli.fork("run", many.name, stderr=follower)
     os.close(follower)
     screen = b""
     while block := _read(leader):

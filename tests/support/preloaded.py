@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from support import forked_command
 from weighbridge.child_process import tie_to_parent
+from weighbridge_producer.cli import show
 from weighbridge_producer.run import local_worker
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ _context.set_forkserver_preload(
         "typer._click.decorators",
         "uvicorn.loops.uvloop",
         "anyio._backends._asyncio",
+        "support.preloaded",
     ]
 )
 
@@ -207,6 +209,10 @@ def _run(order: _Order) -> None:
     os.chdir(order.folder)
     sys.argv = ["weighbridge", *order.arguments]
     local_worker._Started = _ForkedWorker
+    if sys.stdout.isatty() or sys.stderr.isatty():
+        # As if they were made only now, with the size and colours of this terminal.
+        show.out.__dict__.update(show._console(stderr=False).__dict__)
+        show.err.__dict__.update(show._console(stderr=True).__dict__)
     sys.exit(resolve_name(order.main)())
 
 
