@@ -197,8 +197,9 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
     cli, own_server, tmp_path, options
 ):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
-    write_cases(tmp_path / "many.jsonl", true_false_cases(100_000))
-    submit = cli.fork("submit", "many.jsonl", *options, settings={"chunk_limit_jobs": 20})
+    count = 30_000  # in so many chunks that there is time to interrupt
+    write_cases(tmp_path / "many.jsonl", true_false_cases(count))
+    submit = cli.fork("submit", "many.jsonl", *options, settings={"chunk_limit_jobs": 5})
     with RedisClient(own_server.url) as client:
         eventually(lambda: any(state.lines for state in client.batches()), 30, "a chunk")
     submit.send_signal(signal.SIGINT)
@@ -206,7 +207,7 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
     assert submit.returncode == 1
     assert b"no worker is running on" in said
     batch, *_ = cli("batches", "--json").json
-    assert 0 < batch["lines"] < 100_000
+    assert 0 < batch["lines"] < count
     resume = f"--resume {batch['batch_id']}"
     assert f"weighbridge submit many.jsonl {resume}" in said.decode()
     assert f"weighbridge cancel {batch['batch_id']}" in said.decode()
@@ -219,7 +220,7 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
 
     assert cli("submit", "many.jsonl", *resume.split()).status == 0
     state = cli("status", batch["batch_id"], "--json").json
-    assert (state["sealed"], state["counts"]["total"]) == (True, 100_000)
+    assert (state["sealed"], state["counts"]["total"]) == (True, count)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")

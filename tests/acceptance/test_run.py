@@ -194,10 +194,10 @@ def test_results_are_the_same_bytes_whatever_the_workers_chunks_and_hash_seed(cl
 
 
 def test_sort_restores_the_order_of_the_input(cli, tmp_path):
-    write_cases(tmp_path / "cases.jsonl", true_false_cases(500))
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(200))
     cli("run", "cases.jsonl", "--sort", "-o", "out.jsonl", chunk_limit_jobs=3)
     rows = (tmp_path / "out.jsonl").read_bytes().splitlines()
-    assert [orjson.loads(row)["line"] for row in rows] == list(range(1, 501))
+    assert [orjson.loads(row)["line"] for row in rows] == list(range(1, 201))
 
 
 # Joined files.
@@ -832,7 +832,7 @@ def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, m
 def test_a_run_of_quick_jobs_that_fails_fast_ends_after_a_few_small_chunks(cli, tmp_path):
     inputs = {"agent_response": "a", "expected_output": "b"}
     write_cases(
-        tmp_path / "c.jsonl", [{"custom_id": f"c{n}", "inputs": inputs} for n in range(20_000)]
+        tmp_path / "c.jsonl", [{"custom_id": f"c{n}", "inputs": inputs} for n in range(8_000)]
     )
     ended = cli("run", "c.jsonl", "-g", "string-match", "--fail-fast", "3", "--json")
     assert ended.status == 100, ended.err
