@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from support import forked_command
 from weighbridge.child_process import tie_to_parent
-from weighbridge_producer.cli import show
 from weighbridge_producer.run import local_worker
 
 if TYPE_CHECKING:
@@ -210,6 +209,8 @@ def _run(order: _Order) -> None:
     sys.argv = ["weighbridge", *order.arguments]
     local_worker._Started = _ForkedWorker
     if sys.stdout.isatty() or sys.stderr.isatty():
+        from weighbridge_producer.cli import show  # imported here, because the tests do not need it
+
         # As if they were made only now, with the size and colours of this terminal.
         show.out.__dict__.update(show._console(stderr=False).__dict__)
         show.err.__dict__.update(show._console(stderr=True).__dict__)
