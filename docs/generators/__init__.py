@@ -1,6 +1,6 @@
 """Generated parts of the reference pages, as Markdown from the product's code.
 
-A page has `<!-- generated: NAME -->` as a placeholder, which `fill` replaces.
+A page has `<!-- generated: NAME -->` as a placeholder, which `fill` replaces, with the line below it for readers of the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from generators import commands, error_codes, grader_configs, http_api, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MARKER = re.compile(r"^<!-- generated: ([a-z-]+)(?: ([a-z-]+))? -->$", re.MULTILINE)
+MARKER = re.compile(
+    r"^<!-- generated: ([a-z-]+)(?: ([a-z-]+))? -->(?:\n\*Generated from the code: .*\*)?$",
+    re.MULTILINE,
+)
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands.markdown,
     "grader-config": grader_configs.markdown,

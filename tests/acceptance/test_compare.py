@@ -295,7 +295,7 @@ def test_a_field_that_no_result_has_is_told_by_each_command(cli, tmp_path: Path)
     assert (compared.status, compared.err.splitlines()) == (0, told)
     fields = ("--by", "metadata.topic", "--by", "metadata.lang.code")
     cli("compare", "a.jsonl", "a.jsonl", *fields, "-o", "a.md")
-    assert "| · `metadata.topic` `t` |" in (tmp_path / "a.md").read_text()
+    assert "| · `metadata.topic t` |" in (tmp_path / "a.md").read_text()
     gated = cli("results", "a.jsonl", "--min-pass-rate", "metadata.topik:t=0.5")
     assert gated.status == 1
     assert (

@@ -113,10 +113,11 @@ def profile_of(line: bytes) -> tuple[int, JobProfile, float | None]:
 
 
 class CheckLimit(msgspec.Struct, gc=False):
-    """The name of a check in the evidence, and its limit as JSON."""
+    """The name of a check in the evidence, its limit as JSON, and the steps of the agent's run that it is about as JSON."""
 
     check: str
     limit: msgspec.Raw = msgspec.Raw(b"null")
+    step_ids: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class CheckedVerdict(msgspec.Struct, gc=False):

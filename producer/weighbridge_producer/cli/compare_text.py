@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
@@ -127,9 +128,11 @@ def _print_examples(group: Group, pairs: list[Pair], total: int) -> None:
 def _print_ids(group: Group, pairs: list[Pair], total: int) -> None:
     if not pairs:
         return
-    names = ", ".join(cell(pair.custom_id, 40) for pair in pairs[:_IDS_SHOWN])
-    left = total - min(len(pairs), _IDS_SHOWN)
-    more = f" and {left:,} more" if left else ""
+    results = Counter(pair.custom_id for pair in pairs)  # a case has one for each label
+    shown_ids = list(results)[:_IDS_SHOWN]
+    names = ", ".join(cell(custom_id, 40) for custom_id in shown_ids)
+    left = total - sum(results[custom_id] for custom_id in shown_ids)
+    more = f" and {pluralize(left, 'more result')}" if left else ""
     out.print(f"\n[bold]{group}[/] ({total:,}): {names}{more}")
 
 

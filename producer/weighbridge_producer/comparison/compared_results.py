@@ -113,11 +113,18 @@ def _failed_check(check: Any) -> FailedCheck:
 
 
 def _limits(evidence: list[CheckLimit]) -> dict[str, int]:
-    """Return a digest of each check's limit; repeated checks share one digest of all their limits."""
+    """Return a digest of each check's limit; repeated checks share one digest of all their limits.
+
+    The limit of a check of certain steps may depend on what the agent did there, so it is left out.
+    """
     if len(evidence) == 1:
-        return {evidence[0].check: crc32(evidence[0].limit)}
+        return {evidence[0].check: crc32(evidence[0].limit)} if _is_of_case(evidence[0]) else {}
     limits: dict[str, int] = {}
-    for check in evidence:
+    for check in filter(_is_of_case, evidence):
         if len(limits) < _CHECKS_LIMIT or check.check in limits or check.check == VACUOUS:
             limits[check.check] = crc32(check.limit, limits.get(check.check, 0))
     return limits
+
+
+def _is_of_case(check: CheckLimit) -> bool:
+    return bytes(check.step_ids) == b"[]"

@@ -20,7 +20,7 @@ _SIDES_SHOWN = 3
 _ID_CHARACTERS = 40
 _DESCRIPTIONS = {
     Condition.EXPECTED: "other expected values: the cases changed",
-    Condition.INPUTS: "equal results of other inputs: the cases changed",
+    Condition.INPUTS: "equal results of other inputs: the cases, or what the agent did, changed",
 }
 
 

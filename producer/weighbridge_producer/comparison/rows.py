@@ -8,9 +8,9 @@ from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weighbridge_producer.comparison.compare import Comparison
+    from weighbridge_producer.comparison.compare import Comparison, Slice
     from weighbridge_producer.comparison.rates import Rates
     from weighbridge_producer.statistics import Interval
 
@@ -68,7 +68,13 @@ def rate_rows(found: Comparison) -> Iterator[RateRow]:
     for label in found.labels[:_LABELS_SHOWN]:
         yield _rate_row(label.label or "lines that are not cases", label.rates)
         for each in label.slices:
-            yield _rate_row(each.value, each.rates, is_slice=True)
+            yield _rate_row(slice_name(each, label.slices), each.rates, is_slice=True)
+
+
+def slice_name(piece: Slice, slices: Sequence[Slice]) -> str:
+    """Return a slice's value, after its field if the slices are of several fields."""
+    is_one = all(other.field == piece.field for other in slices)
+    return piece.value if is_one else f"{piece.field} {piece.value}"
 
 
 def _rate_row(name: str, rates: Rates, *, is_slice: bool = False) -> RateRow:

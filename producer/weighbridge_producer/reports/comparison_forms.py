@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from weighbridge_producer.comparison.rows import (
     difference_text,
     rate_text,
     side_text,
+    slice_name,
     steps_texts,
 )
 from weighbridge_producer.reports.comparison_html import comparison_page
@@ -31,7 +32,7 @@ from weighbridge_producer.reports.parquet import parquet_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.comparison.compare import Comparison, Slice
+    from weighbridge_producer.comparison.compare import Comparison
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.comparison.rates import Rates
     from weighbridge_producer.comparison.runs import Run
@@ -164,19 +165,15 @@ def _rates(found: Comparison) -> str:
         for label in found.labels[:_LABELS_SHOWN]
         for row in (
             _rate(code(label.label or "(invalid lines)"), label.rates),
-            *(_rate(_slice_name(piece, label.slices), piece.rates) for piece in label.slices),
+            *(
+                _rate(f"· {code(slice_name(piece, label.slices))}", piece.rates)
+                for piece in label.slices
+            ),
         )
     ]
     text = table(names, rows, right=names[1:])
     more = len(found.labels) - _LABELS_SHOWN
     return text + (f"\n\n... and {pluralize(more, 'more label')}" if more > 0 else "")
-
-
-def _slice_name(piece: Slice, slices: Sequence[Slice]) -> str:
-    """Return a slice's value, after its field if the slices are of several fields."""
-    if all(other.field == piece.field for other in slices):
-        return f"· {code(piece.value)}"
-    return f"· {code(piece.field)} {code(piece.value)}"
 
 
 def _rate(name: str, rates: Rates) -> list[str]:

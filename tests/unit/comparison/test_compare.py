@@ -184,6 +184,24 @@ def test_another_expected_value_is_said() -> None:
     ]
 
 
+def test_other_calls_of_the_agent_are_no_other_expected_values() -> None:
+    def run(*tools: str) -> bytes:
+        declared = [
+            {"name": name, "parameters": {"type": "object", "required": ["id"]}} for name in "abc"
+        ]
+        steps = [
+            {"id": f"s{n}", "type": "tool", "name": tool, "arguments": {}}
+            for n, tool in enumerate(tools)
+        ]
+        trace = {"format": "weighbridge", "steps": steps, "tools": declared}
+        return orjson.dumps({"custom_id": "q", "inputs": {"trace": trace}})
+
+    graders = [GraderSpec("tool-schema")]
+    comparison = compare(graded([run("a", "b")], graders), graded([run("b", "c", "c")], graders))
+    assert comparison.groups[Group.CHANGED_EVIDENCE] == 1
+    assert comparison.notes == []
+
+
 def test_equal_results_of_other_inputs_are_said() -> None:
     traces = [{"messages": [{"role": "user", "content": text}]} for text in ("hello", "goodbye")]
     before, after = (
