@@ -85,6 +85,16 @@ def value_key(value: str) -> str:
     return f"{value[:_BEGINNING]}…{digest.hexdigest()}"
 
 
+def compact_list(value: str) -> str:
+    """Return a value that is a list in JSON as `value_at` writes it, or any other value as it is."""
+    if not value.startswith("["):
+        return value
+    try:
+        return msgspec.json.encode(_any.decode(value)).decode()
+    except (msgspec.DecodeError, RecursionError):
+        return value
+
+
 def absence(name: str, present: Iterable[str]) -> str:
     """Return a sentence about a field that no result has, by the names of the fields that results have."""
     known = sorted(present)

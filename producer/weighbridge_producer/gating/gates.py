@@ -14,6 +14,7 @@ from weighbridge_producer.gating.fields import (
     BUILT_IN,
     MISSING,
     absence,
+    compact_list,
     field_name,
     parse_field,
     value_key,
@@ -173,7 +174,7 @@ def _scopes(
             )
         # A long value is named as tables and JSON show it, or whole.
         is_shown = gate.value in found or gate.value in BUILT_IN
-        value = gate.value if is_shown else value_key(gate.value)
+        value = gate.value if is_shown else value_key(compact_list(gate.value))
         return {"": found[value]} if value in found else {}
     named = {row.label: row for row in labels if row.label}
     if gate.label == EACH:

@@ -58,6 +58,11 @@ class PairedTimeline(NamedTuple):
     window: Window
     sections: list[Section]
 
+    @property
+    def first_difference(self) -> PairedSteps | None:
+        """The first row with a difference; None if all rows of the window are equal."""
+        return next((each.rows[0] for each in self.sections if not each.is_equal), None)
+
 
 def paired_timeline(before: Timeline, after: Timeline, first: int | None) -> PairedTimeline:
     """Pair the steps of two timelines from a number on, or from the first that both show."""

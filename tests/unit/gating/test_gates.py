@@ -54,6 +54,16 @@ def test_a_field_that_cannot_be_is_refused() -> None:
         parse_gate(RATE, "metadata.:y=0.5")
 
 
+@pytest.mark.parametrize("named", ['["eu","b2b"]', '["eu", "b2b"]', '[ "eu","b2b" ]'])
+def test_a_gate_names_a_list_as_json_however_it_is_spaced(named: str) -> None:
+    slices = SliceTally([("tags",)])
+    slices.add("a", "passed", {"metadata.tags": '["eu","b2b"]'}, vacuous=False)
+    [line] = lines(f"metadata.tags:{named}=1", slices=slices)
+    assert " met: " in line
+    [line] = lines("metadata.tags:[eu]=1", slices=slices)
+    assert "not met" in line
+
+
 @pytest.mark.parametrize("is_shown", [False, True], ids=["whole", "as shown"])
 def test_a_gate_names_a_long_value_whole_or_as_it_is_shown(is_shown: bool) -> None:
     slices = SliceTally([("url",)])
