@@ -50,6 +50,10 @@ PAGES = {
         "/compare/case?before={mixed}&after={mixed}&custom_id=triage-003&label=exact",
         "pre",
     ),
+    "traces of a case in two batches": (
+        "/compare/case?before={traces}&after={traces}&custom_id=shop-stuck-4&label=loop",
+        "#steps",
+    ),
     "nothing": ("/batches/{traces}/result?custom_id=nobody", "#problem"),
 }
 
