@@ -438,7 +438,7 @@ class KeyRequiredError(AccessError):
     def __init__(self, role: str) -> None:
         super().__init__(
             f"this needs an API key with the role {str(role)!r}",
-            "send it as `Authorization: Bearer KEY`, or sign in at /sign-in;"
+            "set WEIGHBRIDGE_API_KEY for commands and Python, send it as `Authorization: Bearer KEY`, or sign in at /sign-in;"
             " `weighbridge keys make` creates a key",
         )
 
