@@ -57,6 +57,7 @@ _NUMBERED = re.compile(
 _BRACKETED = re.compile(
     r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
 )
+_NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
 
 
 # A trace has thousands of calls. A Struct that cannot be part of a reference cycle is not tracked by the garbage collector,
@@ -107,9 +108,6 @@ def history_of(
 ) -> History:
     """Return the calls and messages in a trace's steps; calls of a simulated user are left out."""
     return _HistoryReader(steps, call_types, text_types, budget).read()
-
-
-_PLAIN = (dict, str, type(None))  #: types of arguments that may be none
 
 
 class _HistoryReader:
@@ -173,7 +171,7 @@ class _HistoryReader:
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
         given = step.arguments
-        if self._code and type(given) in _PLAIN and not given:
+        if self._code and type(given) in _NO_ARGUMENTS and not given:
             # A call without arguments is about the code that the agent has just written, such as a run of its tests.
             given = {"code": self._code}
         self._code = ""
