@@ -7,10 +7,11 @@ import os
 import signal
 from collections import Counter
 from contextlib import ExitStack
+from functools import cache
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -61,23 +62,59 @@ def pytest_collection_modifyitems(
 ) -> Iterator[None]:
     """Group tests with shared fixtures in one xdist process, so that the fixtures are started only once."""
     for item in items:
-        path = item.path.relative_to(_TESTS).as_posix()
-        if path.startswith(_SHARED_BY_ALL):
-            item.add_marker(pytest.mark.xdist_group(_SHARED_BY_ALL))
-        elif path.startswith(_SHARED_BY_MODULE) or (
-            path.startswith(_QUICK) and not item.get_closest_marker("slow")
-        ):
-            item.add_marker(pytest.mark.xdist_group(path))
+        module = _module_of(item.path)
+        if module.mark and (module.shared or not item.get_closest_marker("slow")):
+            item.add_marker(module.mark)
     yield
     if getattr(config.option, "loadgroup", False):
         for item in items:
             # xdist adds the group to the id, which it cannot from pytest 9.2 on; then it ignores groups silently.
-            if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
+            if "@" not in item.nodeid and item.get_closest_marker("xdist_group"):
                 raise pytest.UsageError(
                     f"pytest-xdist ignores groups with pytest {pytest.__version__}: install constraints.txt"
                 )
         # Otherwise a module's fixtures would be started again for each of its tests.
         items[:] = _interleaved(items)
+
+
+class _Module(NamedTuple):
+    """How the tests of a module are handed out."""
+
+    mark: pytest.MarkDecorator | None  #: of its group
+    shared: bool  #: the slow tests are in the group, too
+    quick: bool  #: most of its tests compute, and are quick
+
+
+@cache
+def _module_of(path: Path) -> _Module:
+    name = path.relative_to(_TESTS).as_posix()
+    quick = name.startswith(_QUICK)
+    shared_by_all = name.startswith(_SHARED_BY_ALL)
+    shared = shared_by_all or name.startswith(_SHARED_BY_MODULE)
+    group = _SHARED_BY_ALL if shared_by_all else name
+    return _Module(pytest.mark.xdist_group(group) if shared or quick else None, shared, quick)
+
+
+class _Handed(NamedTuple):
+    """A test with what its place in the order depends on."""
+
+    item: pytest.Item
+    group: str  #: that runs in one process; a test without a group is one of its own
+    quick: bool
+    seconds: float  #: about how long a test of this kind takes: the average of its kind, measured on two cores
+
+
+def _handed(item: pytest.Item) -> _Handed:
+    group = item.get_closest_marker("xdist_group")
+    is_slow = item.get_closest_marker("slow") is not None
+    quick = _module_of(item.path).quick
+    if quick:
+        seconds = 0.2 if is_slow else 0.015
+    elif is_slow:
+        seconds = 3.0
+    else:
+        seconds = 0.2 if group else 0.7
+    return _Handed(item, group.args[0] if group else item.nodeid, quick, seconds)
 
 
 def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -86,55 +123,40 @@ def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     Those that mostly compute alternate with those that mostly wait for processes, and those of one module are far
     apart, because they often wait alike; so all cores are always busy.
     """
+    tests = list(map(_handed, items))
     slowest: list[pytest.Item] = []
-    computing: list[pytest.Item] = []
-    waiting: list[pytest.Item] = []
-    sizes = Counter(map(_group_of, items))
+    computing: list[_Handed] = []
+    waiting: list[_Handed] = []
+    sizes = Counter(test.group for test in tests)
     lengths, positions = Counter(item.path for item in items), Counter[Path]()
-    order: list[tuple[int, float, pytest.Item]] = []
-    for item in items:
-        positions[item.path] += 1
-        share = positions[item.path] / (lengths[item.path] + 1)
-        order.append((-sizes[_group_of(item)], share, item))
-    for _, _, item in sorted(order, key=itemgetter(0, 1)):
-        if item.get_closest_marker("timeout") or _group_of(item) == _SHARED_BY_ALL:
-            slowest.append(item)
-        elif (_TESTS / _QUICK) in item.path.parents:
-            computing.append(item)
+    order: list[tuple[int, float, _Handed]] = []
+    for test in tests:
+        path = test.item.path
+        positions[path] += 1
+        order.append((-sizes[test.group], positions[path] / (lengths[path] + 1), test))
+    for _, _, test in sorted(order, key=itemgetter(0, 1)):
+        if test.group == _SHARED_BY_ALL or test.item.get_closest_marker("timeout"):
+            slowest.append(test.item)
+        elif test.quick:
+            computing.append(test)
         else:
-            waiting.append(item)
+            waiting.append(test)
     placed = [*_by_share_of_time(computing), *_by_share_of_time(waiting)]
     return slowest + [item for _, item in sorted(placed, key=itemgetter(0))]
 
 
-def _by_share_of_time(items: Sequence[pytest.Item]) -> list[tuple[float, pytest.Item]]:
-    """Pair each item with the share of the items' expected time that passes before its group starts."""
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        groups.setdefault(_group_of(item), []).append(item)
-    ends = list(accumulate(sum(map(_expected_seconds, group)) for group in groups.values()))
+def _by_share_of_time(tests: Sequence[_Handed]) -> list[tuple[float, pytest.Item]]:
+    """Pair each test with the share of the tests' expected time that passes before its group starts."""
+    groups: dict[str, list[_Handed]] = {}
+    for test in tests:
+        groups.setdefault(test.group, []).append(test)
+    ends = list(accumulate(sum(test.seconds for test in group) for group in groups.values()))
     starts = [0.0, *ends]
     return [
-        (start / ends[-1], item)
+        (start / ends[-1], test.item)
         for start, group in zip(starts, groups.values(), strict=False)
-        for item in group
+        for test in group
     ]
-
-
-def _expected_seconds(item: pytest.Item) -> float:
-    """Return about how long a test of this kind takes: the average of its kind, measured on two cores."""
-    is_slow = item.get_closest_marker("slow") is not None
-    if (_TESTS / _QUICK) in item.path.parents:
-        return 0.2 if is_slow else 0.015
-    if is_slow:
-        return 3.0
-    return 0.2 if item.get_closest_marker("xdist_group") else 0.7
-
-
-def _group_of(item: pytest.Item) -> str:
-    """Return the name of the group that runs in one process; a test without a group is one of its own."""
-    group = item.get_closest_marker("xdist_group")
-    return group.args[0] if group else item.nodeid
 
 
 @pytest.hookimpl(wrapper=True)
