@@ -8,18 +8,20 @@ import string
 import pytest
 import rapidfuzz
 
-from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop import LoopGrader, judgement, work_budget
 from weighbridge.graders.loop.history import similarity, text_forms
 from weighbridge.graders.loop.history.actions import history_of
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial
 from weighbridge.graders.loop.history.identity import CallNumbering
-from weighbridge.graders.loop.work_budget import STEPS_LIMIT, WORK_LIMIT, WorkBudget
+from weighbridge.graders.loop.reporting import report
+from weighbridge.graders.loop.work_budget import WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
 pytestmark = pytest.mark.slow
 
 GRADER = LoopGrader()
-PAIRS_LIMIT = 3 * 50_000 * WORK_LIMIT  #: of characters, for calls, texts and the report together
+SMALL_LIMIT = WORK_LIMIT // 4  #: with which a trace that exceeds it is soon made and graded
+PAIRS_LIMIT = 3 * 50_000 * SMALL_LIMIT  #: of characters, for calls, texts and the report together
 
 
 class Spy:
@@ -94,25 +96,25 @@ def near_texts(rng, count, characters, changes):
     ]
 
 
-#: Each takes all of a budget, or it would not show that there is a limit.
+#: Each takes all of a small budget, or it would not show that there is a limit.
 HOSTILE = {
-    "near-duplicate calls with long arguments": lambda rng: near_calls(rng, 420, 3_900, 500),
+    "near-duplicate calls with long arguments": lambda rng: near_calls(rng, 210, 3_900, 500),
     "near-duplicate calls with two long arguments": lambda rng: calls(
-        ("edit", {"old": letters(rng, 3_900), "new": "x" * 3_900}, "Error: no") for _ in range(300)
+        ("edit", {"old": letters(rng, 3_900), "new": "x" * 3_900}, "Error: no") for _ in range(150)
     ),
-    "near-duplicate short calls": lambda rng: near_calls(rng, 20_000, 250, 40),
-    "near-duplicate long texts": lambda rng: near_texts(rng, 300, 3_900, 900),
-    "a loop of near-duplicate long texts": lambda rng: near_texts(rng, 1_600, 3_900, 100),
-    "near-duplicate short texts": lambda rng: near_texts(rng, 8_000, 190, 40),
+    "near-duplicate short calls": lambda rng: near_calls(rng, 5_000, 250, 40),
+    "near-duplicate long texts": lambda rng: near_texts(rng, 160, 3_900, 900),
+    "a loop of near-duplicate long texts": lambda rng: near_texts(rng, 550, 3_900, 100),
+    "near-duplicate short texts": lambda rng: near_texts(rng, 3_000, 190, 40),
     "arguments of many parts": lambda rng: calls(
-        ("set", {f"k{key}": letters(rng, 9) for key in range(200)}, "Error: no") for _ in range(200)
+        ("set", {f"k{key}": letters(rng, 9) for key in range(200)}, "Error: no") for _ in range(120)
     ),
     "long results with much noise": lambda _: calls(
-        ("read", {"path": "a"}, f"{place} " + "1 s " * 3_000) for place in range(100)
+        ("read", {"path": "a"}, f"{place} " + "1 s " * 3_000) for place in range(25)
     ),
     "long results with many numbers": lambda _: calls(
         ("read", {"path": "a"}, "so it is " * 10 + f"7 {place * 7 % 5} " * 400)
-        for place in range(520)
+        for place in range(130)
     ),
 }
 
@@ -126,12 +128,13 @@ def work_on(steps):
 
 
 @pytest.mark.parametrize("shape", HOSTILE)
-def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy, budgets):
+def test_no_trace_makes_it_compare_more_than_the_limit(shape, spy, budgets, monkeypatch):
+    monkeypatch.setattr(work_budget, "WORK_LIMIT", SMALL_LIMIT)
     steps = HOSTILE[shape](random.Random(shape))
     result = GRADER.grade(Trace(None, tuple(steps), "test"))
     assert result["verdict"] in {"pass", "fail"}
     assert spy.pairs <= 1.1 * PAIRS_LIMIT
-    assert WORK_LIMIT <= max(budget.spent for budget in budgets) <= 1.1 * WORK_LIMIT
+    assert SMALL_LIMIT <= max(budget.spent for budget in budgets) <= 1.1 * SMALL_LIMIT
 
 
 def different_failures(count):
@@ -166,22 +169,33 @@ def _facts(step):
     return {name: getattr(step, name) for name in ("type", "name", "arguments", "output")}
 
 
-def test_more_steps_than_are_examined_are_no_pass():
-    count = STEPS_LIMIT + 1
-    steps = tuple(Step(id=f"u{place}", type="user", output=f"{place}") for place in range(count))
-    result = GRADER.grade(Trace(None, steps, "test"))
+@pytest.fixture
+def steps_limit(monkeypatch):
+    """A limit that is soon exceeded, on the steps that are examined."""
+    limit = 1_000
+    for module in (judgement, report):
+        monkeypatch.setattr(module, "STEPS_LIMIT", limit)
+    return limit
+
+
+def test_more_steps_than_are_examined_are_no_pass(steps_limit):
+    count = steps_limit + 1
+    steps = [Step(id="u", type="user", output="go on")] * count
+    result = GRADER.grade(Trace(None, tuple(steps), "test"))
     [entry] = result["evidence"]
     assert (result["verdict"], entry["check"]) == ("ungradable", "max_steps_examined")
-    assert (entry["limit"], entry["observed"]) == (STEPS_LIMIT, count)
+    assert (entry["limit"], entry["observed"]) == (steps_limit, count)
 
 
-def test_a_loop_among_more_steps_than_are_examined_is_found():
+def test_a_loop_among_more_steps_than_are_examined_is_found(steps_limit):
     step = {"type": "tool", "name": "get", "arguments": {"id": 1}, "output": "x"}
-    rest = tuple(Step(id=f"u{place}", type="user") for place in range(STEPS_LIMIT))
+    rest = (Step(id="u", type="user"),) * steps_limit
     loop = tuple(Step(id=f"t{place}", **step) for place in range(4))
     result = GRADER.grade(Trace(None, (*loop, *rest), "test"))
     assert result["verdict"] == "fail"
     assert [entry["check"] for entry in result["evidence"]] == ["loop", "max_steps_examined"]
+    result = GRADER.grade(Trace(None, (*rest, *loop), "test"))
+    assert [entry["check"] for entry in result["evidence"]] == ["max_steps_examined"]
 
 
 def test_very_long_arguments_are_equal_or_not():
