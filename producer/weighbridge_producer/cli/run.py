@@ -302,10 +302,19 @@ def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_jso
 def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
     if run.state.batch:
         err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
+    kept = []
     with suppress(OSError):
         for state in RunState.interrupted(state_root(settings)):
-            err.print(f"[dim]another interrupted run is kept in {shown(str(state.folder))}[/]")
+            kept.append(state.folder)
             state.release()
+    if kept:
+        others = (
+            "another interrupted run is"
+            if len(kept) == 1
+            else f"{len(kept)} other interrupted runs are"
+        )
+        where = kept[0] if len(kept) == 1 else kept[0].parent
+        err.print(f"[dim]{others} kept in {shown(str(where))}[/]")
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: bool) -> None:

@@ -152,14 +152,14 @@ def _not_gradable(rows: GraderSummary, outcome: str, jobs: int) -> _BrokenRule:
 
 def _failures(failed: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRule:
     rows, names = added(failed), ", ".join(row.label or "bad lines" for row in failed[:5])
-    name, seen = "no failed job", f"{rows.failed:,} of {rows.finished:,} failed"
+    seen = f"{rows.failed:,} of {rows.finished:,} failed"
     allows = "--min-pass-rate allows some"
     if any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
         seen += f" that no --min-pass-rate covers ({names})"
         allows = "add a --min-pass-rate for all jobs, or for the label"
     # Without a gate all jobs have to pass, and the summary shows the failed ones.
-    reason = f"{name}: {seen}; {allows}" if gates else ""
-    return _BrokenRule(_rule(name, f"none ({allows})", seen, FAILED), reason)
+    reason = f"{seen}, and none may; {allows}" if gates else ""
+    return _BrokenRule(_rule("no failed job", f"none ({allows})", seen, FAILED), reason)
 
 
 def _uncovered(
