@@ -1021,10 +1021,6 @@ def answers(texts: list[str], grader: str = "loop") -> bytes:
     )
 
 
-def _register(name: str, make: Callable[[int], bytes]) -> None:
-    HOSTILE[name] = make
-
-
 _OPENINGS = (
     "<tool_call>",
     "<function=a>",
@@ -1055,17 +1051,16 @@ _OPENINGS = (
     "<parameter=x>",
     "🔧",
 )
-for _place, _opening in enumerate(_OPENINGS):
-    _register(
-        f"one_text_of_openings_{_place}",
-        lambda s, opening=_opening: answers([opening * (s // len(orjson.dumps(opening)))]),
-    )
-    _register(
-        f"texts_of_openings_{_place}",
-        lambda s, opening=_opening: answers(
-            [opening * 40 + str(n) for n in range(s // (40 * len(orjson.dumps(opening)) + 60))]
-        ),
-    )
+#: Functions of a size in bytes; each returns texts of one of the openings after the other.
+OPENINGS: dict[str, Callable[[int], list[bytes]]] = {
+    "one text": lambda s: [
+        answers([opening * (s // len(orjson.dumps(opening)))]) for opening in _OPENINGS
+    ],
+    "many texts": lambda s: [
+        answers([opening * 40 + str(n) for n in range(s // (40 * len(orjson.dumps(opening)) + 60))])
+        for opening in _OPENINGS
+    ],
+}
 
 
 @hostile

@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
-from support.grading_costs import cost_of
-from support.hostile_inputs import HOSTILE
+from support.grading_costs import cost_of, costs_of
+from support.hostile_inputs import HOSTILE, OPENINGS
 
 pytestmark = pytest.mark.slow
 
@@ -35,17 +35,35 @@ def slowness():
     [(name, SIZE_BYTES) for name in HOSTILE] + [(name, MEGABYTE_BYTES) for name in AT_A_MEGABYTE],
 )
 def test_a_large_input_takes_neither_long_nor_much_memory(name, size_bytes):
-    cost = cost_of(whole(name, size_bytes))
-    assert cost.memory_bytes < size_bytes * MEMORY_BYTES_PER_BYTE
-    assert b'"status":"' in cost.result
-    if cost.seconds >= size_bytes * SECONDS_PER_BYTE:
+    line = whole(HOSTILE[name](size_bytes), size_bytes)
+    cost = cost_of(line)
+    assert_is_bounded(cost, size_bytes)
+    if not is_in_proportion(cost, size_bytes):
         # Work with a fixed bound may take more than a small input's share. A limit may reject the largest.
         for larger in LARGER_BYTES:
-            assert ends_in_time(whole(name, larger)), larger
+            assert ends_in_time(whole(HOSTILE[name](larger), larger)), larger
 
 
-def whole(name, size_bytes):
-    line = HOSTILE[name](size_bytes)
+@pytest.mark.parametrize("name", OPENINGS)
+def test_texts_that_only_begin_what_is_searched_for_take_neither_long_nor_much_memory(name):
+    lines = [whole(line, SIZE_BYTES) for line in OPENINGS[name](SIZE_BYTES)]
+    for place, cost in enumerate(costs_of(lines)):
+        assert_is_bounded(cost, SIZE_BYTES)
+        if not is_in_proportion(cost, SIZE_BYTES):
+            for larger in LARGER_BYTES:
+                assert ends_in_time(whole(OPENINGS[name](larger)[place], larger)), (place, larger)
+
+
+def assert_is_bounded(cost, size_bytes):
+    assert cost.memory_bytes < size_bytes * MEMORY_BYTES_PER_BYTE
+    assert b'"status":"' in cost.result
+
+
+def is_in_proportion(cost, size_bytes):
+    return cost.seconds < size_bytes * SECONDS_PER_BYTE
+
+
+def whole(line, size_bytes):
     assert len(line) < 1.4 * size_bytes
     return line
 
