@@ -24,12 +24,12 @@ from weighbridge.errors import JoinError, MappingError
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.joins import JoinSpec
-from weighbridge_producer.input.mapping.field_mapping import REST, FieldMapping
+from weighbridge_producer.input.mapping.field_mapping import GRADER, REST, FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import Constant, FirstOf, Path, Value
 from weighbridge_producer.input.yaml_file import YamlFile
 
-_KEYS = ("custom_id", "inputs", "metadata", "rows", "join")
+_KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "join")
 _JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT"
 _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
@@ -64,8 +64,7 @@ class _MappingReader:
                 hint = f"known keys: {', '.join(_KEYS)}"
                 self._file.fail(f"unknown key {str(key)[:80]!r}{meant}", root, key, hint)
         fields: list[tuple[str, Value]] = []
-        if "custom_id" in root:
-            fields.append(("custom_id", self._value(root, "custom_id")))
+        fields += [(key, self._value(root, key)) for key in ("custom_id", GRADER) if key in root]
         inputs = root.get("inputs")
         if not isinstance(inputs, CommentedMap):
             self._file.fail(

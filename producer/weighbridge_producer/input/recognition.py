@@ -21,8 +21,9 @@ from weighbridge_producer.input.first_rows import (
     under_keys,
 )
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
+from weighbridge_producer.input.mapping.field_mapping import GRADER
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
-from weighbridge_producer.input.mapping.row_values import MISSING
+from weighbridge_producer.input.mapping.row_values import MISSING, Path
 from weighbridge_producer.input.mapping.same_source import is_beside
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
 from weighbridge_producer.input.proposals.proposal import Proposal
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.dataset_shape import Shape
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -182,13 +184,24 @@ def recognise_rows(
         return None
     if shape and not mapping:
         proposal = _without_own_inputs(proposal, shape, seen.rows, needed)
-    where = seen.layout.rows if seen.layout else ""
-    if proposal.mapping and where:
-        proposal = replace(proposal, mapping=replace(proposal.mapping, rows=where))
+    if proposal.mapping:
+        mapping = replace(proposal.mapping, rows=seen.layout.rows if seen.layout else "")
+        if not graders:
+            mapping = _with_grader_of_rows(mapping, seen.rows)
+        proposal = replace(proposal, mapping=mapping)
     names = all(path in {name, f"inputs.{name}"} for name, path in proposal.fields.items())
     if names and not proposal.missing:
         return replace(seen, mapping=proposal.mapping)
     return replace(seen, proposal=proposal)
+
+
+def _with_grader_of_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMapping:
+    """Return a mapping that takes the grader of each row from a column `grader`, if all of its values are graders' ids."""
+    ids = default_registry().ids()
+    if not all(row.get(GRADER) in ids for row in rows):
+        return mapping
+    metadata = {name: value for name, value in mapping.metadata.items() if name != GRADER}
+    return replace(mapping, metadata=metadata, grader=Path(GRADER))
 
 
 def _proposal(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 GOOD = """
 custom_id: "{topic}-{id}"
+grader: judge
 inputs:
   agent_response: output.text
   expected_output: [expected, gold]
@@ -33,7 +34,7 @@ def read(tmp_path: Path, text: str) -> str:
 
 def test_a_file_says_what_the_option_says(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == (
-        "custom_id={topic}-{id},agent_response=output.text,expected_output=expected|gold,k:=3,"
+        "custom_id={topic}-{id},grader=judge,agent_response=output.text,expected_output=expected|gold,k:=3,"
         "metadata=topic,metadata=model.name"
     )
     assert read_mapping(tmp_path / "m.yaml").mapping.rows == "/results"

@@ -216,6 +216,27 @@ def test_a_known_shape_without_a_value_for_any_input_gets_a_proposal(tmp_path: P
     assert text == "custom_id=id,agent_response=outputs,expected_output=reference_outputs"
 
 
+def test_a_column_of_graders_is_proposed_if_the_command_names_none(tmp_path: Path) -> None:
+    table = b"id,answer,gold,grader\n1,yes,true,true-false\n2,Paris,Rome,string-match\n"
+    own = "custom_id=id,grader=grader,agent_response=answer,expected_output=gold"
+    other = "custom_id=id,agent_response=answer,expected_output=gold,metadata=grader"
+    assert proposed(tmp_path / "a.csv", table) == own
+    assert proposed(tmp_path / "a.csv", table, "string-match") == other
+    assert proposed(tmp_path / "a.csv", table.replace(b"true-false", b"a human")) == other
+    assert (
+        mapped(
+            tmp_path / "a.jsonl",
+            {
+                "custom_id": "1",
+                "agent_response": "a",
+                "expected_output": "a",
+                "grader": "string-match",
+            },
+        )["grader"]
+        == "string-match"
+    )
+
+
 @pytest.mark.parametrize("name", ["pasted lines", "table.txt"])
 def test_a_table_without_a_telling_ending_is_known_by_its_rows(name: str, tmp_path: Path) -> None:
     data = "id\toutput\tgold\n1\ta\ta\n2\tb\tc\n".encode("utf-16")

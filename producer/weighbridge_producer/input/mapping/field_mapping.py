@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 REST = "*"  #: a path that means all columns not used otherwise
 ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
+GRADER = (
+    "grader"  #: the field for the grader of a row; an input of that name is written `inputs.grader`
+)
 
 
 class ErrorOfRow(Protocol):
@@ -64,6 +67,8 @@ class CaseChange(Protocol):
         """Change the case of a row."""
 
 
+_NO_GRADER = (MISSING, None, "")
+
 #: Name, column or None, and the source of the value otherwise.
 _Field = tuple[str, str | None, Value]
 
@@ -72,8 +77,8 @@ _Field = tuple[str, str | None, Value]
 class FieldMapping:
     """A mapping of rows to cases.
 
-    `custom_id`, `inputs` and `metadata` define the fields of a case; `rows` is the JSON Pointer to the list of rows
-    in a document, unless the document is the list.
+    `custom_id`, `inputs`, `metadata` and `grader` define the fields of a case; `rows` is the JSON Pointer to the list of
+    rows in a document, unless the document is the list.
     """
 
     custom_id: Value
@@ -81,6 +86,7 @@ class FieldMapping:
     metadata: Mapping[str, Value] = field(default_factory=dict)
     takes_rest: bool = False  #: True if unused columns become metadata
     entries: Value | None = None  #: an object whose entries become metadata
+    grader: Value | None = None  #: the id of the grader of a row; without a value, the batch's own
     rows: str = ""
     table: TableForm = USUAL_FORM  #: what is said of tables in text
     name: str = ""  #: name of a built-in mapping, such as `promptfoo results`
@@ -129,6 +135,8 @@ class FieldMapping:
             metadata |= {key: value for key, value in row.items() if key not in self._used}
         if metadata:
             case["metadata"] = metadata
+        if self.grader and (grader := self.grader.of(row, number)) not in _NO_GRADER:
+            case["grader"] = grader
         if self.change:
             self.change.apply(case, row, number)
         return case
@@ -156,7 +164,10 @@ class FieldMapping:
     def fields(self) -> Iterable[tuple[str, Value]]:
         """Yield the name and value of each field."""
         yield "custom_id", self.custom_id
-        yield from self.inputs.items()
+        if self.grader:
+            yield GRADER, self.grader
+        for name, value in self.inputs.items():
+            yield f"inputs.{GRADER}" if name == GRADER else name, value
         for name, value in self.metadata.items():
             yield f"metadata.{name}", value
         if self.entries:

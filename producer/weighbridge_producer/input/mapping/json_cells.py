@@ -20,18 +20,15 @@ from weighbridge_producer.input.mapping.row_values import (
     Row,
     Value,
     json_within,
-    strict_json,
 )
+from weighbridge_producer.input.mapping.written_values import PYTHON_TEXT, strict_json
 
 _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
 #: Of a list in Python's notation, which takes longer to read than JSON.
 _PYTHON_CHARACTERS = 64 * KIB
-#: A text as Python's `repr` writes it.
-_ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
-_LITERAL = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"
 #: Lists of Python have commas, and arrays of NumPy spaces, between texts; Python would join the latter.
-_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{_LITERAL}(?:(?:\s*,\s*|\s+){_LITERAL})*+\s*\]")
+_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{PYTHON_TEXT}(?:(?:\s*,\s*|\s+){PYTHON_TEXT})*+\s*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def value_in(text: str) -> Any:
     if len(text) > _PYTHON_CHARACTERS or not _TEXTS_OF_PYTHON.fullmatch(text.strip()):
         return MISSING
     try:
-        return [ast.literal_eval(literal) for literal in re.findall(_LITERAL, text)]
+        return [ast.literal_eval(literal) for literal in re.findall(PYTHON_TEXT, text)]
     except SyntaxError:  # a character beyond the last one of Unicode
         return MISSING
 

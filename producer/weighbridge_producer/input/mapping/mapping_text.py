@@ -14,7 +14,12 @@ import orjson
 
 from weighbridge.errors import MappingError
 from weighbridge.text import shorten
-from weighbridge_producer.input.mapping.field_mapping import ENTRIES, REST, FieldMapping
+from weighbridge_producer.input.mapping.field_mapping import (
+    ENTRIES,
+    GRADER,
+    REST,
+    FieldMapping,
+)
 from weighbridge_producer.input.mapping.row_values import (
     ADDED,
     ROW_NUMBER,
@@ -87,6 +92,7 @@ class _Fields:
         self._inputs: dict[str, Value] = {}
         self._metadata: dict[str, Value] = {}
         self._entries: Value | None = None
+        self._grader: Value | None = None
         self._takes_rest = False
 
     def add_text(self, text: str) -> None:
@@ -108,6 +114,10 @@ class _Fields:
             if self._custom_id:
                 raise MappingError("custom_id is mapped twice", "give it one path")
             self._custom_id = value
+        elif name == GRADER:
+            if self._grader:
+                raise MappingError("grader is mapped twice", "give it one path")
+            self._grader = value
         elif name == "metadata" and value == Path(REST):
             self._takes_rest = True
         elif name == "metadata":
@@ -141,7 +151,7 @@ class _Fields:
 
     def added(self) -> frozenset[str]:
         """Return the values that the fields use and a row does not have by itself."""
-        single = [value for value in (self._custom_id, self._entries) if value]
+        single = [value for value in (self._custom_id, self._grader, self._entries) if value]
         values = [*single, *self._inputs.values(), *self._metadata.values()]
         return ADDED & {path.text for value in values for path in value.paths()}
 
@@ -158,7 +168,9 @@ class _Fields:
         if not inputs:
             raise MappingError("the mapping has no inputs", "add agent_response=PATH, for example")
         _refuse_same(inputs)
-        made = FieldMapping(custom_id, inputs, self._metadata, self._takes_rest, self._entries)
+        made = FieldMapping(
+            custom_id, inputs, self._metadata, self._takes_rest, self._entries, self._grader
+        )
         if base is None:
             return made
         return replace(
@@ -166,6 +178,7 @@ class _Fields:
             metadata={**base.metadata, **self._metadata},
             takes_rest=base.takes_rest or self._takes_rest,
             entries=self._entries or base.entries,
+            grader=self._grader or base.grader,
             rows=base.rows,
             name=base.name,
             others=base.others,

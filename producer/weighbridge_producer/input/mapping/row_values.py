@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-import jiter
 import orjson
+
+from weighbridge_producer.input.mapping.written_values import json_or_python
 
 ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
 KEY = "@key"  #: a path that means the key under which a row stands in a JSON document
@@ -184,21 +185,13 @@ def is_binary(value: object) -> bool:
 
 
 def json_within(value: Any) -> Any:
-    """Return the object or list that a text contains as JSON; any other value unchanged."""
+    """Return the object or list that a text contains as JSON or in Python's notation; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in _JSON_STARTS:
         try:
-            return strict_json(value)
+            return json_or_python(value)
         except ValueError:
             pass
     return value
-
-
-def strict_json(text: str) -> Any:
-    """Parse the JSON that a text contains as strictly as that of lines, except that integers may be of any size.
-
-    Raises ValueError, also for a key that occurs twice in one object.
-    """
-    return jiter.from_json(text.encode(), catch_duplicate_keys=True, allow_inf_nan=False)
 
 
 def _step(value: Any, part: str) -> Any:

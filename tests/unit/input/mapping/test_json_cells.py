@@ -152,7 +152,7 @@ def test_of_several_answers_the_first_is_proposed_where_only_one_is_taken(tmp_pa
     assert agents.fields["agent_response"] == "output.0"
     assert "only the first of several" in agents.caution
     python = [(output, gold.replace('"', "'")) for output, gold in cells]
-    assert proposal_for(tmp_path / "c.csv", python, BOOLEAN).fields["expected_output"] == "gold"
+    assert proposal_for(tmp_path / "c.csv", python, BOOLEAN).fields["expected_output"] == "gold.0"
 
 
 @pytest.mark.parametrize(

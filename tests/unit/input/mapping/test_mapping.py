@@ -21,11 +21,28 @@ ROW = {
     "nothing": None,
     "json": '{"text": "Lyon", "all": [1, {"x": 2}]}',
     "cut": '{"text": "Lyon"',
+    "repr": """[{'text': "it's", 'ok': True, 'n': None}, {'text': 'a \\'b\\' \\xe9'}]""",
 }
 
 
 def case(text: str, row: dict[str, Any] = ROW, number: int = 1) -> dict[str, Any]:
     return parse_mapping([text]).case(row, number)
+
+
+@pytest.mark.parametrize(
+    ("row", "grader"),
+    [
+        ({"judge": "true-false"}, {"grader": "true-false"}),
+        ({"judge": ""}, {}),
+        ({"judge": None}, {}),
+        ({}, {}),
+    ],
+)
+def test_a_row_may_name_its_grader(row: dict[str, Any], grader: dict[str, str]) -> None:
+    made = case("custom_id=@row,agent_response=a,grader=judge", {"a": "yes"} | row)
+    assert made == {"custom_id": "1", "inputs": {"agent_response": "yes"}} | grader
+    made = case("custom_id=@row,inputs.grader=judge", {"judge": "x"})
+    assert made == {"custom_id": "1", "inputs": {"grader": "x"}}
 
 
 def test_paths_lead_to_the_fields_of_a_case() -> None:
@@ -51,6 +68,10 @@ def test_paths_lead_to_the_fields_of_a_case() -> None:
         ("@row", 12),
         ("json.text", "Lyon"),
         ("json.all.1.x", 2),
+        ("repr.0.text", "it's"),
+        ("repr.0.ok", True),
+        ("repr.0.n", None),
+        ("repr.-1.text", "a 'b' é"),
         ("gone|output.text|answer", "Paris"),
         ("nothing|answer", "paris"),
         ("{topic}/{id}", "geo/7"),
