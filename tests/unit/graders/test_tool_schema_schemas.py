@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from time import process_time
 
 import pytest
@@ -13,7 +10,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
+from support.deep_values import judge_deep_values
 from support.generated import examples
+from support.preloaded import forked_call
 from weighbridge.graders.tool_schema import ToolSchemaGrader
 from weighbridge.graders.tool_schema.json_data import json_data
 from weighbridge.graders.tool_schema.patterns import compiled_states_of
@@ -301,34 +300,34 @@ def chain(length):
 
 
 ENDLESS = {
-    "doubling allOf": (doubling(60, "allOf"), {}),
-    "doubling oneOf": (doubling(60, "oneOf"), {}),
-    "doubling anyOf": (doubling(60, "anyOf"), 5),
-    "a tree of alternatives": (TREE, nested(200)),
-    "nested unevaluatedProperties": (unevaluated(60), {"a": 1}),
-    "a long chain": (chain(10_000), {}),
-    "deep data times a chain": (
+    "doubling allOf": lambda: (doubling(60, "allOf"), {}),
+    "doubling oneOf": lambda: (doubling(60, "oneOf"), {}),
+    "doubling anyOf": lambda: (doubling(60, "anyOf"), 5),
+    "a tree of alternatives": lambda: (TREE, nested(200)),
+    "nested unevaluatedProperties": lambda: (unevaluated(60), {"a": 1}),
+    "a long chain": lambda: (chain(10_000), {}),
+    "deep data times a chain": lambda: (
         {**chain(100), "properties": {"a": {"$ref": "#"}}},
         nested(200),
     ),
-    "a counted automaton": ({"pattern": "^[01]*1[01]{5000}2$"}, "01" * 500_000),
-    "another": ({"pattern": "(0|1|01|10){5000}2"}, "01" * 50_000),
-    "a nested count": ({"pattern": "((a{100}){100}b*)*c"}, "a" * 50_000),
-    "stepping back": ({"pattern": "^(?:a|a(?=a|b))+c$"}, "a" * 40 + "b"),
-    "stepping back often": (
+    "a counted automaton": lambda: ({"pattern": "^[01]*1[01]{5000}2$"}, "01" * 500_000),
+    "another": lambda: ({"pattern": "(0|1|01|10){5000}2"}, "01" * 50_000),
+    "a nested count": lambda: ({"pattern": "((a{100}){100}b*)*c"}, "a" * 50_000),
+    "stepping back": lambda: ({"pattern": "^(?:a|a(?=a|b))+c$"}, "a" * 40 + "b"),
+    "stepping back often": lambda: (
         {"items": {"pattern": "^(?:a|a(?=a|b))+c$"}},
         ["a" * 40 + "b"] * 50_000,
     ),
-    "looking ahead from everywhere": ({"pattern": "(?=.*x)y"}, "a" * 200_000),
-    "numbers against a long enum": (
+    "looking ahead from everywhere": lambda: ({"pattern": "(?=.*x)y"}, "a" * 200_000),
+    "numbers against a long enum": lambda: (
         {"items": {"enum": list(range(10_000))}},
         [0.5] * 10_000,
     ),
-    "objects against a long enum": (
+    "objects against a long enum": lambda: (
         {"items": {"enum": [{"a": ["x"] * 100, "b": n} for n in range(1_000)]}},
         [{"a": ["x"] * 100, "b": -1}] * 10_000,
     ),
-    "branches against a long array": (
+    "branches against a long array": lambda: (
         {"items": {"anyOf": [{"const": number} for number in range(5_000)]}},
         [-1] * 50_000,
     ),
@@ -338,7 +337,7 @@ ENDLESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_what_could_take_for_ever_is_not_decided_and_that_at_once(name):
-    schema, value = ENDLESS[name]
+    schema, value = ENDLESS[name]()
     begun = process_time()
     assert isinstance(judge(schema, value), Undecided)
     assert process_time() - begun < SECONDS
@@ -352,9 +351,9 @@ def test_a_pattern_that_is_given_up_decides_nothing_wherever_it_stands(wrap):
 
 
 BIG = {
-    "catastrophic": ({"pattern": "(a+)+$"}, "a" * 1_000_000 + "b", False),
-    "another": ({"pattern": "(x+x+)+y"}, "x" * 100_000, False),
-    "10,000 properties": (
+    "catastrophic": lambda: ({"pattern": "(a+)+$"}, "a" * 1_000_000 + "b", False),
+    "another": lambda: ({"pattern": "(x+x+)+y"}, "x" * 100_000, False),
+    "10,000 properties": lambda: (
         {
             "properties": {f"p{n}": {"type": "integer"} for n in range(10_000)},
             "required": [f"p{n}" for n in range(10_000)],
@@ -363,25 +362,25 @@ BIG = {
         {f"p{n}": n for n in range(10_000)},
         True,
     ),
-    "100,000 options": ({"enum": list(range(100_000))}, 99_999, True),
-    "100,000 options, and a fraction": ({"enum": list(range(100_000))}, 0.5, False),
-    "about 1 MB": ({"properties": {f"p{n:05}": {"description": "x" * 70} for n in range(9_000)}}, {}, True),
-    "100,000 items": ({"items": {"type": "integer"}}, [1] * 100_000, True),
-    "20,000 unique integers over 64 bits": (
+    "100,000 options": lambda: ({"enum": list(range(100_000))}, 99_999, True),
+    "100,000 options, and a fraction": lambda: ({"enum": list(range(100_000))}, 0.5, False),
+    "about 1 MB": lambda: ({"properties": {f"p{n:05}": {"description": "x" * 70} for n in range(9_000)}}, {}, True),
+    "100,000 items": lambda: ({"items": {"type": "integer"}}, [1] * 100_000, True),
+    "20,000 unique integers over 64 bits": lambda: (
         {"uniqueItems": True},
         [2**64 + (n << 16) for n in range(20_000)],
         True,
     ),
-    "10 MB of text": ({"properties": {"path": {"pattern": "^/[a-z/]+$"}}}, {"path": "/a", "text": "x" * 10_000_000}, True),
-    "a deep tree": ({"properties": {"a": {"$ref": "#"}}}, nested(250), True),
-    "deep, through an array": ({"properties": {"a": {"items": {"$ref": "#"}}}}, {"a": [nested(200)]}, True),
-    "deep schema": (nested(200, {}, "not"), {}, True),
-    "2,000 addresses": (
+    "10 MB of text": lambda: ({"properties": {"path": {"pattern": "^/[a-z/]+$"}}}, {"path": "/a", "text": "x" * 10_000_000}, True),
+    "a deep tree": lambda: ({"properties": {"a": {"$ref": "#"}}}, nested(250), True),
+    "deep, through an array": lambda: ({"properties": {"a": {"items": {"$ref": "#"}}}}, {"a": [nested(200)]}, True),
+    "deep schema": lambda: (nested(200, {}, "not"), {}, True),
+    "2,000 addresses": lambda: (
         {"items": {"pattern": "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$"}},
         ["some.one@example.com"] * 2_000,
         True,
     ),
-    "a recursive filter": (
+    "a recursive filter": lambda: (
         {
             "$ref": "#/$defs/f",
             "$defs": {
@@ -406,7 +405,7 @@ BIG = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BIG)
 def test_what_is_merely_big_is_judged_at_once(name):
-    schema, value, is_valid = BIG[name]
+    schema, value, is_valid = BIG[name]()
     begun = process_time()
     assert judge(schema, value) is is_valid
     assert process_time() - begun < SECONDS
@@ -521,59 +520,13 @@ def test_schemas_of_one_trace_that_take_long_to_compile_together_are_given_up():
 
 # What could kill the process
 
-DEADLY = """
-import sys, threading
-from weighbridge.graders.tool_schema import ToolSchemaGrader
-from weighbridge.traces import Step, Trace
-
-def nested(depth, leaf, wrap):
-    for _ in range(depth):
-        leaf = wrap(leaf)
-    return leaf
-
-schemas = [
-    {}, True, {"$ref": "#"}, {"properties": {"a": {"$ref": "#"}}}, {"additionalProperties": {"$ref": "#"}},
-    {"properties": {"a": {"items": {"$ref": "#"}}}}, {"uniqueItems": True}, {"const": {"a": 1}},
-    {"oneOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"type": "string"}}}]},
-    {"$dynamicAnchor": "x", "additionalProperties": {"$dynamicRef": "#x"}},
-    {"unevaluatedProperties": {"$ref": "#"}}, nested(5_000, {}, lambda inner: {"not": inner}),
-    nested(250, {}, lambda inner: {"oneOf": [inner]}), nested(120, {}, lambda inner: {"properties": {"a": inner}}),
-]
-values = [
-    nested(depth, leaf, wrap)
-    for depth in (100, 200, 254, 5_000, 100_000) for leaf in (1, {}) for wrap in (lambda x: {"a": x}, lambda x: {"a": [x]}, lambda x: [x])
-]
-def judge():
-    for schema in schemas:
-        try:
-            grader = ToolSchemaGrader(config={"schemas": {"t": schema}})
-        except ValueError:
-            grader = None
-        for value in values:
-            step = Step(id="a", type="tool", name="t", arguments=value if type(value) is dict else {"a": value})
-            trace = Trace(id=None, format="x", steps=(step,))
-            if grader:
-                assert grader.grade(trace)["verdict"] in {"pass", "fail", "ungradable"}
-    print("survived", flush=True)
-judge()
-thread = threading.Thread(target=judge)
-thread.start()
-thread.join()
-"""
-
 
 @pytest.mark.slow
 def test_nothing_overflows_the_stack_of_the_main_thread_or_of_another():
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    done = subprocess.run(
-        [sys.executable, "-c", DEADLY],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
-    assert (done.returncode, done.stdout) == (0, 2 * "survived\n"), done.stderr[-500:]
+    with forked_call(judge_deep_values) as (receiver, process):
+        judged = [receiver.recv() for _ in range(2)]
+        process.join()
+    assert (judged, process.exitcode) == ([330, 330], 0)
 
 
 def test_arguments_too_deep_for_any_judgement_are_ungradable():
