@@ -89,7 +89,7 @@ def test_the_groups_and_rates_of_two_batches_are_shown(
         ",", " ,"
     ).replace("  ", " ").replace("unchanged ,", "unchanged,")
     [row] = page.root.one("section", **{"aria-labelledby": "rates"}).one("tbody").all("tr")
-    assert "75.0% [30.1, 95.4]" in row.text
+    assert "75.0% [30.1,\u00a095.4]" in row.text
     chosen = [o.attributes["value"] for o in page.root.all("option") if "selected" in o.attributes]
     assert chosen == [two[0].id, two[1].id]
 
