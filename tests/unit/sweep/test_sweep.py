@@ -80,7 +80,7 @@ def swept(found: list[ResultRow], param: str, label: str = "budget") -> Sweep:
 def test_a_limit_gives_what_grading_again_with_it_gives(param: str) -> None:
     chance = random.Random(param)
     cases = [
-        orjson.dumps({"custom_id": f"q{n}", "inputs": {"trace": trace(chance)}}) for n in range(150)
+        orjson.dumps({"custom_id": f"q{n}", "inputs": {"trace": trace(chance)}}) for n in range(80)
     ]
     others = {name: PARAMS[name] for name in chance.sample(sorted(PARAMS), 3) if name != param}
     for in_force in (PARAMS[param], PARAMS[param] / 4 if param == "max_cost_usd" else 1):
