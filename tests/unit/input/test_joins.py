@@ -495,13 +495,13 @@ def test_memory_does_not_grow_with_the_joined_file(tmp_path: FilePath) -> None:
     file = tmp_path / "gold.csv"
     with file.open("w") as out:
         out.write("key,answer\n")
-        out.writelines(f"q{number},{'x' * 4000}\n" for number in range(5_000))
+        out.writelines(f"q{number},{'x' * 4000}\n" for number in range(1_500))
     tracemalloc.start()
     both = joins(file)
-    assert len(cases(joined([{"id": "q4999"}], both))) == 1
+    assert len(cases(joined([{"id": "q1499"}], both))) == 1
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert file.stat().st_size > 19 * MIB
+    assert file.stat().st_size > 5 * MIB
     assert peak < 2.5 * MIB, f"{peak / KIB:,.0f} KiB"
 
 

@@ -119,13 +119,11 @@ def test_a_document_that_breaks_off_is_truncated_behind_its_rows() -> None:
 
 def test_memory_does_not_grow_with_the_document() -> None:
     row = b'"q%d": {"pred": "' + b"a" * 2000 + b'"},\n'
-    data = b"{" + b"".join(row % number for number in range(10_000)) + b'"end": {}}'
+    data = b"{" + b"".join(row % number for number in range(2_000)) + b'"end": {}}'
     stream = io.BytesIO(data)
     tracemalloc.start()
     try:
-        assert (
-            sum(1 for _ in RowReader("a.json", Settings(), added=["@key"]).read(stream)) == 10_001
-        )
+        assert sum(1 for _ in RowReader("a.json", Settings(), added=["@key"]).read(stream)) == 2_001
         assert tracemalloc.get_traced_memory()[1] < 1.5 * MIB
     finally:
         tracemalloc.stop()
