@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,13 @@ PATHS_BEGIN_IN = [
 INTERNAL = {"WEIGHBRIDGE_LIFELINE_FD", "WEIGHBRIDGE_COMPLETE", "WEIGHBRIDGE_PACKAGE"}
 
 
+@cache
 def read(page: str) -> str:
     """Return a page with its generated parts."""
     return fill((ROOT / page).read_text(encoding="utf-8"))
 
 
+@cache
 def rows(page: str) -> dict[str, str]:
     """Return, for each table row, the first cell without backticks, and the other cells unchanged."""
     return {

@@ -8,8 +8,9 @@ import sys
 import tomllib
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -99,10 +100,11 @@ def test_constraints_pin_every_requirement_within_its_range() -> None:
 def modules_of(distribution: str) -> set[str]:
     """Return the names of the modules and packages that an installed distribution has, or else its own name."""
     try:
-        found = files(distribution) or ()
-    except PackageNotFoundError:
+        record = metadata.distribution(distribution).read_text("RECORD") or ""
+    except metadata.PackageNotFoundError:
         return {distribution}
-    return {path.parts[0].partition(".")[0] for path in found if path.suffix in {".py", ".so"}}
+    found = re.findall(r"^([^./,]+)[^,]*\.(?:py|so),", record, re.MULTILINE)
+    return set(found)
 
 
 def test_every_imported_distribution_is_a_declared_dependency() -> None:
@@ -132,12 +134,20 @@ def test_every_imported_distribution_is_a_declared_dependency() -> None:
 
 def imported_modules(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text()).body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
     return {name.partition(".")[0] for name in names}
+
+
+def statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a block and of the blocks in it."""
+    for statement in block:
+        yield statement
+        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(statement, inner, []))
 
 
 def test_the_changelog_has_a_place_for_what_comes_next() -> None:
