@@ -17,7 +17,7 @@ from support.workers import PLUGINS
 if TYPE_CHECKING:
     from support.cli import Cli
 
-LINES = 40
+LINES = 10
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ def unseen_worker(cli: Cli, seen: set[int]) -> psutil.Process | None:
 
 
 @pytest.mark.slow
-def test_embedded_brings_everything_submits_and_names_a_failure(cli: Cli, cases: Path) -> None:
+def test_embedded_brings_everything_submits_names_a_failure_and_has_the_batch_at_the_next_start(
+    cli: Cli, cases: Path
+) -> None:
     with serve(cli, "--embedded", "--workers", "1", "--submit", str(cases)) as service:
         batch = service.await_line("submitted: ").rsplit("/", 1)[1]
         assert service.await_line("graded: ") == "graded: 1 of 2 jobs passed, 1 failed"
@@ -65,6 +67,11 @@ def test_embedded_brings_everything_submits_and_names_a_failure(cli: Cli, cases:
         assert "Rome" in shown.text
         status, err = service.end()
         assert (status, err) == (0, "")
+    cli.await_silence()
+    with serve(cli, "--embedded", "--workers", "1") as service:
+        state = requests.get(f"{service.url}/api/batches/{batch}").json()
+        assert state["status"] == "completed"
+        service.end()
     cli.await_silence()
 
 
@@ -84,19 +91,6 @@ def test_rows_are_submitted_with_a_mapping_and_all_outcomes_are_counted(cli: Cli
 
 
 @pytest.mark.slow
-def test_batches_of_an_embedded_server_are_there_at_the_next_start(cli: Cli, cases: Path) -> None:
-    with serve(cli, "--embedded", "--workers", "1", "--submit", str(cases)) as service:
-        batch = service.await_line("submitted: ").rsplit("/", 1)[1]
-        service.await_line("graded: ")
-        service.end()
-    with serve(cli, "--embedded", "--workers", "1") as service:
-        state = requests.get(f"{service.url}/api/batches/{batch}").json()
-        assert state["status"] == "completed"
-        service.end()
-    cli.await_silence()
-
-
-@pytest.mark.slow
 def test_ctrl_c_ends_everything_and_leaves_no_process(cli: Cli) -> None:
     with serve(cli, "--embedded", "--workers", "2", preloaded=False) as service:
         eventually(lambda: len(cli.processes()) >= 5, 60, "server, worker and children")
@@ -107,25 +101,21 @@ def test_ctrl_c_ends_everything_and_leaves_no_process(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_service_takes_its_server_and_workers_with_it(cli: Cli) -> None:
+def test_a_service_shares_its_folder_with_no_other_and_takes_its_server_and_workers_with_it_if_killed(
+    cli: Cli,
+) -> None:
     with serve(cli, "--embedded", "--workers", "1") as service:
         eventually(cli.worker, 30, "the worker")
+        ended = cli("serve", "--embedded", "--port", "0")
+        assert ended.status == 1
+        assert "another private server" in ended.err
+        assert cli.worker()
         service.kill()
         cli.await_silence(10)
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_started_again(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1") as service:
-        first = eventually(cli.worker, 30, "the worker")
-        first.kill()
-        assert eventually(lambda: unseen_worker(cli, {first.pid}), 30, "another worker")
-        service.end()
-    cli.await_silence()
-
-
-@pytest.mark.slow
-def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: Cli) -> None:
+def test_a_worker_that_dies_is_started_again_until_the_service_ends_and_says_why(cli: Cli) -> None:
     with serve(cli, "--embedded", "--workers", "1") as service:
         seen = {0}
         for _ in range(6):
@@ -136,14 +126,6 @@ def test_workers_that_die_again_and_again_end_the_service_and_it_says_why(cli: C
         assert status == 1
         assert "the workers exited 6 times" in err
     cli.await_silence()
-
-
-def test_two_services_do_not_share_one_folder(cli: Cli) -> None:
-    with serve(cli, "--embedded", "--workers", "1") as service:
-        ended = cli("serve", "--embedded", "--port", "0")
-        assert ended.status == 1
-        assert "another private server" in ended.err
-        service.end()
 
 
 # --- A shared server --------------------------------------------------------------------------------
@@ -183,12 +165,6 @@ def test_an_address_that_others_reach_needs_keys_and_says_how_to_make_one(
         assert "off" not in said
         address = service.url.replace("0.0.0.0", "127.0.0.1")
         assert requests.get(f"{address}/api/batches").status_code == 401
-        service.end()
-
-
-def test_keys_can_be_asked_for_on_this_machine_too(cli: Cli, server: EmbeddedServer) -> None:
-    with serve(cli, "--require-keys", redis_url=server.url) as service:
-        assert requests.get(f"{service.url}/api/batches").status_code == 401
         service.end()
 
 
@@ -262,7 +238,9 @@ def test_the_help_of_the_command_line_loads_no_web_framework(cli: Cli) -> None:
 # --- Keys -------------------------------------------------------------------------------------------
 
 
-def test_a_key_is_made_shown_once_listed_and_revoked(cli: Cli, own_server: EmbeddedServer) -> None:
+def test_a_key_is_made_shown_once_listed_asked_for_and_revoked(
+    cli: Cli, own_server: EmbeddedServer
+) -> None:
     made = cli("keys", "make", "ci", "--role", "submit", "--days", "2", redis_url=own_server.url)
     assert made.status == 0
     token = made.out.strip()
@@ -274,6 +252,7 @@ def test_a_key_is_made_shown_once_listed_and_revoked(cli: Cli, own_server: Embed
     assert key["expires_at"] - key["created_at"] == pytest.approx(2 * 24 * 3600)
     assert token.split("_", 2)[2] not in listed.out
     with serve(cli, "--require-keys", redis_url=own_server.url) as service:
+        assert requests.get(f"{service.url}/api/batches").status_code == 401
         headers = {"Authorization": f"Bearer {token}"}
         assert requests.get(f"{service.url}/api/batches", headers=headers).status_code == 200
         revoked = cli("keys", "revoke", key["id"], redis_url=own_server.url)

@@ -6,16 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from weighbridge.grading.line_grader import grade_lines
+from weighbridge.settings import read_settings
+from weighbridge_producer.input.graders_file import read_graders
+from weighbridge_producer.input.source import Source
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-@pytest.fixture
-def results(cli, tmp_path: Path) -> str:
-    cli(
-        *("run", str(EXAMPLES / "traces"), "--graders", str(EXAMPLES / "trace_graders.yaml")),
-        *("-o", "results.jsonl"),
-    )
-    return "results.jsonl"
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of the results of the example traces."""
+    path = tmp_path_factory.mktemp("results") / "results.jsonl"
+    lines = (line.raw for line in Source(EXAMPLES / "traces", read_settings()))
+    graders = read_graders(EXAMPLES / "trace_graders.yaml")
+    path.write_bytes(b"".join(grade_lines(lines, graders)))
+    return str(path)
 
 
 def test_each_limit_has_a_row_with_its_pass_rate(cli, results) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
-MANY = 15_000  #: enough jobs to interrupt their submission half-way
+MANY = 8_000  #: enough jobs to interrupt their submission half-way
 IN_SMALL_CHUNKS = Settings(chunk_limit_jobs=CHUNK_JOBS)
 RECOVERY_LIMIT_SECONDS = 30  #: guaranteed with default settings
 

@@ -66,7 +66,7 @@ TARGETS: dict[str, Callable[[WorkerProcess, int], None]] = {
 def test_three_signals_during_a_healthy_job_leave_it_and_its_attempt_alone(
     own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path, target: str
 ) -> None:
-    worker, path = start_worker(own_server.url), tmp_path / "attempts"
+    worker, path = start_worker(own_server.url, 1), tmp_path / "attempts"
     with Client(own_server.url) as client:
         batch = client.submit([reporting_case(path, 6.0)])
         child = await_attempt(path, 1)

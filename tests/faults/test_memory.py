@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 MB = 1_000_000
 SENTENCE = "The quick brown fox jumps over the lazy dog. "
-#: Texts with different ratios of memory to the line's bytes: 1 to 1, 2 to 3, 4 to 4, and 4 to 1.
+#: Texts with different ratios of memory to the line's bytes: 1 to 1 in many characters, 1 to 1 in few, and 1 to 6.
 TEXTS = {
     "plain": SENTENCE,
-    "Chinese": "\u4e2d\u6587\u7b54\u6848",
     "emoji": "\U0001f600\U0001f680",
     "control characters": "\u0001",
 }

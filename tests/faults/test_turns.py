@@ -58,7 +58,7 @@ def test_a_small_batch_does_not_wait_for_a_large_one(
     start_linked(2)
     plan = plain(Plan("small", "aimed"), 10)
     with Client(url_of(store_server)) as client:
-        large = submit_busy_batch(client, 6_000, 0.02)
+        large = submit_busy_batch(client, 2_000, 0.03)
         submitted_at = time.monotonic()
         batch = client.submit(cases_of(plan))
         wait_for_end(batch, 20)

@@ -46,9 +46,9 @@ def test_a_job_that_kills_its_whole_worker_is_errored_alone_and_another_batch_go
     ):
         batch = client.submit(cases)
         eventually(lambda: worker.starts > 1, 60, "the first death")
-        other = client.submit(true_false_cases(1000))
+        other = client.submit(true_false_cases(AROUND))
         other.wait(60)
-        assert_graded_right(results_by_id(other), 1000)
+        assert_graded_right(results_by_id(other), AROUND)
         batch.wait(200)
         print(f"{worker.starts} starts")
         results = results_by_id(batch)

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from support.cli import Cli
 
 CHUNK_JOBS = 25
-QUICK, SLEEPY = 960, 40
+QUICK, SLEEPY = 480, 20
 COUNT = QUICK + SLEEPY
-_SLEEP_SECONDS = 0.1
+_SLEEP_SECONDS = 0.2
 
 
 def write_unhurried(cli: Cli, path: Path) -> Path:
     """Write cases that take two workers two seconds, and configure the command line for them.
 
-    Results arrive from the start, with one chunk every 50 ms.
+    Results arrive from the start, with one chunk every 100 ms.
     """
     cli.environment |= {
         "PYTHONPATH": os.pathsep.join((str(PLUGINS), os.environ.get("PYTHONPATH", ""))),
