@@ -259,9 +259,11 @@ def store(server: EmbeddedServer) -> Iterator[Store]:
     store.close()
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:
     """Remove the user's settings from the environment."""
-    for name in list(os.environ):
-        if name.startswith("WEIGHBRIDGE_"):
-            monkeypatch.delenv(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("WEIGHBRIDGE_"):
+                patch.delenv(name)
+        yield
