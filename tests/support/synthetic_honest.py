@@ -408,6 +408,38 @@ def walking(rng: Random) -> Events:
     ]
 
 
+def boards_of_known_rows(rng: Random) -> Events:
+    """A puzzle whose rows were all seen before, in arrangements that were not."""
+    rows = ["| x . . |", "| . x . |", "| . . x |", "| x x . |", "| . x x |", "| x . x |"]
+    boards = sorted({tuple(rng.sample(rows, 5)) for _ in range(rng.randint(20, 40))})
+    return [
+        Call("push", {"box": number % 4 + 1}, "\n".join(board))
+        for number, board in enumerate(boards)
+    ]
+
+
+def back_through_known_rooms(rng: Random) -> Events:
+    """A walk through rooms by doors with names, and the way back."""
+    rooms = ["\n".join((f"The {token(rng)}", page(rng, 3))) for _ in range(rng.randint(12, 16))]
+    doors = [token(rng, 9) for _ in rooms]
+    there = [Call("pass", {"door": door}, room) for door, room in zip(doors, rooms, strict=True)]
+    back = zip(doors[:0:-1], rooms[-2::-1], strict=True)
+    return [*there, *(Call("pass", {"door": door}, room) for door, room in back)]
+
+
+def settings_switched_one_by_one(rng: Random) -> Events:
+    """A screen of switches, of which each press turns another one on or off."""
+    names = rng.sample(FRUITS, 6)
+    state = dict.fromkeys(names, "off")
+    made: Events = []
+    for number in range(2 ** rng.randint(3, 4)):
+        name = names[(number & -number).bit_length() - 1] if number else names[-1]
+        state[name] = "on" if state[name] == "off" else "off"
+        lines = "\n".join(f"{each}: {value}" for each, value in state.items())
+        made.append(Call("press", {"switch": name}, lines))
+    return made
+
+
 def queries_that_fail(rng: Random) -> Events:
     words = rng.sample(FRUITS, 5)
     return [

@@ -284,6 +284,23 @@ def farewells(rng: Random) -> Events:
     return made
 
 
+def dialog_that_returns(rng: Random) -> Events:
+    """A dialog that is dismissed and comes back in no fixed order, with one of two pages, on a screen with a clock."""
+    pages = [
+        "\n".join((sentence(rng, 6), f"[0] <button>{token(rng)}", f"[1] <a>{token(rng)}", token(rng, 9)))
+        for _ in range(3)
+    ]  # fmt: skip
+    order = [*range(3), *(rng.randrange(3) for _ in range(rng.randint(11, 15)))]
+    return [
+        looped(
+            "click",
+            {"index": 0},
+            f"{pages[number]}\nClock: {rng.randint(10, 19)}:{rng.randint(10, 59)}",
+        )
+        for number in order
+    ]
+
+
 LOOPS: dict[str, Family] = {
     family.__name__: family
     for family in (
@@ -308,6 +325,7 @@ LOOPS: dict[str, Family] = {
         near_identical_text,
         text_in_turn,
         farewells,
+        dialog_that_returns,
     )
 }
 

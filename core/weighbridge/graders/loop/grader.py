@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 14
+    version = 15
     Config = LoopConfig
     settings: LoopConfig
 

@@ -39,7 +39,7 @@ def known_parts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findin
         if len(row) <= least or not _may_be_known(row, least):
             continue
         known = [*_are_known(row, budget)]
-        for first, last in (*_ranges(known, len(row), least), *_ranges(known, _PER_NEW, 2 * least)):
+        for first, last in (*ranges(known, len(row), least), *ranges(known, _PER_NEW, 2 * least)):
             if _is_loop(row[first:last]):
                 yield Finding(SAME_FAILURE, None, tuple(range(start + first, start + last)))
 
@@ -76,7 +76,7 @@ def _are_known(row: Sequence[Call], budget: WorkBudget) -> Iterator[bool]:
         seen.update(parts)
 
 
-def _ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[int, int]]:
+def ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges, as start and end, of `least` known results or more, at least `per_new` for each new one."""
     start = end = count = credit = 0
     for index, is_known in enumerate((*known, False)):

@@ -21,6 +21,7 @@ from weighbridge.graders.loop.finders.known_results import (
     repeats_in,
     tool_results_of,
 )
+from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.moving_calls import without_moves
 from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
 from weighbridge.graders.loop.finders.repeated_results import repeated_results
@@ -65,6 +66,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *varied_cycles(calls, row, tool_results, limits),
         ]
     findings += returning_outcomes(calls, limits, _indices(findings))
+    findings += known_screens(calls, limits, _indices(findings))
     thinking = {
         tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)
     }

@@ -101,6 +101,10 @@ _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
+#: Word of a step through a place: in a maze, each may look like the one before.
+_mentions_walk = occurs(
+    r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
+)
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
 )
@@ -237,6 +241,14 @@ def scrolls(call: Call) -> bool:
     return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
         f"{_name_of(call)} {arguments.decode(errors='replace')}"
     )
+
+
+def walks(call: Call) -> bool:
+    """Return whether a call steps or turns in some direction."""
+    arguments = call.arguments.key
+    if len(arguments) > ARGUMENTS_CHARACTERS or is_command(call):
+        return False
+    return _mentions_walk(f"{_name_of(call)} {arguments.decode(errors='replace')}")
 
 
 def _name_of(call: Call) -> str:
