@@ -115,7 +115,7 @@ def test_many_workers_with_quick_sweeps_count_every_job_once(
         batch = client.submit(true_false_cases(MANY))
         client.store.redis.delete(client.settings.queue)
         for number in range(5):
-            claimed(client.store, client.settings.queue, f"dead-worker/{number}", 8)
+            claimed(client.store, client.settings.queue, f"dead-worker/{number}", 3)
         for _ in range(3):
             start_worker(own_server.url, 1, sweep_seconds=0.1)
         batch.wait(60)
