@@ -481,6 +481,18 @@ def numbered_reports(rng: Random) -> Events:
     return [Say(f"Item {at} of 9 was handled. {frame}") for at in range(1, rng.randint(5, 9))]
 
 
+def chapters_on_request(rng: Random) -> Events:
+    """A long text that is written part by part, each after the same prompt to go on, with two closing remarks at the end."""
+    made: Events = []
+    for number in range(1, rng.randint(5, 9)):
+        text = f"Chapter {number} is done: {sentence(rng, 40)}. Let me know if I should go on."
+        made += [Say(text), User("Please continue.")]
+    said = ("This concludes our work on the book.", "There are no further chapters. Good luck!")
+    for text in said:
+        made += [Say(f"{sentence(rng, 9)}. {text}"), User("Please continue.")]
+    return made
+
+
 def answers(rng: Random) -> Events:
     made: Events = []
     for _ in range(rng.randint(4, 9)):

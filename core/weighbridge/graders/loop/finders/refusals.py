@@ -1,11 +1,13 @@
-"""Loops of differently worded texts that get the same refusal each time."""
+"""Loops of differently worded texts that get the same refusal each time, or with which the agent ends its work again and again."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import REFUSED, Finding
+from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
     is_refusal,
@@ -33,6 +35,20 @@ claims_completion = occurs(
 _claims_inability = occurs(
     r"""\b(?:sorry|apologi[sz]e|apolog(?:y|ies)|regret|unfortunately|(?:i am|i'm|we are) (?:unable|not able)|i (?:cannot|can't|can not|do not have|don't have|have no)|beyond (?:my|what i)|my (?:abilities|capabilities) are)\b"""
 )
+_CLOSING_CHARACTERS = (
+    600  #: length of the beginning of a text that is searched for a closing phrase
+)
+_PER_OTHER = 4  #: minimum closing texts for each other text between them
+#: Phrases that end the work or the conversation as a whole, rather than a part of it.
+_is_closing = occurs(
+    r"""\b(?:natural|logical|definitive) (?:conclusion|end|ending|endpoint|close|closure|stopping point)\b
+|\b(?:reached|come to|arrived at|marks?|signals?) (?:the|an?|our|its) (?:\w+ ){0,2}(?:end|conclusion|close|closure|endpoint|stopping point)\b
+|\bconclu(?:des?|ded|ding) (?:the|this|our|my) (?:\w+ ){0,3}(?:session|conversation|discussion|discourse|dialogue|exchange|exploration|journey|interaction|exercise|engagement|tasks?|work|inquiry|challenge|investigation)\b
+|\bno (?:further|more|additional|other|remaining) (?:\w+ ){0,2}(?:steps?|actions?|tasks?|work|instructions?|directions?|questions?|queries|changes?|attempts?)\b|\bnothing (?:else|more|further|left|remains)\b
+|\bwithout (?:any )?(?:further|new|more|additional) (?:\w+ ){0,2}(?:instructions?|questions?|queries|directions?|input)\b
+|\b(?:the|this|our|my|your) (?:\w+ ){0,2}(?:task|work|challenge|project|assignment|session|conversation|exercise|request) (?:is|has been|was) (?:now |fully |successfully |already )?(?:completed?|finished|done|over|closed|concluded|ended)\b
+|\b(?:good ?bye|farewell|best of luck|good luck|wish(?:ing)? you)\b"""
+)
 
 
 def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
@@ -58,6 +74,44 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
         if is_answer:
             run.append(index)
     yield from _found(turns, run, limits)
+
+
+def closing_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
+    """Find `max_repeats + 2` answers without calls that end the work, although each is answered by the same prompt to continue."""
+    least = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+    answers = Counter([turn.calls_before for turn in turns if turn.reply])
+    if max(answers.values(), default=0) < least - 1:
+        return
+    for run in _prompted(turns):
+        closing = [len(run) >= least and _closes(turns[index].text) for index in run]
+        for first, last in ranges(closing, _PER_OTHER, least):
+            found = compress(run[first:last], closing[first:last])
+            yield Finding(REFUSED, None, tuple(found))
+
+
+def _prompted(turns: Sequence[Message]) -> Iterator[list[int]]:
+    """Yield the rows of answers without calls, each but the first of which follows the same prompt to continue."""
+    run: list[int] = []
+    prompt = ""
+    for index, turn in enumerate(turns):
+        is_answer = bool(turn.text) and not turn.calls
+        has_worked = bool(run) and turn.calls_before != turns[run[-1]].calls_before
+        if has_worked or not prompt or not is_answer:
+            yield run
+            run = []
+        asked = ""
+        if is_answer:
+            run.append(index)
+            asked = normalized_beginning(turn.reply) if asks_to_continue(turn.reply) else ""
+        if asked != prompt:
+            yield run
+            run = run[-1:]
+        prompt = asked
+    yield run
+
+
+def _closes(text: str) -> bool:
+    return _is_closing(text[-_CLAIM_CHARACTERS:]) or _is_closing(text[:_CLOSING_CHARACTERS])
 
 
 def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator[Finding]:

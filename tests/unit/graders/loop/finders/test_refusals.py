@@ -1,4 +1,4 @@
-"""Texts in other words to which the environment answers with the same state."""
+"""Texts in other words to which the environment answers with the same state, or with the same prompt to continue."""
 
 from __future__ import annotations
 
@@ -47,3 +47,74 @@ def test_one_state_described_nine_times_is_a_loop_whatever_the_agent_says():
 )
 def test_other_states_and_prompts_are_no_loop(replies):
     assert verdict(replies) == "pass"
+
+
+GO_ON = "Please proceed to the next step using your best judgment."
+CLOSINGS = (
+    "With the server out of reach, we have come to the end of what can be done here. Keep practising!",
+    "Having summed up all approaches, I conclude our session with three tips: read, build, and share.",
+    "As there are no further questions, the notes above are the outcome. May they serve you well.",
+    "It was a pleasure to explore this with you. I wish you every success with the next puzzle.",
+    "The exercise has been completed as far as this environment allows. Farewell!",
+    "We have reached a natural stopping point, so nothing remains but to thank you.",
+)
+CHAPTERS = (
+    "Chapter 1. The ferry left the harbour before dawn, and Ida was the only passenger on deck.",
+    "Chapter 2. On the island nobody had expected her. The lighthouse stood empty, its door unlocked.",
+    "Chapter 3. The keeper's book ended in the middle of a word, and the ink had hardly dried.",
+    "Chapter 4. At low tide she found the steps that led below the rock, just as the map had said.",
+    "Chapter 5. The lamp went out. When the ferry whistled, she had come to the end of the passage.",
+    "Chapter 6. They never asked what she carried home. The lighthouse has been lit ever since.",
+)
+
+
+def kinds(said, prompts=()):
+    steps = [{"type": "user", "output": "Solve the puzzle on the server at port 9000."}]
+    for at, text in enumerate(said):
+        prompt = prompts[at % len(prompts)] if prompts else GO_ON
+        steps += [{"type": "llm", "output": text}, {"type": "user", "output": prompt}]
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps[:-1], 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], len(loop["step_ids"])) for loop in result["details"]["loops"]]
+
+
+def test_five_closing_statements_on_the_same_prompt_to_continue_are_a_loop():
+    assert kinds(CLOSINGS[:5]) == [("refused", 5)]
+    assert kinds(CLOSINGS[:4]) == []
+    assert kinds([*CHAPTERS[:3], *CLOSINGS]) == [("refused", 6)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(CHAPTERS, id="chapters"),
+        pytest.param([*CLOSINGS[:2], *CHAPTERS[:2], *CLOSINGS[2:4], CHAPTERS[3], *CLOSINGS[4:]],
+                     id="twice"),
+        pytest.param([f"Step {at} of 9 is complete: table {at} was moved. Next comes table {at + 1}."
+                      for at in range(1, 9)], id="steps that are done"),
+    ],
+)  # fmt: skip
+def test_texts_that_go_on_as_they_were_prompted_are_no_loop(said):
+    assert kinds(said) == []
+
+
+def test_closing_statements_that_answer_different_users_are_no_loop():
+    thanks = [
+        "Thanks. Please continue with the parcels that are still in the depot at the harbour.",
+        "Well done. Proceed with the letters for the island, which have to leave before noon.",
+        "And now keep going with the invoices, of which each has to be checked by two people.",
+    ]
+    assert kinds(CLOSINGS, thanks) == []
+
+
+def test_closing_statements_with_work_between_are_no_loop():
+    work = {"type": "tool", "name": "run", "arguments": {"command": "make"}, "output": "built"}
+    steps = []
+    for text in CHAPTERS[:4]:
+        steps += [{"type": "llm", "output": text}, {"type": "user", "output": GO_ON}]
+    for at, text in enumerate(CLOSINGS):
+        call = {**work, "arguments": {"command": f"make part{at}"}, "output": f"built part {at}"}
+        steps += [{"type": "llm", "output": text}, {"type": "user", "output": GO_ON}, call]
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    assert result["details"]["loops"] == []
