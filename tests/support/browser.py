@@ -55,6 +55,12 @@ def find_chromium(playwright: Playwright) -> str | None:
     return found or (own if Path(own).exists() else None)
 
 
+#: Ends what a page's scripts wait for, and empties it: loading an empty page instead takes half of the time of a page.
+_END = """() => {
+  window.stop();
+  for (let timer = setTimeout(() => {}); timer; timer--) clearTimeout(timer);
+  document.documentElement?.remove();
+}"""
 #: Less work, which takes a fifth less CPU time: the tests are one user, one page at a time, and no script runs for long.
 _FEWER = ("--in-process-gpu", "--renderer-process-limit=1", "--js-flags=--no-opt")
 
@@ -129,7 +135,9 @@ class Watch:
 @contextmanager
 def watched(browser: Browser, own: str, **options: Any) -> Iterator[tuple[BrowserContext, Watch]]:
     """Open a watched context for the pages of a service; `options` are Playwright's context options."""
-    context = browser.new_context(**({"base_url": own, "viewport": DESK} | options))
+    # Without motion, because a browser draws every frame of it.
+    usual = {"base_url": own, "viewport": DESK, "reduced_motion": "reduce"}
+    context = browser.new_context(**(usual | options))
     context.set_default_timeout(_TIMEOUT_MILLISECONDS)
     yield context, Watch(context, own)
     context.close()
@@ -145,7 +153,7 @@ def visited(context: BrowserContext, watch: Watch) -> Iterator[Page]:
     try:
         yield page
         watch.assert_clean()
-        page.goto("about:blank")
+        page.evaluate(_END)
         if page.viewport_size != DESK:
             page.set_viewport_size(DESK)
         page.emulate_media(color_scheme="light")
