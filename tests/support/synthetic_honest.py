@@ -493,6 +493,36 @@ def chapters_on_request(rng: Random) -> Events:
     return made
 
 
+def lines_appended(rng: Random) -> Events:
+    """A file to which other lines are appended each time."""
+    where = path(rng)
+    return [
+        Call("append", {"path": where, "text": f"{sentence(rng, 30)} {token(rng)}"}, f"{where} has {at} lines.")
+        for at in range(1, rng.randint(10, 20))
+    ]  # fmt: skip
+
+
+def equal_things_created(rng: Random) -> Events:
+    """Several servers of one size, or copies of one thing in a basket."""
+    tool, given = rng.choice(
+        (("create", {"size": "large", "zone": "north"}), ("add_to_cart", {"product": token(rng)}))
+    )
+    return [
+        Call(tool, given, {"id": token(rng, 12), "count": at}) for at in range(rng.randint(5, 12))
+    ]
+
+
+def equal_lines_in_several_files(rng: Random) -> Events:
+    """One licence that is added to each of several files, and read back."""
+    text = sentence(rng, 40)
+    made: Events = []
+    for _ in range(rng.randint(9, 14)):
+        where = path(rng)
+        made.append(Call("insert", {"path": where, "line": 0, "text": text}, "Inserted."))
+        made.append(Call("read_file", {"path": where}, f"{text}\n{code(rng, 8)}"))
+    return made
+
+
 def answers(rng: Random) -> Events:
     made: Events = []
     for _ in range(rng.randint(4, 9)):

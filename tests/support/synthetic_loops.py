@@ -322,6 +322,29 @@ def closings_when_told_to_go_on(rng: Random) -> Events:
     return made
 
 
+def change_made_again(rng: Random) -> Events:
+    """The same lines are appended, the same letter is sent, or the same thing is booked, each time with success."""
+    count, kind = rng.randint(10, 15), rng.randrange(3)
+    if kind == 0:
+        where, lines = path(rng), rng.randint(20, 90)
+        return [
+            looped("append", {"path": where, "text": text}, f"{where} has {lines + 4 * at} lines.")
+            for text in [code(rng, 9)]
+            for at in range(count)
+        ]
+    if kind == 1:
+        letter = {"to": f"{token(rng)}@example.org", "body": sentence(rng, 40)}
+        return [looped("send", letter, f"sent as {token(rng, 12)}") for _ in range(count)]
+    trip = {
+        "from": rng.choice(CITIES),
+        "to": rng.choice(CITIES),
+        "passengers": [{"name": f"{token(rng)} {token(rng, 9)}", "born": "1990-02-03"}] * 2,
+        "paid_by": f"card_{rng.randint(1000, 9999)}",
+    }
+    first = rng.randint(1000, 5000)
+    return [looped("book", trip, {"booking": f"B{first + at}"}) for at in range(count)]
+
+
 LOOPS: dict[str, Family] = {
     family.__name__: family
     for family in (
@@ -348,6 +371,7 @@ LOOPS: dict[str, Family] = {
         farewells,
         dialog_that_returns,
         closings_when_told_to_go_on,
+        change_made_again,
     )
 }
 

@@ -24,6 +24,7 @@ from weighbridge.graders.loop.finders.known_results import (
 from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.moving_calls import without_moves
 from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
+from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_results import repeated_results
 from weighbridge.graders.loop.finders.retried_failures import retried_failures
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
@@ -58,6 +59,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]
+    findings += repeated_changes(calls, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [

@@ -101,6 +101,15 @@ _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
+#: Tools and commands that write something, each time anew.
+_is_writing_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:edit|insert|append|replace|patch|write|update|save|store|upload|add|create|book|reserve|schedule|register"
+        r"|order|send|post|reply|comment|publish)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+_APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|\s-a\b)")
 #: Word of a step through a place: in a maze, each may look like the one before.
 _mentions_walk = occurs(
     r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
@@ -241,6 +250,15 @@ def scrolls(call: Call) -> bool:
     return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
         f"{_name_of(call)} {arguments.decode(errors='replace')}"
     )
+
+
+def writes(call: Call) -> bool:
+    """Return whether a call edits a file, sends a message, or creates something."""
+    command = _command_of(call)
+    if command is None:
+        return _is_writing_tool(call.tool)
+    program = command[:NAME_CHARACTERS].split(None, 1)[:1]
+    return _APPENDING_COMMAND.match(command) is not None or any(map(_is_writing_tool, program))
 
 
 def walks(call: Call) -> bool:

@@ -1,0 +1,43 @@
+"""Loops of one change that is made again and again: the same edit, letter or booking, although each succeeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_OFTEN = 3  #: multiple of `max_repeats` from which a change is a loop
+#: Minimum length of arguments. Several equal things with short arguments, such as cards or servers, may be wanted.
+_CHARACTERS = 120
+
+
+def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find `3 * max_repeats` calls that write the same long content, with only reading calls between them.
+
+    Their results may differ: a file grows by a copy each time, and each booking has another id.
+    """
+    least = _OFTEN * limits.max_repeats
+    made = [call for call in calls if call is not None]
+    if len(made) - len({call.arguments_id for call in made}) < least - 1:
+        return
+    run: list[int] = []
+    last: int | None = None  #: the arguments of the change that is repeated
+    for index, call in enumerate((*calls, None)):
+        arguments = call.arguments_id if call is not None and _is_change(call) else None
+        if arguments is not None and arguments == last:
+            run.append(index)
+        elif call is None or not is_read_only(call):
+            if len(run) >= least:
+                yield Finding(NOTHING_NEW, None, tuple(run))
+            run, last = [index] if arguments is not None else [], arguments
+
+
+def _is_change(call: Call) -> bool:
+    return len(call.arguments.key) >= _CHARACTERS and writes(call) and not call.result.has_failed
