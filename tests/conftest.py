@@ -133,7 +133,9 @@ def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     for test in tests:
         path = test.item.path
         positions[path] += 1
-        order.append((-sizes[test.group], positions[path] / (lengths[path] + 1), test))
+        # Modules in one group stay whole, because their fixtures would be started again for each test.
+        share = positions[path] / (lengths[path] + 1) if test.group != _SHARED_BY_ALL else 0.0
+        order.append((-sizes[test.group], share, test))
     for _, _, test in sorted(order, key=itemgetter(0, 1)):
         if test.group == _SHARED_BY_ALL or test.item.get_closest_marker("timeout"):
             slowest.append(test.item)
