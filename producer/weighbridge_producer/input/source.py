@@ -23,6 +23,7 @@ from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.rows.case_lines import as_lines
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
+from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 from weighbridge_producer.input.traces.long_lines import in_native_form
@@ -246,7 +247,7 @@ class Source:
         added = mapping.added | self.joins.added if self.joins else mapping.added
         reader = RowReader(
             *(name, self._settings, mapping.rows, self._count),
-            on_blank=self.notes.count_blank,
+            left_out=LeftOut(self.notes.count_blank, self.notes.count_header),
             added=added,
             form=mapping.table,
         )

@@ -12,11 +12,17 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import pluralize
 from weighbridge_producer.input.rows.lost_quotes import lost_quote
-from weighbridge_producer.input.rows.source_rows import RowError, SourceRow, invalid_row
+from weighbridge_producer.input.rows.source_rows import (
+    UNCOUNTED,
+    LeftOut,
+    RowError,
+    SourceRow,
+    invalid_row,
+)
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.rows.csv_dialects import Dialect
@@ -30,12 +36,12 @@ def table_rows(
     dialect: Dialect,
     settings: Settings,
     most_lines: int | None = None,
-    on_blank: Callable[[], None] = lambda: None,
+    left_out: LeftOut = UNCOUNTED,
 ) -> Iterator[SourceRow]:
     """Yield the rows after the header as mappings by column, from at most `most_lines` lines.
 
     A row with more or fewer cells than the header, or with misplaced or missing quotes, becomes a fault. Rows without any value,
-    as spreadsheets write them below their content, are left out; `on_blank` is called for each.
+    as spreadsheets write them below their content, and headers of files that were appended are left out.
     """
     lines = _Lines(
         dialect.decoded(plain, newline=""), settings.line_limit_bytes, dialect.delimiter, most_lines
@@ -47,10 +53,11 @@ def table_rows(
     csv.field_size_limit(settings.line_limit_bytes)
     reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
     header: list[str] | None = None
+    repeated: list[str] | None = None  #: the cells of a row that repeats the header
     while True:
         while header and (block := lines.plain_block()):
             before = lines.read - len(block)
-            yield from _plain_rows(block, before, dialect.delimiter, header, on_blank)
+            yield from _plain_rows(block, before, dialect.delimiter, header, repeated, left_out)
         first = lines.read + 1
         lines.taken = 0
         try:
@@ -70,13 +77,16 @@ def table_rows(
             continue  # a blank line
         if _is_blank(cells):
             if header:
-                on_blank()
+                left_out.blanks()
             continue
         if header is None and dialect.has_header:
             header = header_of(cells)
+            repeated = header if len(header) > 1 else None
             continue
         header = header or numbered(cells)
-        if len(cells) != len(header):
+        if cells == repeated:
+            left_out.headers()
+        elif len(cells) != len(header):
             fault = ragged(len(cells), len(header), lines.read - first + 1)
             yield SourceRow(first, {}, fault, lines.taken)
         elif lines.read > first and (lost := lost_quote(cells, dialect.delimiter)):
@@ -112,7 +122,8 @@ def _plain_rows(
     before: int,
     delimiter: str,
     header: list[str],
-    on_blank: Callable[[], None],
+    repeated: list[str] | None,
+    left_out: LeftOut,
 ) -> Iterator[SourceRow]:
     """Yield the rows of lines without quotes, of which `before` lines come before the first."""
     columns = len(header)
@@ -121,7 +132,9 @@ def _plain_rows(
         if not line:
             continue
         if _is_blank(cells):
-            on_blank()
+            left_out.blanks()
+        elif cells == repeated:
+            left_out.headers()
         elif len(cells) == columns:
             yield SourceRow(number, dict(zip(header, cells, strict=False)), None, len(line) + 1)
         else:

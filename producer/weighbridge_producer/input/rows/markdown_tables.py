@@ -5,18 +5,34 @@ from __future__ import annotations
 import io
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.rows.csv_tables import header_of, long_line, not_decoded, ragged
-from weighbridge_producer.input.rows.source_rows import SourceRow
+from weighbridge_producer.input.rows.source_rows import UNCOUNTED, LeftOut, SourceRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.rows.csv_dialects import Dialect
 
 _BAR = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r":?-{3,}:?")
+_ANOTHER = Fault(
+    ErrorCode.INVALID_ROW,
+    "the header of another table, which is not read",
+    "put each table into a file of its own",
+)
+
+
+class _Line(NamedTuple):
+    """A line of a table."""
+
+    number: int
+    cells: list[str]
+    size: int
 
 
 def markdown_rows(
@@ -24,35 +40,70 @@ def markdown_rows(
     dialect: Dialect,
     settings: Settings,
     most_lines: int | None = None,
-    on_blank: Callable[[], None] = lambda: None,
+    left_out: LeftOut = UNCOUNTED,
 ) -> Iterator[SourceRow]:
-    """Yield the rows below the rule of a table, from at most `most_lines` lines; `on_blank` is called for each without a value."""
+    """Yield the rows below the rule of a table, from at most `most_lines` lines.
+
+    A table ends at a blank line if no line with bars follows it. Another table is a fault, and is not read.
+    """
     limit = settings.line_limit_bytes
     header: list[str] = []
     ends = False, False
     rule = number = 0
+    is_apart = False  #: True after a blank line
+    held: _Line | None = None  #: a row after a blank line, which may be the header of another table
     try:
         for number, (line, size) in enumerate(
             islice(_lines(dialect.decoded(plain, newline=None), limit), most_lines), start=1
         ):
-            if number <= dialect.skipped or not line.strip() or number == rule:
+            if number <= dialect.skipped or number == rule:
+                continue
+            if not line.strip():
+                is_apart = True
                 continue
             if not header:
                 ends, rule = _ends_of(line), number + 1
                 header = header_of(_cells(line, *ends))
+                is_apart = False
                 continue
             cells = _cells(line, *ends)
-            if size > limit:
-                yield SourceRow(number, {}, long_line(size, limit), size)
-            elif not any(cells):
-                on_blank()
-            elif len(cells) != len(header):
-                fault = ragged(len(cells), len(header), hint=r"write \| for a bar within a cell")
-                yield SourceRow(number, {}, fault, size)
+            if held and _are_rule(cells):
+                yield SourceRow(held.number, {}, _ANOTHER, held.size)
+                return
+            if held:
+                yield from _rows_of(held, header, limit, left_out)
+                held = None
+            if is_apart and not _BAR.search(line):
+                continue
+            row = _Line(number, cells, size)
+            if is_apart and cells != header:
+                held = row
             else:
-                yield SourceRow(number, dict(zip(header, cells, strict=True)), None, size)
+                yield from _rows_of(row, header, limit, left_out)
+            is_apart = False
+        if held:
+            yield from _rows_of(held, header, limit, left_out)
     except UnicodeDecodeError as error:
         raise not_decoded(error, number + 1) from None
+
+
+def _rows_of(row: _Line, header: list[str], limit: int, left_out: LeftOut) -> Iterator[SourceRow]:
+    if row.size > limit:
+        yield SourceRow(row.number, {}, long_line(row.size, limit), row.size)
+    elif row.cells == header:
+        left_out.headers()
+    elif not any(row.cells):
+        left_out.blanks()
+    elif len(row.cells) != len(header):
+        fault = ragged(len(row.cells), len(header), hint=r"write \| for a bar within a cell")
+        yield SourceRow(row.number, {}, fault, row.size)
+    elif not _are_rule(row.cells):
+        yield SourceRow(row.number, dict(zip(header, row.cells, strict=True)), None, row.size)
+
+
+def _are_rule(cells: list[str]) -> bool:
+    """Return whether the cells are those of the rule below a header."""
+    return all(map(_RULE.fullmatch, cells))
 
 
 def _lines(text: io.TextIOWrapper[Any], limit: int) -> Iterator[tuple[str, int]]:

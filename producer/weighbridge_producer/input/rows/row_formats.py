@@ -33,7 +33,7 @@ from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
 from weighbridge_producer.input.rows.csv_tables import table_rows
 from weighbridge_producer.input.rows.markdown_tables import markdown_rows
 from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream, WholeLines
-from weighbridge_producer.input.rows.source_rows import until_damage
+from weighbridge_producer.input.rows.source_rows import UNCOUNTED, LeftOut, until_damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -200,7 +200,7 @@ class RowReader:
         on_bytes: Callable[[int], None] = lambda _: None,
         *,
         most_lines: int | None = None,
-        on_blank: Callable[[], None] = lambda: None,
+        left_out: LeftOut = UNCOUNTED,
         added: Collection[str] = (),
         form: TableForm = USUAL_FORM,
     ) -> None:
@@ -212,7 +212,7 @@ class RowReader:
         self._settings = settings
         self._rows = rows
         self._on_bytes = on_bytes
-        self._on_blank = on_blank  #: called for each row without any value, which is left out
+        self._left_out = left_out
         self._others: tuple[str, ...] = ()
         self.layout: Layout | None = None  #: set when the first row is read
 
@@ -257,17 +257,17 @@ class RowReader:
             from weighbridge_producer.input.rows.parquet_rows import parquet_rows
 
             as_it_is = stream if _is_parquet_file(stream) else cast("BinaryIO", buffered)
-            yield from parquet_rows(as_it_is, columns, self._on_blank)
+            yield from parquet_rows(as_it_is, columns, self._left_out.blanks)
         elif layout.format is RowFormat.ARROW:
             from weighbridge_producer.input.rows.arrow_rows import arrow_rows
 
             has_index = plain.head.startswith(_ARROW_FILE)
             file = cast("BinaryIO", buffered)
-            yield from arrow_rows(file, columns, self._on_blank, has_index=has_index)
+            yield from arrow_rows(file, columns, self._left_out.blanks, has_index=has_index)
         elif layout.dialect:
             most = self._most_lines
             rows_of = markdown_rows if layout.dialect.is_markdown else table_rows
-            rows = rows_of(buffered, layout.dialect, self._settings, most, self._on_blank)
+            rows = rows_of(buffered, layout.dialect, self._settings, most, self._left_out)
             yield from _rows_before_damage(rows, lines) if lines else rows
         else:
             yield from self._json_rows(buffered, layout)

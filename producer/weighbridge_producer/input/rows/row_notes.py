@@ -40,6 +40,7 @@ class RowNotes:
         self.empty_expected = 0  #: rows that have an empty expected_output
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
+        self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
         self.no_rows = 0  #: members of documents beside the rows that stand under keys
         self._no_rows_named: list[str] = []
         self.empty_files = 0  #: files without a row
@@ -65,6 +66,10 @@ class RowNotes:
     def count_blank(self) -> None:
         """Count a row without any value."""
         self.blank_rows += 1
+
+    def count_header(self) -> None:
+        """Count a row that repeats the header."""
+        self.repeated_headers += 1
 
     def count_no_row(self, key: str) -> None:
         """Count a member of a document that is no row, unlike others under their keys."""
@@ -131,9 +136,20 @@ class RowNotes:
 
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
-        notes = (self.blank_rows_note(), self.other_rows_note(), self._no_rows_note())
+        notes = (self.blank_rows_note(), self._headers_note(), self.other_rows_note())
         files = (self._empty_files_note(), self._lists_note())
-        return list(filter(None, (*notes, *files, self._odd_metadata_note(), self._binary_note())))
+        return list(
+            filter(
+                None,
+                (
+                    *notes,
+                    self._no_rows_note(),
+                    *files,
+                    self._odd_metadata_note(),
+                    self._binary_note(),
+                ),
+            )
+        )
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""
@@ -153,6 +169,16 @@ class RowNotes:
         if not self.blank_rows:
             return ""
         return f"{pluralize(self.blank_rows, 'row')} without any value {'was' if self.blank_rows == 1 else 'were'} skipped"
+
+    def _headers_note(self) -> str:
+        if not self.repeated_headers:
+            return ""
+        repeat = (
+            "that repeats the header was"
+            if self.repeated_headers == 1
+            else "that repeat the header were"
+        )
+        return f"{pluralize(self.repeated_headers, 'row')} {repeat} skipped"
 
     def _empty_files_note(self) -> str:
         if not self.empty_files:

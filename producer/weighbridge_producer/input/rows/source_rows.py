@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import orjson
@@ -29,6 +30,18 @@ class SourceRow(msgspec.Struct, gc=False):
         None  #: the fault of a number in it, which counts if an id or an input uses the number
     )
     joined_doubts: dict[str, Fault] | None = None  #: those of joined rows, by their names
+
+
+class LeftOut(NamedTuple):
+    """What is called for each row of a table that is no case."""
+
+    blanks: Callable[[], None] = lambda: None  #: for a row without any value
+    headers: Callable[[], None] = lambda: (
+        None
+    )  #: for a repeated header, as of files that were appended
+
+
+UNCOUNTED = LeftOut()
 
 
 class RowError(Exception):

@@ -78,3 +78,18 @@ def test_a_mapping_is_proposed_for_its_columns(name: str, tmp_path: Path) -> Non
     assert found.proposal
     assert str(found.layout) == "a Markdown table (UTF-8)"
     assert found.proposal.text == "custom_id=id,agent_response=output,expected_output=gold"
+
+
+@pytest.mark.parametrize("apart", ["", "\n", "\nAnd now the others:\n\n"])
+def test_a_table_that_goes_on_with_its_header_again_is_read_to_its_end(apart: str) -> None:
+    rows = read(f"{TABLE}{apart}{TABLE}\nThat is all.\nReally.\n")
+    assert [row.fault for row in rows] == [None] * 4
+    assert [row.values for row in rows] == FOUND * 2
+
+
+def test_another_table_is_a_fault_and_not_read() -> None:
+    rows = read(f"{TABLE}\n| 3 | x | y |\n\n| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n")
+    assert [row.values.get("id") for row in rows] == ["1", "2", "3", None]
+    assert rows[-1].fault
+    assert (rows[-1].number, rows[-1].fault.code) == (8, "INVALID_ROW")
+    assert "another table" in rows[-1].fault.message

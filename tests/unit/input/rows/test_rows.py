@@ -25,10 +25,11 @@ from pyarrow import parquet
 
 from weighbridge.errors import InputError
 from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.row_formats import RowReader, layout_of
-from weighbridge_producer.input.rows.source_rows import excerpt_of
+from weighbridge_producer.input.rows.source_rows import LeftOut, excerpt_of
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source
 
@@ -174,6 +175,23 @@ def test_rows_without_any_value_are_left_out_and_counted(quoted: str, tmp_path: 
     assert source.notes.blank_rows_note() == "4 rows without any value were skipped"
 
 
+@pytest.mark.parametrize("quoted", ["", '3;"c";z\n'], ids=["without quotes", "with quotes"])
+def test_repeated_headers_of_appended_files_are_left_out_and_counted(
+    quoted: str, tmp_path: Path
+) -> None:
+    table = f"id;text;topic\n1;a;x\n{quoted}"
+    (tmp_path / "a.csv").write_text(table * 3)
+    source = Source(str(tmp_path / "a.csv"), Settings(), MAPPING)
+    assert sum(bool(line.raw.strip()) for line in source) == 3 * table.count("\n") - 3
+    assert source.notes.counts() == ["2 rows that repeat the header were skipped"]
+
+
+def test_numbers_are_no_repeated_header_of_a_table_without_one() -> None:
+    reader = RowReader("a.csv", Settings(), form=TableForm(has_header=False))
+    found = list(reader.read(io.BytesIO(b"1,2\n1,2\n")))
+    assert [row.values for row in found] == [{"1": "1", "2": "2"}] * 2
+
+
 def test_a_row_without_any_value_above_the_header_is_no_header() -> None:
     assert values(b";;\nid;text;topic\n1;a;x\n", "a.csv") == [
         {"id": "1", "text": "a", "topic": "x"}
@@ -189,7 +207,7 @@ def test_rows_of_nulls_alone_are_left_out_whichever_columns_are_read(
     table = pa.Table.from_pylist([{"id": id_, "text": text} for id_, text in given])
     data = parquet_bytes(table) if name == "a.parquet" else arrow(table, has_index=True)
     blank: list[None] = []
-    reader = RowReader(name, Settings(), on_blank=lambda: blank.append(None))
+    reader = RowReader(name, Settings(), left_out=LeftOut(lambda: blank.append(None)))
     found = list(reader.read(io.BytesIO(data), columns))
     assert [row.number for row in found] == [1, 3, 5]
     assert len(blank) == 2
