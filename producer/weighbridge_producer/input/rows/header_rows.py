@@ -25,15 +25,15 @@ _KINDS = (
 def data_in_header(rows: Sequence[Row]) -> str:
     """Return why the names of a table's columns seem to be its first row of data; empty if they do not.
 
-    No name is a usual one, and one is a number, date or boolean like all values below it, or is itself among them. Numbers
-    that go up by 1, such as those of runs and years, may be names.
+    One name is a number, date, boolean or numbered id like all values below it, or is itself among them, and each usual name
+    is. Numbers that go up by 1, such as those of runs and years, may be names.
     """
     names = list(rows[0]) if rows else []
-    if not names or any(map(is_usual, names)):
-        return ""
     # The header of a file that was appended to another one is not a value.
     below = [row for row in rows if list(row.values()) != names]
-    why = next(filter(None, (_why(name, below, names) for name in names)), "") if below else ""
+    if not below or any(is_usual(name) and name not in _values(name, below) for name in names):
+        return ""
+    why = next(filter(None, (_why(name, below, names) for name in names)), "")
     return f"its first row, which is read as a header, looks like data: {why}" if why else ""
 
 
@@ -43,14 +43,27 @@ def as_data(rows: Sequence[Row]) -> list[Row]:
     return [{str(number): cell for number, cell in enumerate(row, 1)} for row in cells]
 
 
+def _values(name: str, rows: Sequence[Row]) -> list[str]:
+    return [str(row[name]).strip() for row in rows]
+
+
 def _why(name: str, rows: Sequence[Row], names: Sequence[str]) -> str:
-    values = [str(row[name]).strip() for row in rows]
+    values = _values(name, rows)
     shown = repr(shorten(name, _WIDTH))
+    present = list(filter(None, values))
     for what, is_one in _KINDS:
-        present = list(filter(None, values))
         if is_one(name) and present and all(map(is_one, present)) and not _is_counted(name, names):
             return f"{shown} is {what} like all values below it"
+    before, number = _numbered(name)
+    if before and number and present and all(_numbered(value)[0] == before for value in present):
+        return f"{shown} is numbered like all values below it"
     return f"{shown} is also a value below it" if name in values else ""
+
+
+def _numbered(text: str) -> tuple[str, str]:
+    """Return what stands before the number at the end of a text, and the number."""
+    before = text.rstrip("0123456789")
+    return before, text[len(before) :]
 
 
 def _is_counted(name: str, names: Sequence[str]) -> bool:

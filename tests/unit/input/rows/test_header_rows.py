@@ -28,7 +28,9 @@ def rows(text: str, *, has_header: bool = True) -> list[dict[str, object]]:
         ("0.5,a,b\n0.75,c,d\n", "'0.5' is a number"),
         ("x,2024-01-31,b\ny,2024-02-01,c\nz,,d\n", "'2024-01-31' is a date"),
         ("x,a,TRUE\ny,b,false\n", "'TRUE' is a boolean"),
-        ("q1,Paris,Lyon\nq2,Rome,Rome\nq3,Paris,Oslo\n", "'Paris' is also a value below it"),
+        ("qa,Paris,Lyon\nqb,Rome,Rome\nqc,Paris,Oslo\n", "'Paris' is also a value below it"),
+        ("q_17,Paris,Lyon\nq_18,Rome,Rome\n", "'q_17' is numbered like all values below it"),
+        ("1,said,no\n2,so,no\n3,it,yes\n", "'1' is a number like all values below it"),
     ],
 )
 def test_a_first_row_that_looks_like_data_is_said_to(text: str, why: str) -> None:
@@ -43,6 +45,7 @@ def test_a_first_row_that_looks_like_data_is_said_to(text: str, why: str) -> Non
         "id,1,output\n1,2,3\n4,5,6\n",
         "town,2019,2020\nRome,1,2\nOslo,3,4\n",
         "run,0,1,2\na,1,1,0\n",
+        "q1,q2,q3\na,b,c\n",
         "key,said\n1,a\n2,b\n",
         "1,said\nx,a\n2,b\n",
         "key,said\n1,a\nkey,said\n2,b\n",
