@@ -502,6 +502,18 @@ def lines_appended(rng: Random) -> Events:
     ]  # fmt: skip
 
 
+def searches_that_find_known_places(rng: Random) -> Events:
+    """Searches for other words in changing forms, which are all found in one of two files."""
+    folder, places = f"src/{token(rng)}", [f"{path(rng)}\n" for _ in range(2)]
+    forms = ("grep -rl {} {}", "rg -l {} {} | sort", "find {1} -type f | xargs grep -l {0}")
+    return [
+        Call(
+            "run", {"command": rng.choice(forms).format(token(rng, 7), folder)}, rng.choice(places)
+        )
+        for _ in range(rng.randint(9, 14))
+    ]
+
+
 def equal_things_created(rng: Random) -> Events:
     """Several servers of one size, or copies of one thing in a basket."""
     tool, given = rng.choice(

@@ -345,6 +345,23 @@ def change_made_again(rng: Random) -> Events:
     return [looped("book", trip, {"booking": f"B{first + at}"}) for at in range(count)]
 
 
+def commands_with_known_answers(rng: Random) -> Events:
+    """A search for one word in one folder, in changing forms of the command, with one or two answers."""
+    word, folder, line = token(rng, 8), f"src/{token(rng)}", sentence(rng, 8)
+    bare, named = f"{line} {word}", f"{folder}/{token(rng)}.py: {line} {word}"
+    forms = (
+        (f"grep -r {word} {folder}/*.py", bare),
+        (f"grep -rh {word} {folder} --include=*.py", bare),
+        (f"find {folder} -name *.py | xargs grep -h {word}", bare),
+        (f"find {folder} -type f -name *.py -exec grep {word} {{}} +", bare),
+        (f"grep -rH {word} {folder}", named),
+        (f"grep -rH --include=*.py {word} {folder}", named),
+        (f"find {folder} -type f -name *.py | xargs grep -H {word}", named),
+    )
+    chosen = [*rng.sample(forms, 7), *(rng.choice(forms) for _ in range(rng.randint(4, 7)))]
+    return [looped("run", {"command": command}, answer) for command, answer in chosen]
+
+
 LOOPS: dict[str, Family] = {
     family.__name__: family
     for family in (
@@ -372,6 +389,7 @@ LOOPS: dict[str, Family] = {
         dialog_that_returns,
         closings_when_told_to_go_on,
         change_made_again,
+        commands_with_known_answers,
     )
 }
 

@@ -157,7 +157,7 @@ class _Stretches:
             )
         if not is_read_only(call):
             return False
-        if _is_specific(result[1]):
+        if is_specific(result[1]):
             return self._are_alike(call, earlier, _SAME_QUESTION)
         is_empty = reports_no_results(result[1]) or _EMPTY.fullmatch(result[1])
         return bool(is_empty) and (
@@ -251,6 +251,6 @@ def _quotes(failure: str) -> list[str]:
     return _QUOTED.findall(failure[:_FAILURE_CHARACTERS].casefold())
 
 
-def _is_specific(text: str) -> bool:
+def is_specific(text: str) -> bool:
     """Return whether a result is an answer specific to one question."""
     return is_answer(text) and not reports_no_effect(text) and _INFORMATIVE.search(text) is not None

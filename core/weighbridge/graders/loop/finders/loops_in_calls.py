@@ -15,6 +15,7 @@ from weighbridge.graders.loop.finders.cycles import (
 )
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.known_answers import known_answers
 from weighbridge.graders.loop.finders.known_parts import known_parts
 from weighbridge.graders.loop.finders.known_results import (
     known_results,
@@ -66,6 +67,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *known_results(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits, _indices(findings)),
             *varied_cycles(calls, row, tool_results, limits),
+            *known_answers(calls, tool_results, limits),
         ]
     findings += returning_outcomes(calls, limits, _indices(findings))
     findings += known_screens(calls, limits, _indices(findings))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import pairwise
-from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
@@ -21,8 +19,10 @@ from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import show_progress
 from weighbridge.graders.loop.history.request_words import (
     are_related,
+    combines_values,
     raises_a_limit,
     unshared_words,
+    values_of,
 )
 from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.history.results import LONG_CHARACTERS
@@ -44,11 +44,6 @@ _BETWEEN = 5  #: maximum other calls between two attempts
 _REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _OWN = 0.3  #: maximum share of words that only one attempt has
 _EXAMINED = 30  #: attempts of a chain that are examined for what they ask
-_DIFFERENT = 0.8  #: minimum share of different attempts among those that go through combinations
-_VALUES = 2  #: maximum values that change from one combination to the next
-_WORDS_ALONE = bytes(
-    code if code > 127 or code in b"./:@-_" or chr(code).isalnum() else 32 for code in range(256)
-)
 
 _Words = frozenset[bytes]
 
@@ -172,7 +167,7 @@ def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
     if not is_answered and (
         unshared_words([attempt.words for attempt in chain[:_EXAMINED]]) > _OWN
         or lists_items([call.arguments.texts for call in first])
-        or _combines_values(first)
+        or combines_values(first)
     ):
         return False
     return not (raises_a_limit(first) or show_progress([call.result for call in tried]))
@@ -189,27 +184,14 @@ def _has_few_forms(tried: Sequence[Call]) -> bool:
     return 2 * len({call.arguments_id for call in tried}) < len(tried)
 
 
-def _combines_values(tried: Sequence[Call]) -> bool:
-    """Return whether requests go through combinations of values: nearly all differ, most in a value or two from the one before."""
-    if len({call.arguments_id for call in tried}) < _DIFFERENT * len(tried):
-        return False
-    rows = [call.arguments.key.translate(_WORDS_ALONE).split() for call in tried]
-    steps: int = sum(
-        len(one) == len(other) and sum(map(ne, one, other)) <= _VALUES
-        for one, other in pairwise(rows)
-    )
-    return steps >= _SHARE * (len(rows) - 1)
-
-
 def _finding(chain: Sequence[_Attempt]) -> Finding:
     kind = SAME_FAILURE if chain[0].call.result.is_unsuccessful else NOTHING_NEW
     return Finding(kind, None, tuple(attempt.call_index for attempt in chain))
 
 
 def _words(call: Call, budget: WorkBudget) -> _Words:
-    key = call.arguments.key
-    budget.count_attempt(len(key))
-    return frozenset(key.translate(_WORDS_ALONE).split())
+    budget.count_attempt(len(call.arguments.key))
+    return values_of(call)
 
 
 def _is_related(words: _Words, near: Sequence[_Attempt]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.history.call_kinds import claims_done
@@ -28,6 +29,13 @@ _IGNORED = linear(
 |\b[\w-]{1,60}\.(?:py|[jt]sx?|c|h|cpp|rs|go|java|txt|md|json|ya?ml|toml|cfg|ini|csv|tsv|log|xml|html?|css|sh|sql|lock|pdf|png|jpg|ipynb|tar|gz|zip)\b
 |(?:^|[\s"'\[])--?[a-z][\w-]{0,30}"""
 )
+#: The same with the marks of paths, addresses and identifiers, and with digits.
+_VALUES_ALONE = bytes(
+    code if code > 127 or code in b"./:@-_" or chr(code).isalnum() else 32 for code in range(256)
+)
+_DIFFERENT = 0.8  #: minimum share of different requests among those that go through combinations
+_CHANGED = 2  #: maximum values that change from one combination to the next
+_STEPS = 2 / 3  #: minimum share of steps to the next combination
 _RELATED = 0.5  #: minimum share of common words for two attempts to be related
 _WORD = re.compile(r"[^\W\d]+")
 _NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
@@ -69,6 +77,23 @@ def unshared_words(words: Sequence[frozenset[Any]]) -> float:
     rests = [said - common for said in words]
     shares = [sum(counts[word] == 1 for word in rest) / len(rest) for rest in rests if rest]
     return sum(shares) / len(words)
+
+
+def values_of(call: Call) -> frozenset[bytes]:
+    """Return the words of a call's arguments, each with its marks and digits, as in a path."""
+    return frozenset(call.arguments.key.translate(_VALUES_ALONE).split())
+
+
+def combines_values(calls: Sequence[Call]) -> bool:
+    """Return whether requests go through combinations of values: nearly all differ, most in a value or two from the one before."""
+    if len({call.arguments_id for call in calls}) < _DIFFERENT * len(calls):
+        return False
+    rows = [call.arguments.key.translate(_VALUES_ALONE).split() for call in calls]
+    steps: int = sum(
+        len(one) == len(other) and sum(map(ne, one, other)) <= _CHANGED
+        for one, other in pairwise(rows)
+    )
+    return steps >= _STEPS * (len(rows) - 1)
 
 
 def raises_a_limit(calls: Sequence[Call]) -> bool:

@@ -1,0 +1,98 @@
+"""Commands that only read, in changing forms: a loop if the same one or two answers come nine times."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+FOUND = "/srv/boats/ferry.rb:  puts 'all aboard'\n"
+LINE = "  puts 'all aboard'\n"
+FORMS = [
+    ("grep -r 'aboard' /srv/boats/*.rb", LINE),
+    ("find /srv/boats -type f -name '*.rb' -exec grep -H 'aboard' {} \\;", FOUND),
+    ("grep -r 'aboard' /srv/boats --include='*.rb'", FOUND),
+    ("find /srv/boats -type f -name '*.rb' | xargs grep -H 'aboard'", FOUND),
+    ("grep -h 'aboard' /srv/boats/*.rb", LINE),
+    ("find /srv/boats -name '*.rb' -exec grep 'aboard' {} \\;", LINE),
+    ("grep -r -H 'aboard' /srv/boats/*.rb", FOUND),
+    ("grep -rH --include='*.rb' 'aboard' /srv/boats", FOUND),
+    ("find /srv/boats -name '*.rb' -print0 | xargs -0 grep 'aboard'", LINE),
+    ("grep -rH 'aboard' /srv/boats", FOUND),
+]
+PODS = "ferry Running\nquay Running\n"
+ALONE = "ferry Running\n"
+SERVICES = [
+    ("kubectl get pods -n harbour", PODS),
+    ("kubectl get pods --namespace harbour", PODS),
+    ("kubectl get pods -n harbour --no-headers", PODS),
+    ("kubectl get pods -n harbour --no-headers | grep Running", ALONE),
+    ("kubectl get pods --no-headers --namespace harbour", PODS),
+    ("kubectl get pods --namespace harbour | grep Running", ALONE),
+    ("kubectl get --namespace harbour pods", PODS),
+    ("kubectl get --namespace harbour pods --no-headers", PODS),
+    ("kubectl get --no-headers pods -n harbour", PODS),
+]
+
+
+def steps_of(commands):
+    return [
+        {"type": "tool", "name": "bash", "arguments": {"command": command}, "output": output}
+        for command, output in commands
+    ]
+
+
+def kinds(commands):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps_of(commands), 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_one_question_in_nine_forms_with_two_answers_is_a_loop():
+    assert kinds(FORMS) == [("nothing_new", 10)]
+    assert kinds(FORMS[:8]) == []
+    assert kinds(SERVICES) == [("nothing_new", 9)]
+
+
+NEEDLES = (
+    "aboard",
+    "ticket",
+    "deck",
+    "harbour",
+    "cable",
+    "pilot",
+    "winch",
+    "anchor",
+    "crew",
+    "buoy",
+)
+WAYS = (
+    "grep -rl '{}' /srv/boats",
+    "rg -l {} /srv/boats | sort",
+    "find /srv/boats -type f | xargs grep -l {}",
+)
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param([*FORMS[:5], ("ls /srv/boats", "ferry.rb\nlog.txt"), *FORMS[5:]], id="another answer"),
+        pytest.param([*FORMS[:5], ("rm /srv/boats/old.rb", "removed old.rb"), *FORMS[5:]], id="a change"),
+        pytest.param([(f"grep -rl '{word}' /srv/boats", "/srv/boats/ferry.rb\n" if at % 3 else "/srv/boats/log.txt\n")
+                      for at, word in enumerate(NEEDLES)], id="other words"),
+        pytest.param([(form.format(word), "/srv/boats/ferry.rb\n" if at % 3 else "/srv/boats/log.txt\n")
+                      for at, (word, form) in enumerate(zip(NEEDLES, WAYS * 4, strict=False))], id="other words in several forms"),
+        pytest.param([(f"git log --oneline -1 -- {word}.rb", f"{'4f2a find ferries' if at % 3 else '77b1 add boats'}\n")
+                      for at, word in enumerate(NEEDLES)], id="other files"),
+        pytest.param([(f"grep -h aboard {' '.join(f'{word}{letter}.rb' for letter in 'abcdefghijklmn')}", LINE if at % 3 else FOUND)
+                      for at, word in enumerate(NEEDLES)], id="many other files"),
+        pytest.param([(command, str(at % 2)) for at, (command, _) in enumerate(FORMS)], id="answers to any question"),
+        pytest.param([(command.replace("grep", "./pack").replace("find", "./ship"), output) for command, output in FORMS],
+                     id="commands that may change something"),
+        pytest.param([(f"kubectl get pods -n {place} -l size={size},deck={deck}", PODS if size < 40 else ALONE)
+                      for place in ("harbour", "island") for deck in (1, 2) for size in (10, 20, 40, 80)],
+                     id="combinations of values"),
+    ],
+)  # fmt: skip
+def test_questions_that_differ_or_have_other_answers_are_no_loop(commands):
+    assert kinds(commands) == []
