@@ -230,7 +230,7 @@ BATCH = {"custom_id": "b1", "response": {"body": {"choices": [{"message": {"cont
     [
         ("a.csv", "id,output\nq1,a\n", "--on id=", "custom_id=id,agent_response=output,"),
         ("a.csv", "output\na\n", "--on FIELD=", "custom_id=@row,agent_response=output,"),
-        ("a.csv", "model,id,output\nm1,q1,a\nm2,q1,b\n", "--on id=", "'custom_id={model}/{id},agent_response=output,"),
+        ("a.csv", "model,id,output\nm1,q1,a\nm2,q1,b\n", "--on id=", "'custom_id={id}/{model},agent_response=output,"),
         ("a.json", '{"q1": "a", "q2": "b"}', "--on @key=", "custom_id=@key,agent_response=value,"),
         ("a.jsonl", json.dumps(BATCH) + "\n", "--on custom_id=", ""),
     ],

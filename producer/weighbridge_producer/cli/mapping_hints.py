@@ -76,8 +76,8 @@ def _joining(proposal: Proposal) -> str:
 
 
 def _join_options(name: str, custom_id: Value) -> str:
-    """Return the options that join a file with an input by the last of the columns that the id of a case is made of."""
+    """Return the options that join a file with an input by the first of the columns that the id of a case is made of."""
     whole = str(custom_id) if isinstance(custom_id, (Template, FirstOf)) else ""
     paths = [path.text for path in custom_id.paths()]
     columns = [path for path in paths if path not in {ROW_NUMBER, FILE, whole}]
-    return f"--join {name}=FILE --on {shlex.quote(columns[-1]) if columns else 'FIELD'}=ID"
+    return f"--join {name}=FILE --on {shlex.quote(columns[0]) if columns else 'FIELD'}=ID"

@@ -184,7 +184,7 @@ def _still_offered(
 
 
 def _texts_of(value: Value) -> tuple[str, ...]:
-    """Return the paths of a value as texts; the whole text of a template, such as `{model}/{id}`."""
+    """Return the paths of a value as texts; the whole text of a template, such as `{id}/{model}`."""
     return (
         (value.text,) if isinstance(value, Template) else tuple(path.text for path in value.paths())
     )

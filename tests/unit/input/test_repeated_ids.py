@@ -46,7 +46,7 @@ def cases(paths: Iterable[Path], mapping: str) -> list[dict[str, Any]]:
     [
         ("id,output,gold", "q1,a,a", "{@file}/{id}"),
         ("output,gold", "a,b", "{@file}/{@row}"),
-        ("id,model,output,gold", "q1,m1,a,a\nq1,m2,b,b", "{@file}/{model}/{id}"),
+        ("id,model,output,gold", "q1,m1,a,a\nq1,m2,b,b", "{@file}/{id}/{model}"),
     ],
 )
 def test_ids_that_repeat_in_another_file_are_proposed_with_its_name(

@@ -22,13 +22,20 @@ ID_NAMES = _names(
     番号 编号 編號 序号 序號 번호
     """
 )
+#: Names of what tells apart answers to one question that were asked for alike.
+REPEAT_NAMES = frozenset(
+    _names(
+        "seed epoch attempt trial repeat repetition repetitionnumber replicate iteration sampleidx sampleindex"
+    )
+)
 #: Names of what differs between the answers to one question.
-VARIANT_NAMES = _names(
-    """
-    model modelname modelid prompt promptid promptversion promptname system agent provider variant seed epoch run runid
-    attempt trial repeat repetition repetitionnumber replicate iteration temperature config experiment sampleidx sampleindex
-    promptidx language lang locale filter runname datasetrunname experimentname
-    """
+VARIANT_NAMES = REPEAT_NAMES | frozenset(
+    _names(
+        """
+        model modelname modelid prompt promptid promptversion promptname system agent provider variant run runid
+        temperature config experiment promptidx language lang locale filter runname datasetrunname experimentname
+        """
+    )
 )
 #: Names of the inputs that are proposed by name, the likeliest first.
 USUAL_NAMES: dict[str, tuple[str, ...]] = {

@@ -89,7 +89,7 @@ class _Draft:
     columns: Columns
     own: Columns  #: those that come from no joined file
     booleans: Columns  #: those of two booleans, if the answers may only be such
-    ids: tuple[str, ...] = field(init=False)  #: paths to the id, and to what differs if it repeats
+    ids: tuple[str, ...] = field(init=False)  #: path to the id, and to what differs if it repeats
     custom_id: str | None = field(init=False)  #: the path to the id of an item
     named: NamedColumns = field(init=False)
     taken: dict[str, str] = field(init=False)  #: paths by field
@@ -103,7 +103,7 @@ class _Draft:
     def choose_columns(self) -> None:
         """Choose the columns of the id and of the inputs by their names, and the rest by their values."""
         self.ids = id_paths(self.own, len(self.rows))
-        self.custom_id = self.ids[-1] if self.ids else None
+        self.custom_id = self.ids[0] if self.ids else None
         wanted = [name for name in self.needed if name not in self.given]
         self.named = named_columns(
             self.columns, dict(self.given), wanted, self.custom_id, self.booleans
@@ -230,13 +230,13 @@ class _Draft:
     def _mapping(self, unused: UnusedId | None) -> FieldMapping:
         fields: list[tuple[str, Value]] = [("custom_id", self._id())]
         fields += [(name, self._value(self.taken[name])) for name in self.needed]
-        used = {path.text for _, value in fields for path in value.paths()}.difference(
-            self.ids[:-1]
-        )
-        first = unused.path if unused else ""
-        short = metadata_paths(self.columns, {*self.taken.values(), *used, first})
-        further = [path for path in short if Path(path).name != Path(first).name]
-        metadata = [path for path in (first, *further) if path][:METADATA_MOST]
+        used = {path.text for _, value in fields for path in value.paths()}
+        # Repeats are grouped by the parts of an id.
+        parts = self.ids if len(self.ids) > 1 else ()
+        first = {Path(path).name: path for path in (unused.path if unused else "", *parts) if path}
+        short = metadata_paths(self.columns, {*self.taken.values(), *used, *first.values()})
+        further = [path for path in short if Path(path).name not in first]
+        metadata = [*first.values(), *further][:METADATA_MOST]
         return mapping_of([*fields, *(("metadata", Path(path)) for path in metadata)])
 
     def _value(self, path: str) -> Value:

@@ -10,6 +10,7 @@ from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.mapping.row_values import KEY, Path
 from weighbridge_producer.input.proposals.column_names import (
     ID_NAMES,
+    REPEAT_NAMES,
     VARIANT_NAMES,
     id_names_of,
     normal,
@@ -48,7 +49,7 @@ class UnusedId(NamedTuple):
 
 
 def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
-    """Return the path to an id; after those of what differs each time, such as the model, if the id repeats.
+    """Return the path to an id; before those of what differs each time, such as the model, if the id repeats.
 
     The id of an item comes before the id of a row, which another run does not share. The key of rows in a document comes
     first: a mapping without it would not read them as rows.
@@ -98,7 +99,10 @@ def _usual_ids(columns: Columns) -> Iterator[str]:
 
 
 def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths to what differs each time, as few as make an id with one of some names unique, and to that id."""
+    """Return the path to an id with one of some names, and to what differs each time, as few as make it unique.
+
+    What only counts repeats comes last, so that all before it is common to the repeats.
+    """
     complete = {
         path: values
         for path, values in columns.items()
@@ -112,16 +116,21 @@ def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[s
         if normal(Path(path).name) in VARIANT_NAMES
         and len(set(values)) > 1
         and all(map(_is_short, values))
-    ][:_VARIANTS_TRIED]
+    ]
+    varying = sorted(varying, key=_counts_repeats)[:_VARIANTS_TRIED]
     ids = [path for name in names for path in complete if name in id_names_of(path)]
     for path in ids:
         others = [variant for variant in varying if variant != path]
         for number in range(1, _VARIANTS_MOST + 1):
             for variants in combinations(others, number):
-                values = zip(*(complete[each] for each in (*variants, path)), strict=True)
+                values = zip(*(complete[each] for each in (path, *variants)), strict=True)
                 if _are_ids(["/".join(map(str, each)) for each in values]):
-                    return *variants, path
+                    return path, *variants
     return ()
+
+
+def _counts_repeats(path: str) -> bool:
+    return normal(Path(path).name) in REPEAT_NAMES
 
 
 def _is_short(value: Any) -> bool:

@@ -18,9 +18,9 @@ ANSWERS = {"output": "a", "gold": "a"}
 @pytest.mark.parametrize(
     ("variant", "values", "custom_id"),
     [
-        ("model", ("gpt-4o", "claude"), "{model}/{id}"),
-        ("seed", (1, 2), "{seed}/{id}"),
-        ("epoch", (0, 1), "{epoch}/{id}"),
+        ("model", ("gpt-4o", "claude"), "{id}/{model}"),
+        ("seed", (1, 2), "{id}/{seed}"),
+        ("epoch", (0, 1), "{id}/{epoch}"),
         ("model", ("m", "m"), "@row"),
         ("topic", ("x", "y"), "@row"),
     ],
@@ -35,6 +35,35 @@ def test_ids_that_repeat_for_each_model_are_proposed_together_with_it(
     assert found.text.endswith(f",metadata={variant}")  # results can be grouped by it
     ids = {found.mapping.case(row, number)["custom_id"] for number, row in enumerate(rows)}
     assert len(ids) == len(rows)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_repeats_can_be_grouped_by_what_is_before_the_last_slash_of_an_id_and_by_each_part(
+    order: int,
+) -> None:
+    rows = [
+        dict([("question_id", each), ("model", model), ("trial", trial)][::order]) | ANSWERS
+        for model in "mn"
+        for trial in (1, 2)
+        for each in ("q1", "q2")
+    ]
+    found = propose(rows, NEEDED)
+    assert found.mapping
+    cases = [found.mapping.case(row, 1) for row in rows]
+    assert cases[0]["custom_id"] == "q1/m/1"
+    by_slash = {case["custom_id"].rpartition("/")[0] for case in cases}
+    assert by_slash == {"q1/m", "q2/m", "q1/n", "q2/n"}
+    assert cases[0]["metadata"] == {"question_id": "q1", "model": "m", "trial": 1}
+
+
+def test_parts_of_an_id_come_before_other_metadata() -> None:
+    rows = [
+        {f"topic_{each}": "a" for each in range(6)} | {"id": item, "model": model} | ANSWERS
+        for model in "mn"
+        for item in (7, 3)
+    ]
+    metadata = "metadata=id,metadata=model,metadata=topic_0,metadata=topic_1,metadata=topic_2,metadata=topic_3"
+    assert propose(rows, NEEDED).text.endswith(f"expected_output=gold,{metadata}")
 
 
 def test_metadata_that_vary_come_before_constants_and_are_found_within_metadata() -> None:
@@ -59,15 +88,15 @@ def test_the_page_offers_an_id_of_two_columns_as_one_choice() -> None:
     rows = [{"id": each, "model": model} | ANSWERS for model in ("m", "n") for each in (7, 3)]
     seen = Recognised("a.jsonl", None, rows, proposal=propose(rows, NEEDED))
     pickers = pickers_of(seen, [GraderSpec("string-match")], None)
-    assert pickers.pickers[0].chosen == ("{model}/{id}",)
-    assert "{model}/{id}" in pickers.pickers[0].columns
-    assert pickers.samples["{model}/{id}"] == "m/7"
+    assert pickers.pickers[0].chosen == ("{id}/{model}",)
+    assert "{id}/{model}" in pickers.pickers[0].columns
+    assert pickers.samples["{id}/{model}"] == "7/m"
 
 
 @pytest.mark.parametrize("variant", ["prompt_version", "language", "lang", "filter", "temperature", "repetition", "repetition_number", "run", "datasetRunName"])  # fmt: skip
 def test_ids_that_repeat_are_proposed_with_any_name_of_what_differs(variant: str) -> None:
     rows = [{"id": each, variant: value} | ANSWERS for value in (0.5, 1.0) for each in (7, 3)]
-    assert propose(rows, NEEDED).fields["custom_id"] == f"{{{variant}}}/{{id}}"
+    assert propose(rows, NEEDED).fields["custom_id"] == f"{{id}}/{{{variant}}}"
 
 
 def test_as_few_variants_as_make_an_id_unique_are_proposed_with_it() -> None:
@@ -78,7 +107,7 @@ def test_as_few_variants_as_make_an_id_unique_are_proposed_with_it() -> None:
         for each in (7, 3)
     ]
     found = propose(rows, NEEDED)
-    assert found.fields["custom_id"] == "{model}/{language}/{id}"
+    assert found.fields["custom_id"] == "{id}/{model}/{language}"
     assert found.mapping
     assert len({found.mapping.case(row, 1)["custom_id"] for row in rows}) == len(rows)
 
@@ -86,8 +115,8 @@ def test_as_few_variants_as_make_an_id_unique_are_proposed_with_it() -> None:
 @pytest.mark.parametrize(
     ("columns", "custom_id"),
     [
-        (("id", "datasetRunName", "datasetItemId"), "{datasetRunName}/{datasetItemId}"),
-        (("trace_id", "repetition_number", "example_id"), "{repetition_number}/{example_id}"),
+        (("id", "datasetRunName", "datasetItemId"), "{datasetItemId}/{datasetRunName}"),
+        (("trace_id", "repetition_number", "example_id"), "{example_id}/{repetition_number}"),
         (("custom_id", "model", "task_id"), "custom_id"),
         (("id", "topic", "task_id"), "id"),
         (("id", "model", "doc_id"), "id"),
