@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, json_within
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,10 @@ class ChatText:
             return content
         return "".join(_texts(content))
 
+    def number_of_answers(self, row: Row) -> int:
+        """Return how many answers the row has, of which the first is taken."""
+        return _length(Path(f"{self.at}.choices").of(row, 1))
+
     def paths(self) -> Iterable[Path]:
         """Return the paths of the answer."""
         return (Path(self.at),)
@@ -46,6 +50,20 @@ def _texts(parts: list[Any]) -> Iterable[str]:
             yield from _texts(part["content"])
         elif isinstance(part.get("text"), str) and part.get("type") in {"text", "output_text"}:
             yield part["text"]
+
+
+def _length(answers: Any) -> int:
+    return len(answers) if isinstance(answers, list) else 0
+
+
+def several_answers_note(rows: Sequence[Row], answer: Value | None) -> str:
+    """Return that rows have several answers, of which one is taken; empty if they have not."""
+    if not isinstance(answer, (ChatText, GeminiText)):
+        return ""
+    most = max((answer.number_of_answers(row) for row in rows), default=0)
+    if most < 2:
+        return ""
+    return f"rows have up to {most} answers to one request, of which only the first is graded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,10 @@ class GeminiText:
             and not part.get("thought")
         ]
         return "".join(spoken) if spoken else None
+
+    def number_of_answers(self, row: Row) -> int:
+        """Return how many answers the row has, of which the first is taken."""
+        return _length(Path(f"{self.at}.candidates").of(row, 1))
 
     def paths(self) -> Iterable[Path]:
         """Return the paths of the response."""

@@ -239,6 +239,7 @@ SHAPES: tuple[Shape, ...] = (
             ),
         },
         {},
+        error=RecordedError("LangSmith", _first("error"), answer=_first("outputs")),
     ),
     Shape(
         "lm-evaluation-harness multiple choice",

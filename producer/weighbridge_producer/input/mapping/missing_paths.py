@@ -64,7 +64,7 @@ def refuse_missing_paths(
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
     """Return the columns of rows or, for a path into objects in one of them, the paths to their fields."""
     first = path.parts[0] or path.text
-    inner = [f"{first}.{name}" for name in _names_within(first, rows)]
+    inner = [_path_to(first, name) for name in _names_within(first, rows)]
     return inner or list(dict.fromkeys(column for row in rows for column in row))
 
 
@@ -75,12 +75,21 @@ def nearest(path: Path, rows: Sequence[Row]) -> str | None:
     """
     near = columns_near(path, rows)
     columns = dict.fromkeys(column for row in rows for column in row)
-    paths = [Path(f"{column}.{name}") for column in columns for name in _names_within(column, rows)]
+    paths = [
+        Path(_path_to(column, name)) for column in columns for name in _names_within(column, rows)
+    ]
     same = next((each.text for each in paths if each.name == path.name), None)
     if found := same or closest(path.text, near):
         return found
     name = closest(path.name, [each.name for each in paths])
     return next((each.text for each in paths if each.name == name), None)
+
+
+def _path_to(column: str, name: str) -> str:
+    """Return the path to a field of an object, as a JSON Pointer if a name has what would part a path."""
+    if "." not in name and "/" not in name:
+        return f"{column}.{name}"
+    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in (column, name))
 
 
 def _names_within(column: str, rows: Sequence[Row]) -> list[str]:

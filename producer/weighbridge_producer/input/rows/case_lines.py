@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Of values that JSON lacks.
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
+#: What tools write into a cell of text that has no value.
+_NULLS = frozenset({"NULL", "null", "\\N", "NaN", "nan", "<NA>", "#N/A", "None", "NaT"})
 _UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
 
@@ -60,8 +62,12 @@ def as_lines(
             line = _faulty_line(row, fault, mapping)
         else:
             made = case(row.values, number)
-            if made["inputs"].get("expected_output") == "":
+            inputs = made["inputs"]
+            expected = inputs.get("expected_output")
+            if expected == "":
                 notes.count_empty_expected()
+            elif type(expected) is str and expected in _NULLS:
+                notes.count_null(expected, inputs.get("agent_response"))
             line = encode_case(made, plain_value)
             if "custom_id" not in made:
                 line = SourceLine(b"\n", _no_id(row, mapping))

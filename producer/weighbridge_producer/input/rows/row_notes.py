@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
+from weighbridge_producer.input.mapping.answer_texts import several_answers_note
 from weighbridge_producer.input.mapping.compared_values import compared_hint, wants_integers
 from weighbridge_producer.input.rows.header_rows import data_in_header
 
@@ -38,6 +39,8 @@ class RowNotes:
     def clear(self) -> None:
         """Begin with the first row again."""
         self.empty_expected = 0  #: rows that have an empty expected_output
+        self.nulls = 0  #: rows in which both answers are one word for no value, such as `nan`
+        self._null = ""  #: the first such word
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
         self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
@@ -62,6 +65,12 @@ class RowNotes:
     def count_empty_expected(self) -> None:
         """Count a row with an empty expected_output."""
         self.empty_expected += 1
+
+    def count_null(self, expected: str, answer: object) -> None:
+        """Count a row whose expected_output is a word for no value, if it is the agent's answer too."""
+        if answer == expected:
+            self.nulls += 1
+            self._null = self._null or expected
 
     def count_blank(self) -> None:
         """Count a row without any value."""
@@ -122,7 +131,9 @@ class RowNotes:
         hint = compared_hint(self._first, self._mapping) if self._mapping else ""
         header = data_in_header(self._first) if self.may_lack_header else ""
         header = f"{header}; if it is data, give --no-header" if header else ""
-        return [*self.counts(), *filter(None, (header, hint))]
+        answer = self._mapping.inputs.get("agent_response") if self._mapping else None
+        several = several_answers_note(self._first, answer)
+        return [*self.counts(), *filter(None, (header, several, hint))]
 
     @property
     def wants_integers(self) -> bool:
@@ -136,20 +147,10 @@ class RowNotes:
 
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
-        notes = (self.blank_rows_note(), self._headers_note(), self.other_rows_note())
-        files = (self._empty_files_note(), self._lists_note())
-        return list(
-            filter(
-                None,
-                (
-                    *notes,
-                    self._no_rows_note(),
-                    *files,
-                    self._odd_metadata_note(),
-                    self._binary_note(),
-                ),
-            )
-        )
+        notes = [self.blank_rows_note(), self._headers_note(), self.other_rows_note()]
+        notes += [self._no_rows_note(), self._empty_files_note(), self._lists_note()]
+        notes += [self._nulls_note(), self._odd_metadata_note(), self._binary_note()]
+        return [note for note in notes if note]
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""
@@ -179,6 +180,15 @@ class RowNotes:
             else "that repeat the header were"
         )
         return f"{pluralize(self.repeated_headers, 'row')} {repeat} skipped"
+
+    def _nulls_note(self) -> str:
+        if not self.nulls:
+            return ""
+        has = "has" if self.nulls == 1 else "have"
+        return (
+            f"{pluralize(self.nulls, 'row')} {has} a word such as {self._null!r} as both answers, which are equal: if it"
+            " means that there is no value, leave these rows out"
+        )
 
     def _empty_files_note(self) -> str:
         if not self.empty_files:

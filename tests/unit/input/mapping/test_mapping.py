@@ -209,11 +209,17 @@ def test_an_expected_output_within_the_answer_of_a_recognised_file_is_refused() 
         ("gold.expekted", "gold.expected"),
         ("label", "cell.label"),
         ("labell", "cell.label"),
+        ("gold.a.b", "/gold/a.b"),
         ("nothing_like_it", None),
     ],
 )
 def test_the_nearest_path_may_lead_into_an_object(path: str, meant: str | None) -> None:
-    row = {"topic": "geo", "expect": "", "gold": {"expected": "a"}, "cell": '{"label": "b"}'}
+    row = {
+        "topic": "geo",
+        "expect": "",
+        "gold": {"expected": "a", "a.b": "c"},
+        "cell": '{"label": "b"}',
+    }
     with pytest.raises(MappingError) as caught:
         refuse_missing_paths(parse_mapping([f"custom_id=topic,x={path}"]), [row], "rows.csv")
     assert caught.value.message.endswith(f"; did you mean {meant!r}?" if meant else "mapped to.")

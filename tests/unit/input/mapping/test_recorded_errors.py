@@ -12,8 +12,9 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
-from weighbridge_producer.input.first_rows import Opened
-from weighbridge_producer.input.recognition import recognise
+from weighbridge_producer.input.first_rows import Opened, first_rows
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.recognition import recognise, recognise_rows
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -169,3 +170,34 @@ def test_a_sample_of_inspect_that_failed_without_an_answer_is_an_error_and_no_fa
     assert found[1].fault.message == (
         "Inspect recorded an error in place of an answer: RuntimeError('sandbox')"
     )
+
+
+def test_an_error_in_langsmiths_results_is_told(tmp_path: Path) -> None:
+    rows = (
+        {"example_id": "a", "outputs": {"answer": "x"}, "reference_outputs": {"answer": "x"}},
+        {"example_id": "b", "outputs": None, "reference_outputs": {"answer": "y"}},
+    )
+    given = lines(
+        *({**row, "error": error} for row, error in zip(rows, (None, "429"), strict=True))
+    )
+    answered, failed = read(tmp_path / "a.jsonl", given, "string-match")
+    assert answered.fault is None
+    assert failed.fault
+    assert failed.fault.code == "NO_ANSWER"
+    assert "LangSmith recorded an error in place of an answer: 429" in failed.fault.message
+
+
+def test_several_answers_to_one_request_are_noted(tmp_path: Path) -> None:
+    second = {"index": 1, "message": {"role": "assistant", "content": "hi"}}
+    body = {**BODY, "choices": [*BODY["choices"], second]}
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(ANSWERED, {**ANSWERED, "custom_id": "b", "response": {"body": body}}))
+    opened = Opened.first_of(Paths([path]))
+    rows = first_rows(opened, Settings())
+    seen = recognise_rows(opened, rows, ["agent_response"], Settings())
+    assert seen
+    mapping = parse_mapping(["expected_output=custom_id"], seen.mapping)
+    source = Source(path, Settings(), mapping)
+    assert len(list(source)) == 2
+    told = "rows have up to 2 answers to one request, of which only the first is graded"
+    assert told in source.notes.notes()

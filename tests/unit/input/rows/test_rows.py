@@ -186,6 +186,15 @@ def test_repeated_headers_of_appended_files_are_left_out_and_counted(
     assert source.notes.counts() == ["2 rows that repeat the header were skipped"]
 
 
+def test_rows_whose_answers_are_both_a_word_for_no_value_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,a,b\n1,nan,nan\n2,x,NULL\n3,\\N,\\N\n4,no,no\n")
+    mapping = parse_mapping(["custom_id=id,agent_response=a,expected_output=b"])
+    source = Source(str(tmp_path / "a.csv"), Settings(), mapping)
+    assert sum(bool(line.raw.strip()) for line in source) == 4
+    [note] = source.notes.counts()
+    assert note.startswith("2 rows have a word such as 'nan' as both answers, which are equal")
+
+
 def test_numbers_are_no_repeated_header_of_a_table_without_one() -> None:
     reader = RowReader("a.csv", Settings(), form=TableForm(has_header=False))
     found = list(reader.read(io.BytesIO(b"1,2\n1,2\n")))
