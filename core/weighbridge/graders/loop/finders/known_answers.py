@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
-from weighbridge.graders.loop.finders.known_results import is_specific
+from weighbridge.graders.loop.finders.known_results import is_specific, repeats_in
 from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_request
 from weighbridge.graders.loop.history.request_words import (
     combines_values,
@@ -35,6 +35,8 @@ def known_answers(
 ) -> Iterator[Finding]:
     """Find `3 * max_repeats` consecutive commands that only read and that have one or two specific answers between them."""
     least = _OFTEN * limits.max_repeats
+    if repeats_in(tool_results) < least - _ANSWERS:
+        return
     for start, end in _ranges(tool_results):
         if end - start >= least:
             tried = [call for call in calls[start:end] if call is not None]

@@ -61,12 +61,9 @@ def known_screens(
 
 
 def _may_return(calls: Sequence[Call | None], least: int) -> bool:
-    """Return whether enough actions come again, and enough screens begin alike."""
-    made = [call for call in calls if call is not None]
-    if len(made) - len({call.arguments_id for call in made}) < least // _OFTEN:
-        return False
-    heads = [text[:_HEAD_CHARACTERS] for call in made if (text := _screen_text(call))]
-    return len(heads) - len(set(heads)) >= least
+    """Return whether enough screens begin alike."""
+    texts = [text for call in calls if call is not None and (text := _screen_text(call))]
+    return len(texts) - len({text[:_HEAD_CHARACTERS] for text in texts}) >= least
 
 
 def _screen_text(call: Call) -> str:

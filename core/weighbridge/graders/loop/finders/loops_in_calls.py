@@ -60,7 +60,6 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]
-    findings += repeated_changes(calls, limits)
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
@@ -70,10 +69,11 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *known_answers(calls, tool_results, limits),
         ]
     findings += returning_outcomes(calls, limits, _indices(findings))
-    findings += known_screens(calls, limits, _indices(findings))
-    thinking = {
-        tool for tool in {call.tool for call in calls if call is not None} if is_thinking_tool(tool)
-    }
+    made = [call for call in calls if call is not None]
+    if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
+        findings += repeated_changes(calls, limits)
+        findings += known_screens(calls, limits, _indices(findings))
+    thinking = {tool for tool in {call.tool for call in made} if is_thinking_tool(tool)}
     if thinking:
         indices = [
             index for index, call in enumerate(calls) if call is None or call.tool not in thinking

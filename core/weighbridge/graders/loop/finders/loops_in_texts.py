@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
 from weighbridge.graders.loop.finders.findings import Finding, joined
-from weighbridge.graders.loop.finders.refusals import closing_answers, refused_answers
+from weighbridge.graders.loop.finders.refusals import refused_answers
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
@@ -61,8 +61,7 @@ def loops_in_texts(
         )
         if any(spoken[index] for index in finding.indices) and not _lists_items(turns, row, finding)
     ]
-    findings += [*refused_answers(turns, limits), *closing_answers(turns, limits)]
-    return row, joined(findings, row)
+    return row, joined([*findings, *refused_answers(turns, limits)], row)
 
 
 def _lists_items(turns: Sequence[Message], row: Sequence[int], finding: Finding) -> bool:

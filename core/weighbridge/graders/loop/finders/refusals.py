@@ -52,7 +52,7 @@ _is_closing = occurs(
 
 
 def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find answers without calls that get the same refusal.
+    """Find answers without calls that get the same refusal, or end the work although a prompt asks to continue.
 
     A loop needs `max_repeats + 2` claims that the work is done, or cannot be done; or `max_repeats + 1` answers, whatever
     they say, if the refusals are for a missing action; or `3 * max_repeats` answers if the environment describes the same
@@ -63,46 +63,51 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     answers = Counter([turn.calls_before for turn in turns if turn.reply])
     if max(answers.values(), default=0) < least:
         return
+    replies = [
+        normalized_beginning(turn.reply) if turn.text and turn.reply and not turn.calls else ""
+        for turn in turns
+    ]
     run: list[int] = []
     last = ("", 0)
-    for index, turn in enumerate(turns):
-        is_answer = turn.text and turn.reply and not turn.calls
-        same = (normalized_beginning(turn.reply) if is_answer else "", turn.calls_before)
+    for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
+        same = reply, turn.calls_before
         if same != last:
             yield from _found(turns, run, limits)
             run, last = [], same
-        if is_answer:
+        if reply:
             run.append(index)
     yield from _found(turns, run, limits)
+    times = Counter(replies)
+    del times[""]
+    if max(times.values(), default=0) >= least:
+        yield from _closing_answers(turns, replies, limits)
 
 
-def closing_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
+def _closing_answers(
+    turns: Sequence[Message], replies: Sequence[str], limits: Limits
+) -> Iterator[Finding]:
     """Find `max_repeats + 2` answers without calls that end the work, although each is answered by the same prompt to continue."""
     least = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
-    answers = Counter([turn.calls_before for turn in turns if turn.reply])
-    if max(answers.values(), default=0) < least - 1:
-        return
-    for run in _prompted(turns):
+    for run in _prompted(turns, replies):
         closing = [len(run) >= least and _closes(turns[index].text) for index in run]
         for first, last in ranges(closing, _PER_OTHER, least):
             found = compress(run[first:last], closing[first:last])
             yield Finding(REFUSED, None, tuple(found))
 
 
-def _prompted(turns: Sequence[Message]) -> Iterator[list[int]]:
+def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list[int]]:
     """Yield the rows of answers without calls, each but the first of which follows the same prompt to continue."""
     run: list[int] = []
     prompt = ""
-    for index, turn in enumerate(turns):
+    for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
         is_answer = bool(turn.text) and not turn.calls
         has_worked = bool(run) and turn.calls_before != turns[run[-1]].calls_before
         if has_worked or not prompt or not is_answer:
             yield run
             run = []
-        asked = ""
         if is_answer:
             run.append(index)
-            asked = normalized_beginning(turn.reply) if asks_to_continue(turn.reply) else ""
+        asked = reply if reply and asks_to_continue(reply) else ""
         if asked != prompt:
             yield run
             run = run[-1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
@@ -24,8 +25,8 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     Their results may differ: a file grows by a copy each time, and each booking has another id.
     """
     least = _OFTEN * limits.max_repeats
-    made = [call for call in calls if call is not None]
-    if len(made) - len({call.arguments_id for call in made}) < least - 1:
+    times = Counter([call.arguments_id for call in calls if call is not None])
+    if max(times.values(), default=0) < least:
         return
     run: list[int] = []
     last: int | None = None  #: the arguments of the change that is repeated
