@@ -27,6 +27,7 @@ from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST,
 from weighbridge_producer.input.proposals.named_columns import named_columns
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.proposals.proposed_ids import id_paths, unused_id
+from weighbridge_producer.input.proposals.trace_columns import trace_with_tools
 from weighbridge_producer.input.proposals.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -43,9 +44,11 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.proposals.json_columns import JsonColumn
     from weighbridge_producer.input.proposals.named_columns import NamedColumns
     from weighbridge_producer.input.proposals.proposed_ids import UnusedId
+    from weighbridge_producer.input.proposals.trace_columns import TraceWithTools
 
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _ANSWERS = (_RESPONSE, _EXPECTED)
+_TRACE = "trace"
 
 
 def propose(
@@ -73,6 +76,7 @@ def propose(
     own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
     draft = _Draft(rows, needed, given, columns, own, boolean_columns(columns, booleans))
     draft.choose_columns()
+    draft.take_tools_with_messages()
     draft.note_pointed_booleans(booleans)
     draft.read_json_cells(accepts_several=accepts_several)
     draft.replace_answers_that_never_agree()
@@ -94,6 +98,7 @@ class _Draft:
     named: NamedColumns = field(init=False)
     taken: dict[str, str] = field(init=False)  #: paths by field
     guesses: dict[str, str] = field(init=False)  #: those that were chosen by their values
+    trace: TraceWithTools | None = field(init=False)
     in_json: JsonColumn | None = field(init=False)
     answers: str = field(init=False)  #: path of a list of expected answers, if there is one
     has_several: bool = field(init=False)  #: True if that has several answers in one of the rows
@@ -121,6 +126,15 @@ class _Draft:
         if not self.ids and (custom_id := guessed_id(codes, len(self.rows))):
             self.custom_id = self.guesses["custom_id"] = custom_id
         self.taken = {"custom_id": str(self._id())} | inputs
+
+    def take_tools_with_messages(self) -> None:
+        """Take the definitions of tools that are in a column beside the messages of a trace, or say why not."""
+        path = self.taken.get(_TRACE, "") if _TRACE in self.needed else ""
+        self.trace = trace_with_tools(path, self.columns, self.rows) if path else None
+        if self.trace and self.trace.value:
+            self.taken[_TRACE] = str(self.trace.value)
+        elif self.trace:
+            self.notes.append(self.trace.note)
 
     def note_pointed_booleans(self, words: frozenset[str]) -> None:
         """Note a column of 1.0 and 0.0 if an answer is missing that may only be one of the words for booleans."""
@@ -240,6 +254,8 @@ class _Draft:
         return mapping_of([*fields, *(("metadata", Path(path)) for path in metadata)])
 
     def _value(self, path: str) -> Value:
+        if self.trace and path == str(self.trace.value):
+            return self.trace.value or Path(path)
         return self.in_json.value if self.in_json and path == self.in_json.path else Path(path)
 
 

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 #: In a mapping, names with these are not read as the names of columns.
 IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")
+#: In a template, names with one are not read as the names of columns.
+IS_BRACE = re.compile("[{}]")
 _ENDS_IN_ID = re.compile(r"^[^./]+(?:[\W_](?i:id)|[a-z](?:Id|ID))$")
 #: Names of ids that are also names of something else, or ids of something around the item.
 _NOT_OF_ITEMS = re.compile(
     "^(?:name|number|no|key)$"
     "|(?:user|session|thread|conversation|customer|account|tenant|org|organization|team|project|trace|span|parent|model)id$"
 )
-_BRACE = re.compile("[{}]")  #: in a template, names with one are not read as the names of columns
 _VARIANT_CHARACTERS = 64  #: a longer value, such as a prompt, makes no id
 _VARIANTS_MOST = 3  #: in an id
 _VARIANTS_TRIED = 8
@@ -107,7 +108,7 @@ def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[s
         path: values
         for path, values in columns.items()
         if len(values) == rows > 1
-        and not (IS_SYNTAX.search(path) or _BRACE.search(path))
+        and not (IS_SYNTAX.search(path) or IS_BRACE.search(path))
         and all(map(_is_plain, values))
     }
     varying = [

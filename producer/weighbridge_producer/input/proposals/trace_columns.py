@@ -1,0 +1,103 @@
+"""Traces that rows hold in two columns, with the messages in one and the definitions of the tools in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.traces.read import read_trace
+from weighbridge_producer.input.mapping.conversations import is_conversation
+from weighbridge_producer.input.mapping.row_values import Path, Template, json_within
+from weighbridge_producer.input.proposals.column_names import normal
+from weighbridge_producer.input.proposals.proposed_ids import IS_BRACE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.traces import Trace
+    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.proposals.column_choice import Columns
+
+_TOOLS = frozenset({"tools", "functions", "tooldefinitions"})  #: names of columns with definitions
+_KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`
+_ROWS_READ = 5
+
+
+class TraceWithTools(NamedTuple):
+    """What is proposed for a column of messages beside one of tool definitions."""
+
+    value: Template | None  #: None if the columns do not make traces
+    note: str = ""
+
+
+def trace_with_tools(path: str, columns: Columns, rows: Sequence[Row]) -> TraceWithTools | None:
+    """Return how to take tool definitions that stand beside the messages at a path; None if there are none."""
+    tools = next((other for other in columns if _is_beside(path, other, columns)), None)
+    are_messages = any(map(is_conversation, map(json_within, columns.get(path, ()))))
+    if tools is None or not are_messages or IS_BRACE.search(path + tools):
+        return None
+    forms = [Template(f'{{"{key}": {{{path}}}, "tools": {{{tools}}}}}') for key in _KEYS]
+    for form in forms:
+        if _are_traces(form, path, rows):
+            return TraceWithTools(form)
+    return TraceWithTools(
+        None,
+        f"trace: the tool definitions in {tools!r} are left out, because in some rows they or {path!r} are not JSON; write both"
+        f" as JSON, [] for no tools, and map trace={forms[0]}",
+    )
+
+
+def _is_beside(path: str, other: str, columns: Columns) -> bool:
+    """Return whether a column beside another one has definitions of tools, and nothing else."""
+    is_beside = path.rpartition(".")[0] == other.rpartition(".")[0]
+    if not is_beside or normal(Path(other).name) not in _TOOLS:
+        return False
+    present = [value for value in map(json_within, columns[other]) if value]
+    return bool(present) and all(map(_are_definitions, present))
+
+
+def _are_definitions(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_definition, value))
+
+
+def _is_definition(tool: Any) -> bool:
+    if not isinstance(tool, Mapping):
+        return False
+    function = tool.get("function", tool)
+    return isinstance(function, Mapping) and isinstance(function.get("name"), str)
+
+
+def _are_traces(form: Template, path: str, rows: Sequence[Row]) -> bool:
+    """Return whether the texts are JSON in all rows and, in the first ones, the traces of the messages with their tools."""
+    texts = [form.of(row, number) for number, row in enumerate(rows, 1)]
+    if not all(isinstance(text, str) and _parsed(text) is not None for text in texts):
+        return False
+    first = list(zip(texts, rows, strict=True))[:_ROWS_READ]
+    whole = [_trace(_parsed(text)) for text, _ in first]
+    alone = [_trace(json_within(Path(path).of(row, 1))) for _, row in first]
+    return list(map(_length, whole)) == list(map(_length, alone)) and any(map(_has_tools, whole))
+
+
+def _length(trace: Trace | None) -> int:
+    return len(trace.steps) if trace else 0
+
+
+def _has_tools(trace: Trace | None) -> bool:
+    return trace is not None and bool(trace.tools)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _trace(value: Any) -> Trace | None:
+    try:
+        return read_trace(value)
+    except WeighbridgeError:
+        return None

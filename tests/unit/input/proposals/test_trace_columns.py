@@ -1,0 +1,113 @@
+"""Tool definitions in a column beside the messages, which are proposed together as one trace."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import Settings
+from weighbridge.traces import read_trace
+from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.first_rows import Opened
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.recognition import recognise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "x"}'}}
+MESSAGES = [
+    {"role": "user", "content": "Find x."},
+    {"role": "assistant", "content": "I look.", "tool_calls": [CALL]},
+]
+SHARED = [{"from": "human", "value": "Find x."}, {"from": "gpt", "value": "I cannot."}]
+SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}
+BARE = [{"name": "search", "description": "", "parameters": SCHEMA}]
+TOOLS = [{"type": "function", "function": BARE[0]}]
+ANTHROPIC = [{"name": "search", "input_schema": SCHEMA}]
+
+
+def row(messages: Any = MESSAGES, tools: Any = TOOLS, key: str = "tools") -> dict[str, Any]:
+    return {"id": "a", "messages": messages, key: tools}
+
+
+def text(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_messages_and_tools_of_a_table_are_proposed_as_one_trace(
+    suffix: str, as_text: bool, tmp_path: Path
+) -> None:
+    rows = [row() | {"id": each, "team": "red"} for each in ("a", "b")]
+    if as_text or suffix == ".csv":
+        rows = [each | {key: text(each[key]) for key in ("messages", "tools")} for each in rows]
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".csv":
+        with path.open("w", newline="") as file:
+            table = csv.DictWriter(file, rows[0])
+            table.writeheader()
+            table.writerows(rows)
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    opened = Opened.first_of(Paths([path]))
+    found = recognise(opened, [GraderSpec("tool-schema")], Settings())
+    assert found
+    assert found.proposal
+    assert found.proposal.text == (
+        'custom_id=id,trace={"messages": {messages}, "tools": {tools}},metadata=team'
+    )
+    mapping = parse_mapping([found.proposal.text])
+    assert str(mapping) == found.proposal.text
+    trace = read_trace(mapping.case(found.rows[0], 1)["inputs"]["trace"])
+    assert [tool.name for tool in trace.tools or ()] == ["search"]
+    assert [step.name for step in trace.steps if step.type == "tool"] == ["search"]
+
+
+@pytest.mark.parametrize(
+    ("given", "trace"),
+    [
+        (row(tools=BARE, key="functions"), '{"messages": {messages}, "tools": {functions}}'),
+        (row(key="tool_definitions"), '{"messages": {messages}, "tools": {tool_definitions}}'),
+        (row(tools=ANTHROPIC), '{"messages": {messages}, "tools": {tools}}'),
+        (row(SHARED), '{"conversations": {messages}, "tools": {tools}}'),
+        ({"run": row()}, '{"messages": {run.messages}, "tools": {run.tools}}'),
+        (row(tools=["search"]), "messages"),
+        (row(tools=[]), "messages"),
+        (row(tools="search"), "messages"),
+        (row(key="tool_calls"), "messages"),
+        (row({"messages": MESSAGES}), "messages"),
+    ],
+    ids=[
+        *("functions", "definitions", "Anthropic", "ShareGPT", "nested"),
+        *("names", "none", "text", "another name", "no list of messages"),
+    ],
+)  # fmt: skip
+def test_only_definitions_beside_a_list_of_messages_are_taken(
+    given: dict[str, Any], trace: str
+) -> None:
+    found = propose([given], ["trace"])
+    assert found.fields["trace"] == trace
+    assert not found.notes
+
+
+def test_tools_of_rows_that_make_no_json_are_left_out_and_that_is_said() -> None:
+    written = row(text(MESSAGES), text(TOOLS))
+    for bad in (written | {"tools": ""}, written | {"messages": str(MESSAGES)}):
+        found = propose([written, bad | {"id": "b"}], ["trace"])
+        assert found.fields["trace"] == "messages"
+        assert found.caution == (
+            "trace: the tool definitions in 'tools' are left out, because in some rows they or 'messages' are not JSON; write both"
+            ' as JSON, [] for no tools, and map trace={"messages": {messages}, "tools": {tools}}'
+        )
+    found = propose([written, written | {"id": "b", "tools": "[]"}], ["trace"])
+    assert found.fields["trace"].startswith("{")
+    assert not found.caution
