@@ -514,6 +514,18 @@ def searches_that_find_known_places(rng: Random) -> Events:
     ]
 
 
+def reasons_that_select(rng: Random) -> Events:
+    """A list of complaints by their reason, of which some have none, and pages that are each read for a reason."""
+    made: Events = [
+        Call("list_complaints", {"reason": f"{sentence(rng, 3)} {fruit}"}, "[]")
+        for fruit in rng.sample(FRUITS, 6)
+    ]
+    for _ in range(rng.randint(5, 8)):
+        reason = sentence(rng, 6)
+        made.append(Call("fetch", {"url": f"{token(rng)}.example", "reason": reason}, page(rng)))
+    return made
+
+
 def equal_things_created(rng: Random) -> Events:
     """Several servers of one size, or copies of one thing in a basket."""
     tool, given = rng.choice(

@@ -124,6 +124,16 @@ def idle_parameters(rng: Random) -> Events:
     return made
 
 
+def one_page_for_other_reasons(rng: Random) -> Events:
+    """One page that is fetched again and again, each time for another reason."""
+    key, shown = rng.choice(("reason", "intent", "purpose")), page(rng)
+    url = f"https://{token(rng)}.example/{rng.choice(NOUNS)}"
+    return [
+        looped("fetch", {"url": url, key: sentence(rng, 7)}, shown)
+        for _ in range(rng.randint(4, 8))
+    ]
+
+
 def alternation(rng: Random) -> Events:
     one, other = _call_once(rng), failing_call(rng)
     rounds = rng.randint(3, 6)
@@ -372,6 +382,7 @@ LOOPS: dict[str, Family] = {
         near_identical_edits,
         asked_again_in_other_words,
         idle_parameters,
+        one_page_for_other_reasons,
         alternation,
         long_cycle,
         noisy_results,
@@ -395,7 +406,7 @@ LOOPS: dict[str, Family] = {
 
 
 #: Forms in which a family is indistinguishable from legitimate work: command lines have no parameter names.
-NOT_IN = {"idle_parameters": {"bash"}}
+NOT_IN = {"idle_parameters": {"bash"}, "one_page_for_other_reasons": {"bash"}}
 
 
 def stuck(family: Family, rng: Random) -> Events:

@@ -91,6 +91,24 @@ def test_an_attempts_number_and_the_agents_own_remarks_make_no_difference():
     assert ids(commands) == [numbered(1, 4)]
 
 
+REASONS = ("to find the price", "to compare the ferries", "to read the details", "to be sure")
+
+
+@pytest.mark.parametrize("key", ["reason", "intent", "purpose", "goal"])
+def test_what_an_address_is_wanted_for_makes_no_difference_and_alone_it_does(key):
+    fetches = [tool("fetch", {"url": "u.example/f", key: why}, PAGE) for why in REASONS]
+    assert ids(fetches) == [numbered(1, 4)]
+    reads = [tool("read_file", {"path": "a.md", key: why}, "empty") for why in REASONS]
+    assert ids(reads) == [numbered(1, 4)]
+    assert ids([tool("list_returns", {key: why, "shop": 4}, "[]") for why in REASONS]) == []
+    pages = [
+        tool("fetch", {"url": "u.example/f", key: why}, f"{PAGE} {at}")
+        for at, why in enumerate(REASONS)
+    ]
+    assert ids(pages) == []
+    assert ids([tool("fetch", {"url": f"u.example/{why}", key: why}, "[]") for why in "abcd"]) == []
+
+
 def test_other_arguments_are_another_step():
     for values in (range(6), ("a", "b", "c", "d", "e", "f"), (1, 2.5, True, None, "x", [])):
         assert ids([tool("find", {"q": value}, "none") for value in values]) == []

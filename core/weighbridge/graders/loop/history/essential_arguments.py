@@ -2,8 +2,8 @@
 
 Removed are:
 
-- from any arguments: the number of the attempt, the id and the time of the request, a cache buster in a URL, and the
-  agent's remarks on its call,
+- from any arguments: the number of the attempt, the id and the time of the request, a cache buster in a URL, the agent's
+  remarks on its call, and what it wants an address or a path for,
 - from a command: the change to the common folder, quotes around plain words, and pagers,
 - from code and queries: comments.
 """
@@ -56,12 +56,15 @@ _THINGS = ("attempt", "retry", "trace", "span")
 _REMARK_KEYS = frozenset(
     ("explanation", "rationale", "reasoning", "justification", "thought", "thoughts")
 )
+#: What a call is for, removed only beside an address or a path, which says what is requested.
+_PURPOSE_KEYS = frozenset(("reason", "intent", "intention", "purpose", "goal"))
+_ADDRESS_KEYS = frozenset(("url", "uri", "path", "file_path", "filepath", "filename", "file"))
 #: Time of the request, removed only if it has the precision of a clock.
 _TIME_KEYS = _spellings("ts", "_ts", "t", "_t", "timestamp", "time", "now", "sent_at") | _spellings(
     "requested_at", "request_time", "client_time", "called_at"
 )
 _NUMBERING_KEYS = _RETRY_KEYS | _ID_KEYS
-_KEYS = _NUMBERING_KEYS | _REMARK_KEYS | _TIME_KEYS | _SCRIPT_KEYS
+_KEYS = _NUMBERING_KEYS | _REMARK_KEYS | _PURPOSE_KEYS | _TIME_KEYS | _SCRIPT_KEYS
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{1,9}(?:Z|[+-]\d\d:?\d\d)?")
 _SECONDS = re.compile(r"1\d{9}\.\d{1,3}")
 _LEAST_MOMENT_MS = 10**12
@@ -110,6 +113,8 @@ def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
         if not kind.isdisjoint(kept):
             rest = {key: item for key, item in kept.items() if key not in kind or key in selected}
             kept = rest or kept
+    if not _PURPOSE_KEYS.isdisjoint(kept) and not _ADDRESS_KEYS.isdisjoint(kept):
+        kept = {key: item for key, item in kept.items() if key not in _PURPOSE_KEYS}
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:
             kept[key] = _normalized_command(kept[key], folder)
