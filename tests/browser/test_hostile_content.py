@@ -40,6 +40,20 @@ HOSTILE = {
     "path": "../../../etc/passwd?a=b&c=d#e",
 }
 EVERYTHING = " ".join(HOSTILE.values())
+#: In pairs, because each page takes its time; what ends an attribute or is an address comes first.
+PAIRS = (
+    ("closing", "frame"),
+    ("quote", "script"),
+    ("attribute", "image"),
+    ("htmx-attribute", "svg"),
+    ("address", "link"),
+    ("template", "style"),
+    ("path", "form"),
+    ("stranger", "htmx"),
+    ("refresh",),
+)
+TEXTS = [" ".join(HOSTILE[kind] for kind in pair) for pair in PAIRS]
+assert sorted(kind for pair in PAIRS for kind in pair) == sorted(HOSTILE)
 REVERSED = "\u202egpj.exe\u2066\u200b"
 #: Elements that a page would contain if it treated text as markup.
 TAKEN_FOR_MARKUP = (
@@ -92,7 +106,7 @@ def hostile_cases() -> list[dict[str, Any]]:
             ],
             "metadata": metadata,
         }
-        for text in (*HOSTILE.values(), REVERSED)
+        for text in (*TEXTS, REVERSED)
     ]
     traces = [
         {
@@ -179,11 +193,7 @@ def test_lists_show_hostile_texts_as_they_are(page: Page, hostile: str) -> None:
     assert_nothing_was_taken_for_markup(page)
 
     page.goto(f"/batches/{hostile}/results?{urlencode({'status': 'errored'})}")
-    while page.get_by_role("link", name="Next").count():
-        assert_nothing_was_taken_for_markup(page)
-        page.get_by_role("link", name="Next").click()
-        page.wait_for_load_state()
-    expect(page.locator("main")).to_contain_text("line 21")
+    expect(page.locator("main")).to_contain_text(f"line {len(hostile_cases())}")
     assert_nothing_was_taken_for_markup(page)
 
 
@@ -194,7 +204,7 @@ def test_each_result_shows_hostile_texts_as_they_are(
     for result in results_of(served, hostile):
         if result["custom_id"]:
             labels.setdefault(result["custom_id"], []).append(result["label"])
-    assert len(labels) == len(HOSTILE) + 3
+    assert len(labels) == len(hostile_cases()) - 1
     for number, (custom_id, known) in enumerate(labels.items()):
         page.goto(result_of(hostile, custom_id, known[number % len(known)]))
         shown = custom_id.encode("ascii", "backslashreplace").decode()
@@ -202,36 +212,37 @@ def test_each_result_shows_hostile_texts_as_they_are(
         assert_nothing_was_taken_for_markup(page)
 
 
-@pytest.mark.parametrize("grader", ["schema", "loop", "budget"])
 def test_a_hostile_traces_timeline_can_be_read_and_its_links_followed(
-    page: Page, served: Served, hostile: str, grader: str
+    page: Page, served: Served, hostile: str
 ) -> None:
-    found = next(
-        result
-        for result in results_of(served, hostile)
-        if (result["label"] or "").startswith(f"{grader} <script>")
-    )
-    page.goto(result_of(hostile, found["custom_id"], found["label"]))
+    results = results_of(served, hostile)
+    for grader in ("schema", "loop", "budget"):
+        found = next(
+            result for result in results if (result["label"] or "").startswith(f"{grader} <script>")
+        )
+        page.goto(result_of(hostile, found["custom_id"], found["label"]))
+        expect(page.locator(".timeline")).to_contain_text(HOSTILE["closing"])
+        assert_nothing_was_taken_for_markup(page)
+        page.get_by_role("region", name="Verdict").get_by_role("link").first.click()
+        expect(page).to_have_url(re.compile(r"#step-\d+$"))
+
     closed = page.locator(".step details:not([open]) > summary")
     for left in reversed(range(closed.count())):
         closed.first.click()
         expect(closed).to_have_count(left)
-    expect(page.locator(".timeline")).to_contain_text(HOSTILE["closing"])
     assert_nothing_was_taken_for_markup(page)
-    page.get_by_role("region", name="Verdict").get_by_role("link").first.click()
-    expect(page).to_have_url(re.compile(r"#step-\d+$"))
 
     page.goto(f"/batches/{hostile}/step?{urlencode({'custom_id': found['custom_id'], 'step': 3})}")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Step 3: tool")
     assert_nothing_was_taken_for_markup(page)
 
 
-@pytest.mark.parametrize("text", ["script", "closing", "attribute", "path"])
+@pytest.mark.parametrize("kinds", ["script closing", "attribute", "path"])
 def test_addresses_that_lead_nowhere_are_refused_without_being_taken_for_markup(
-    page: Page, watch: Watch, served: Served, traces: str, text: str
+    page: Page, watch: Watch, served: Served, traces: str, kinds: str
 ) -> None:
     watch.expected_statuses = {404, 410, 422}
-    there = quote(HOSTILE[text], safe="")
+    there = quote("".join(HOSTILE[kind] for kind in kinds.split()), safe="")
     for path in (
         f"/{there}",
         f"/batches/{there}",
@@ -250,7 +261,7 @@ def test_addresses_that_lead_nowhere_are_refused_without_being_taken_for_markup(
 
 
 def test_what_is_downloaded_is_no_page(page: Page, served: Served, hostile: str) -> None:
-    custom_id = HOSTILE["closing"]
+    custom_id = TEXTS[0]
     result = page.request.get(f"/api/batches/{hostile}/results/{quote(custom_id, safe='')}")
     case = page.request.get(f"/batches/{hostile}/case?{urlencode({'custom_id': custom_id})}")
     for answer in (result, case):
