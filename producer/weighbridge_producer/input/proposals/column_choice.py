@@ -125,7 +125,9 @@ def _first_choice(
         if choice := _clear_choice(name, columns, texts, (own, *names), weak):
             return choice
     if choice := _clear_choice(name, columns, described, (own, *names), weak):
-        return _text_instead(choice, free) if name == "agent_response" else choice
+        if name == "agent_response":
+            return _text_instead(choice, free)
+        return _answer_of_solution(choice, free, columns, needed)
     if path := _named([known for known in names if known in weak], described):
         return Choice(path, not (name == "agent_response" and is_agents(path)))
     if name == "expected_output":
@@ -161,6 +163,29 @@ def _clear_choice(
     return (
         Choice(path, is_unsure=name == "agent_response" and is_model_alone(path)) if path else None
     )
+
+
+def _answer_of_solution(
+    choice: Choice, free: Columns, columns: Columns, needed: list[str]
+) -> Choice:
+    """Return the `answer` beside a `solution` with its derivation, as in MATH, if another column is clearly the agent's."""
+    if "agent_response" not in needed or normal(Path(choice.path).name) != "solution":
+        return choice
+    around = choice.path.rpartition(".")[0]
+    answer = next(
+        (
+            path
+            for path in free
+            if path.rpartition(".")[0] == around and normal(Path(path).name) == "answer"
+        ),
+        None,
+    )
+    is_separate = any(
+        _is_always_agents(path, values) or normal(Path(path).name) in PLAIN_NAMES
+        for path, values in columns.items()
+        if can_be("agent_response", path)
+    )
+    return choice._replace(path=answer) if answer and is_separate else choice
 
 
 def _beside_agents(free: Columns, columns: Columns) -> Choice | None:

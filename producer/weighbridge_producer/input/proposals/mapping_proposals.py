@@ -14,6 +14,7 @@ from weighbridge_producer.input.proposals.boolean_columns import (
     pointed_booleans_note,
 )
 from weighbridge_producer.input.proposals.column_choice import is_around
+from weighbridge_producer.input.proposals.column_names import EITHER_NAMES, normal
 from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_keep_correct,
@@ -181,12 +182,13 @@ class _Draft:
         free = [path for path in self.columns if path not in {self.custom_id, *self.ids}]
         expected = self.answers or self.taken[_EXPECTED]
         better = agreeing_column(self.rows, free, self.taken[_RESPONSE], expected)
-        if better and better.field == _EXPECTED and better.path in self.named.rivals:
+        is_rival = better and better.field == _EXPECTED and better.path in self.named.rivals
+        if better is None or (is_rival and normal(Path(better.path).name) not in EITHER_NAMES):
             return
-        if better and _is_preferred(better, self.named, self.guesses):
+        if not is_rival and _is_preferred(better, self.named, self.guesses):
             self.taken[better.field] = self.guesses[better.field] = better.path
             self._look_for_several_answers()
-        elif better:
+        else:
             self.notes.append(better.note)
 
     def proposal(self, paths: tuple[str, ...], *, accepts_several: bool) -> Proposal:

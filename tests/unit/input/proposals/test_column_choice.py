@@ -274,6 +274,38 @@ def test_an_answer_that_never_agrees_is_said_if_another_column_does() -> None:
 
 
 @pytest.mark.parametrize(
+    ("columns", "response", "expected", "rivals"),
+    [
+        ("problem,solution,answer,model_output", "model_output", "answer", ("answer", "solution")),
+        ("problem,solution,answer,generation", "generation", "answer", ("answer", "solution")),
+        ("problem,answer,solution,response", "response", "answer", ("answer", "solution")),
+        ("problem,solution,answer", "answer", "solution", ()),
+        ("problem,solution,answer,output_tokens", "answer", "solution", ()),
+        ("problem,gold,answer,output", "output", "gold", ()),
+    ],
+)
+def test_the_answer_beside_a_solution_is_expected_if_the_agents_is_another_column(
+    columns: str, response: str, expected: str, rivals: tuple[str, ...]
+) -> None:
+    found = proposed({name: name for name in columns.split(",")})
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (response, expected)
+    assert found.expected_rivals == rivals
+
+
+def test_a_column_that_may_be_either_answer_is_named_if_it_agrees_where_the_expected_one_never_does() -> (
+    None
+):
+    rows = [{"output": w, "answer": w, "gold": f"Work. {w}"} for w in WORDS]
+    found = propose(rows, NEEDED)
+    assert found.fields["expected_output"] == "gold"
+    assert found.rivals == ("output", "answer")
+    assert (
+        "expected_output: no value of 'gold' equals agent_response in the first 4 rows, but some of 'answer' do"
+        in found.caution
+    )
+
+
+@pytest.mark.parametrize(
     "name", ["question", "choice_1", "A", "incorrect_answer", "gold_copy", "doc.answer"]
 )
 def test_questions_options_and_copies_of_the_expected_answer_are_not_compared_with_it(
