@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge_producer.input.mapping.row_values import Path, json_within
+from weighbridge_producer.input.proposals.column_fit import (
+    fits,
+    is_agents_column,
+    is_measurement,
+)
 from weighbridge_producer.input.proposals.column_names import (
     EITHER_NAMES,
     PLAIN_NAMES,
@@ -15,17 +20,17 @@ from weighbridge_producer.input.proposals.column_names import (
     can_be,
     has_word_for,
     is_agents,
-    is_always_agents,
     is_asked,
-    is_by_name_expected,
     is_model_alone,
     is_value_name,
     may_name_text,
     names_of,
     normal,
 )
+from weighbridge_producer.input.proposals.rival_columns import expected_rivals_of, rivals_of
 
-Columns = dict[str, list[Any]]  #: the values of the first rows by path
+if TYPE_CHECKING:
+    from weighbridge_producer.input.proposals.column_values import Columns
 
 
 class Choice(NamedTuple):
@@ -49,61 +54,10 @@ def chosen_path(
     if choice is None:
         return None
     if name == "agent_response":
-        return choice._replace(rivals=_rivals(choice.path, columns, taken))
+        return choice._replace(rivals=rivals_of(choice.path, columns, taken))
     if name == "expected_output" and not choice.is_weak and normal(choice.path) != normal(name):
-        return choice._replace(rivals=_expected_rivals(choice.path, columns, taken))
+        return choice._replace(rivals=expected_rivals_of(choice.path, columns, taken))
     return choice
-
-
-def _rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
-    """Return the other columns beside a chosen one that are the answers of agents by their names, such as two models'."""
-    return tuple(
-        path
-        for path in _columns_beside("agent_response", chosen, columns)
-        if path not in taken and (named := _name_giver(path, chosen))
-        if can_be("agent_response", named)
-        and (_is_always_agents(path, columns[path]) or has_word_for("agent_response", named))
-    )
-
-
-def _expected_rivals(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
-    """Return the other columns beside a chosen one that are expected answers by their names, with other values."""
-    return tuple(
-        path
-        for path in _columns_beside("expected_output", chosen, columns)
-        if path not in taken
-        and columns[path] != columns[chosen]
-        and can_be("expected_output", path)
-        and is_by_name_expected(_name_giver(path, chosen))
-    )
-
-
-def _columns_beside(name: str, chosen: str, columns: Columns) -> list[str]:
-    """Return the columns of texts that may hold a field, beside a chosen one or at the same place in an object beside its own."""
-    around, _, last = chosen.rpartition(".")
-    most = max(map(len, columns.values()))
-    return [
-        path
-        for path, values in columns.items()
-        if path != chosen
-        and (path.rpartition(".")[0] == around or _is_beside(path, around, last))
-        and len(values) * 2 >= most
-        and fits(name, path, values)
-        and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
-    ]
-
-
-def _is_beside(path: str, around: str, last: str) -> bool:
-    """Return whether a path is that of the same value in another object, such as `b.text` for `a.text`."""
-    other, _, name = path.rpartition(".")
-    is_same = bool(around and other) and name == last and is_value_name(path)
-    return is_same and other.rpartition(".")[0] == around.rpartition(".")[0]
-
-
-def _name_giver(path: str, chosen: str) -> str:
-    """Return the path whose name says what a value is: that of the object if it is in another one than the chosen value."""
-    around = path.rpartition(".")[0]
-    return path if around == chosen.rpartition(".")[0] else around
 
 
 def _first_choice(
@@ -158,6 +112,7 @@ def _clear_choice(
         and has_word_for(name, path)
         and can_be(name, path)
         and len(columns[path]) * 2 >= most
+        and not (name == "expected_output" and is_measurement(path, columns))
     ]
     path = _least_nested(worded) if worded else None
     return (
@@ -181,7 +136,7 @@ def _answer_of_solution(
         None,
     )
     is_separate = any(
-        _is_always_agents(path, values) or normal(Path(path).name) in PLAIN_NAMES
+        is_agents_column(path, values) or normal(Path(path).name) in PLAIN_NAMES
         for path, values in columns.items()
         if can_be("agent_response", path)
     )
@@ -190,25 +145,17 @@ def _answer_of_solution(
 
 def _beside_agents(free: Columns, columns: Columns) -> Choice | None:
     """Return a data set's own `output` or `response` beside a column that is always the agent's."""
-    if not any(_is_always_agents(path, columns[path]) for path in columns):
+    if not any(is_agents_column(path, columns[path]) for path in columns):
         return None
     plain = [
         path
         for path in free
         if normal(Path(path).name) in PLAIN_NAMES
         and not is_agents(path)
-        and not _is_always_agents(path, free[path])
+        and not is_agents_column(path, free[path])
         and can_be("expected_output", path)
     ]
     return Choice(_least_nested(plain), is_unsure=True) if plain else None
-
-
-def _is_always_agents(path: str, values: list[Any]) -> bool:
-    return (
-        is_always_agents(path)
-        and can_be("agent_response", path)
-        and fits("agent_response", path, values)
-    )
 
 
 def _text_instead(choice: Choice, free: Columns) -> Choice:
@@ -308,18 +255,3 @@ def _other_response(columns: Columns) -> bool:
         for path in columns
         if can_be("agent_response", path)
     )
-
-
-def fits(name: str, path: str, values: list[Any]) -> bool:
-    """Return whether values fit a field: a trace is structured, an answer is not, and a verdict is none."""
-    present = [value for value in values if value is not None]
-    if name == "trace":
-        return any(
-            isinstance(v, (dict, list)) or (isinstance(v, str) and v.lstrip()[:1] in "{[")
-            for v in present
-        )
-    if name == "expected_output" and normal(Path(path).name) == "correct":
-        return not all(isinstance(value, (bool, int, float)) for value in present)
-    if name in USUAL_NAMES and not present:
-        return False
-    return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)

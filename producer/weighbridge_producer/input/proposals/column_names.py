@@ -105,6 +105,7 @@ _WORDS: dict[str, re.Pattern[str]] = {
 _ABOUT = re.compile(
     "token|time|latenc|duration|cost|price|score|length|count|relevan|faithful|similar|accura|precision|recall"
     "|(?<!candi)date|format|type|^is|^has|ids?$|url|model$|version|language|zeit|dauer|datum|länge|kosten"
+    "|agreement|correctness|groundedness|judge|generator$|hash$"
 )
 #: Names of what was asked, which is no answer, whatever the names within it.
 _ASKED = frozenset(

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.mapping.row_values import Row
 
+Columns = dict[str, list[Any]]  #: the values of the first rows by path
+
 _DEPTH = 6  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _NAME_CHARACTERS = 200  #: a longer name is not looked at
 
 
-def column_values(rows: Sequence[Row]) -> dict[str, list[Any]]:
+def column_values(rows: Sequence[Row]) -> Columns:
     """Return the values of each path of the first rows."""
-    found: dict[str, list[Any]] = {}
+    found: Columns = {}
     for row in rows:
         for path, value in _leaves(row, "", 0):
             # An object with many entries must not hide the columns behind it.

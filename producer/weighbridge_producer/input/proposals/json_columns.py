@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weighbridge_producer.input.mapping.row_values import Value
-    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.column_values import Columns
 
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _SHOWN = 40  #: characters of a value

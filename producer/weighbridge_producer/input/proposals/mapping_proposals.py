@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.agreeing_columns import AgreeingColumn
-    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.column_values import Columns
     from weighbridge_producer.input.proposals.json_columns import JsonColumn
     from weighbridge_producer.input.proposals.named_columns import NamedColumns
     from weighbridge_producer.input.proposals.proposed_ids import UnusedId

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weighbridge_producer.input.proposals.boolean_columns import choose_booleans
-from weighbridge_producer.input.proposals.column_choice import Choice, chosen_path, fits
+from weighbridge_producer.input.proposals.column_choice import Choice, chosen_path
+from weighbridge_producer.input.proposals.column_fit import fits
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
     is_agents,
@@ -15,7 +16,7 @@ from weighbridge_producer.input.proposals.column_names import (
 )
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.column_values import Columns
 
 _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _ANSWERS = (_RESPONSE, _EXPECTED)

@@ -19,7 +19,7 @@ from weighbridge_producer.input.proposals.column_names import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.column_values import Columns
 
 #: In a mapping, names with these are not read as the names of columns.
 IS_SYNTAX = re.compile(r"[=|]|\{[^{}]+\}")

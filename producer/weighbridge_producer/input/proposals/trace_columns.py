@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces import Trace
     from weighbridge_producer.input.mapping.row_values import Row
-    from weighbridge_producer.input.proposals.column_choice import Columns
+    from weighbridge_producer.input.proposals.column_values import Columns
 
 _TOOLS = frozenset({"tools", "functions", "tooldefinitions"})  #: names of columns with definitions
 _KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`

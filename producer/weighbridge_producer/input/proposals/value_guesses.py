@@ -13,6 +13,7 @@ from weighbridge.jobs.line import is_valid_name
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
+    has_word_for,
     is_asked,
     is_metric,
     is_reference,
@@ -67,10 +68,20 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
         if not (is_reference(one) and is_reference(other))
     )
     if response:
-        pairs = ((response, path) for path in paths if can_be("expected_output", path))
+        pairs = (
+            (response, path)
+            for path in paths
+            if can_be("expected_output", path) and not has_word_for("agent_response", path)
+        )
     elif expected:
         pairs = ((path, expected) for path in paths if can_be("agent_response", path))
-    scored = {pair: _agreement(texts, *pair) for pair in pairs if pair[0] != pair[1]}
+    # An object around an answer, such as the record of a run, agrees with it in part.
+    objects = {path for path in paths if any(map(_is_object, columns[path]))}
+    scored = {
+        pair: _agreement(texts, *pair)
+        for pair in pairs
+        if pair[0] != pair[1] and len(objects.intersection(pair)) != 1
+    }
     best = max(scored, key=lambda pair: scored[pair], default=None)
     if best and scored[best] >= _AGREEMENT_LEAST:
         return list(best)
@@ -115,6 +126,10 @@ def _structure(value: Any) -> Any:
         return orjson.loads(value)
     except orjson.JSONDecodeError:
         return None
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(_structure(value), Mapping)
 
 
 def _are_texts(values: Sequence[Any]) -> bool:

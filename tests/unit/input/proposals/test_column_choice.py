@@ -480,3 +480,97 @@ def test_what_an_answer_is_chosen_from_is_no_list_of_accepted_answers():
     found = propose([row], NEEDED, accepts_several=True)
     assert found.fields["expected_output"] == "gold"
     assert not found.leaves_out_answers
+
+
+CITIES = ["Paris", "Cusco", "Oslo", "Rome"]
+SCORES = ["1.0", "0.1", "0.55", "1.0"]
+
+
+def rows_of(**columns: list[Any]) -> list[dict[str, Any]]:
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def test_scores_are_no_expected_answers_of_texts() -> None:
+    record = [f'{{"main_output": "{city}"}}' for city in CITIES]
+    rows = rows_of(
+        output=CITIES,
+        record_json=record,
+        Groundedness=["1.0"] * 4,
+        ground_truth_agreement=SCORES,
+        target_overlap=SCORES,
+    )
+    found = propose(rows, NEEDED, has_only_texts=True)
+    assert found.fields["agent_response"] == "output"
+    assert found.missing == ("expected_output",)
+    assert not found.caution
+
+
+@pytest.mark.parametrize(
+    ("name", "outputs", "values"),
+    [
+        ("reference_value", ["0.5", "12", "3", "7"], ["0.5", "12.25", "3", "8"]),
+        ("gold", CITIES, SCORES),
+        ("gold_label", CITIES, [0, 1, 1, 2]),
+        ("correct_option", CITIES, ["0", "3", "1", "1"]),
+    ],
+)
+def test_numbers_that_may_be_the_answer_are_expected(
+    name: str, outputs: list[Any], values: list[Any]
+) -> None:
+    found = propose(rows_of(output=outputs, **{name: values}), NEEDED)
+    assert found.fields["expected_output"] == name
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("answer_correctness", SCORES),
+        ("target_overlap", SCORES),
+        ("target_overlap", ["3", "1", "2", "2"]),
+        ("gpt-4.1_correct", ["1", "0", "0", "1"]),
+        ("gpt-4.1_correct", ["True", "False", "False", "True"]),
+        ("gpt-4.1_correct", [True, False, False, True]),
+        ("correct", ["1", "0", "0", "1"]),
+        ("target_hash", ["ab", "cd", "ef", "gh"]),
+        ("generator", ["gpt-4o"] * 4),
+        ("gpt4_judge", ["good", "bad", "good", "bad"]),
+    ],
+)
+def test_judgements_measurements_and_facts_about_an_answer_are_not_named_as_answers(
+    name: str, values: list[Any]
+) -> None:
+    found = propose(rows_of(output=CITIES, gold=CITIES, **{name: values}), NEEDED)
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == ("output", "gold")
+    assert not found.caution
+    alone = propose(rows_of(output=CITIES, **{name: values}), NEEDED)
+    assert "expected_output" in alone.missing or name == "target_overlap"
+
+
+def test_other_columns_of_numbers_are_named_beside_numbers() -> None:
+    numbers = ["42", "7", "3", "8"]
+    found = propose(rows_of(gold=numbers, gpt5_answer=numbers, claude_answer=numbers), NEEDED)
+    assert found.rivals == ("gpt5_answer", "claude_answer")
+
+
+def test_models_with_a_dot_in_their_versions_are_columns_beside_each_other() -> None:
+    models = ("gpt-4o", "claude-3-5-sonnet", "gemini-1.5-pro", "gemini-1.5-flash", "gpt-4.1")
+    found = proposed({"question": "q", "gold": "a"} | dict.fromkeys(models, "a"))
+    assert found.rivals == models
+    nested = proposed({"gold": "a", "gpt-4": {"output": "a"}, "gpt-5": {"output": "b"}})
+    assert nested.rivals == ("gpt-4.output", "gpt-5.output")
+
+
+def test_many_columns_that_may_be_the_answer_are_counted() -> None:
+    found = proposed({"gold": "a"} | {f"gpt-{number}": "a" for number in range(25)})
+    assert "25 columns may be the answer: gpt-0, gpt-1" in found.caution
+    assert "gpt-19 and 5 more" in found.caution
+
+
+def test_a_record_around_the_answer_is_not_guessed_to_be_the_expected_one() -> None:
+    texts = ["a blue sky", "four or so", "no idea at all"]
+    rows = [{"response": text, "x": f'{{"main_output": "{text}"}}'} for text in texts]
+    assert propose(rows, NEEDED).missing == ("expected_output",)
+    rows = [{"a": f'{{"city": "{text}"}}', "b": f'{{"city": "{text}"}}'} for text in texts]
+    assert not propose(rows, NEEDED).missing
