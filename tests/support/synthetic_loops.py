@@ -295,19 +295,21 @@ def farewells(rng: Random) -> Events:
 
 
 def dialog_that_returns(rng: Random) -> Events:
-    """A dialog that is dismissed and comes back in no fixed order, with one of two pages, on a screen with a clock."""
+    """A dialog that is dismissed by one of two buttons and comes back, on one of three pages with one of two banners."""
     pages = [
         "\n".join((sentence(rng, 6), f"[0] <button>{token(rng)}", f"[1] <a>{token(rng)}", token(rng, 9)))
         for _ in range(3)
     ]  # fmt: skip
-    order = [*range(3), *(rng.randrange(3) for _ in range(rng.randint(11, 15)))]
+    banners = [sentence(rng, 5) for _ in range(2)]
+    states = [f"{page}\n{banner}" for page in pages for banner in banners]
+    order = [*rng.sample(states, 6), *(rng.choice(states) for _ in range(rng.randint(16, 24)))]
     return [
         looped(
             "click",
-            {"index": 0},
-            f"{pages[number]}\nClock: {rng.randint(10, 19)}:{rng.randint(10, 59)}",
+            {"index": rng.choice((0, 0, 1))},
+            f"{state}\nClock: {rng.randint(10, 19)}:{rng.randint(10, 59)}",
         )
-        for number in order
+        for state in order
     ]
 
 
