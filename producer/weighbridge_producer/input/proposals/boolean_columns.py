@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.proposals.column_values import Columns
 
 _GRADER = "true-false"
-_RESPONSE, _EXPECTED = "agent_response", "expected_output"
+_FIELDS = _RESPONSE, _EXPECTED = "agent_response", "expected_output"
 _DIGITS = frozenset("01")
 _POINTED_DIGITS = frozenset({"0.0", "1.0"})  #: as pandas writes them in a column with gaps
 _WORDS = {
@@ -59,8 +59,15 @@ def boolean_words(graders: Sequence[GraderSpec]) -> frozenset[str]:
 
 
 def boolean_columns(columns: Columns, words: frozenset[str]) -> Columns:
-    """Return the columns that have nothing but booleans; digits are such only if there are both."""
-    return {path: values for path, values in columns.items() if _are_booleans(values, words)}
+    """Return the columns that have nothing but booleans; digits are such only if there are both.
+
+    If only one column has, another one that has mostly booleans is taken with it: an agent may answer anything.
+    """
+    strict = {path: values for path, values in columns.items() if _are_booleans(values, words)}
+    if len(strict) != 1:
+        return strict
+    mostly = {path: values for path, values in columns.items() if _are_mostly(values, words)}
+    return mostly if len(mostly) == len(_FIELDS) else strict
 
 
 def pointed_booleans_note(columns: Columns, words: frozenset[str]) -> str:
@@ -93,7 +100,8 @@ def choose_booleans(
         if choice and not (choice.is_weak or choice.is_unsure):
             found[_RESPONSE] = choice.path
     left = [path for path in booleans if path not in used and _may_be_answer(path)]
-    missing = [name for name in (_RESPONSE, _EXPECTED) if name not in found]
+    left.sort(key=lambda path: -len(set(map(str, booleans[path]))))  # the agent's answers vary more
+    missing = [name for name in _FIELDS if name not in found]
     if len(left) != len(missing):
         return BooleanChoice(found)
     return BooleanChoice(found | dict(zip(missing, left, strict=True)), frozenset(missing))
@@ -111,6 +119,12 @@ def _may_be_answer(path: str) -> bool:
 
 def _name(path: str) -> str:
     return normal(Path(path).name)
+
+
+def _are_mostly(values: list[Any], words: frozenset[str]) -> bool:
+    present = [str(value).strip().casefold() for value in values if value not in (None, "")]
+    known = [text for text in present if text in words]
+    return len(known) * 2 >= len(present) and len(set(known)) > 1
 
 
 def _are_booleans(values: list[Any], words: frozenset[str]) -> bool:

@@ -61,6 +61,38 @@ def test_booleans_are_told_apart_by_names_or_said_to_be_guessed(
     assert found.guessed == guessed
 
 
+SAID = ["Yes", "no", "TRUE", "", "1", "0", "Yes.", None, "true", "n"]  #: one is no boolean
+SHOULD = ["True"] * 5 + ["False"] * 5
+
+
+@pytest.mark.parametrize(
+    ("columns", "guessed"),
+    [
+        ({"agent_says": SAID, "should_be": SHOULD}, ()),
+        ({"should_be": SHOULD, "zzz": SAID}, ("agent_response",)),
+        ({"b": SHOULD, "a": SAID}, ("agent_response", "expected_output")),
+    ],
+)
+def test_an_agent_may_answer_with_more_than_booleans(
+    columns: dict[str, list[Any]], guessed: tuple[str, ...]
+) -> None:
+    ids = {"ticket": [f"T-{number}" for number in range(10)]}
+    found = proposed(ids | {"reviewer": ["ann"] * 10} | columns)
+    said, should = (
+        next(name for name in columns if columns[name] is values) for values in (SAID, SHOULD)
+    )
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (said, should)
+    assert tuple(name for name in found.guessed if name != "custom_id") == guessed
+
+
+def test_of_several_columns_with_some_booleans_none_is_taken_for_its_values() -> None:
+    ids = {"id": [f"T-{number}" for number in range(10)]}
+    found = proposed(ids | {"zzz": SAID, "xxx": SAID, "should_be": SHOULD})
+    assert found.missing == ("agent_response",)
+    words = ["yes", "no", "maybe", "other", "none", "so", "if", "x", "y", "z"]
+    assert proposed(ids | {"zzz": words, "should_be": SHOULD}).missing == ("agent_response",)
+
+
 def test_the_aliases_of_the_grader_are_booleans() -> None:
     config = {"aliases": {"true": ["Grant"], "false": ["deny"]}}
     spec = GraderSpec("true-false", config=config)
