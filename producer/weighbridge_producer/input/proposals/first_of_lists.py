@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FIRST = "0"
 _PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*")  #: a key that jq takes as it is
 #: Names of lists of accepted answers. `possible_answers` may also be what an answer is chosen from.
-_ALIASES = re.compile("alias|synonym|(?<!un)(?<!not)accept")
+_ALIASES = re.compile("alias|synonym|(?<!un)(?<!not)accept|^correctanswers$")
 _NORMALIZED = "normali"  #: in the name of texts that were changed for a comparison
 _CORRECT = "correct"  #: a tag, or the end of a boolean's name, of a correct entry
 
@@ -59,7 +59,8 @@ def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, b
 def list_of_aliases(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
     """Return the path to a list of further accepted answers beside one, and whether it has that answer too in all rows.
 
-    So it is in TriviaQA, with `answer.aliases` beside `answer.value`. The path is empty if there is no such list.
+    So it is in TriviaQA, with `answer.aliases` beside `answer.value`, and in TruthfulQA, with `correct_answers` beside
+    `best_answer`. The path is empty if there is no such list.
     """
     around = path.rpartition(".")[0]
     is_normalized = _NORMALIZED in normal(Path(path).name)

@@ -475,6 +475,16 @@ def test_further_accepted_answers_that_cannot_be_taken_are_named(names):
     assert "without the further accepted answers in 'accepted_answers'" in found.caution
 
 
+@pytest.mark.parametrize("further", [["Paris", "In Paris"], ["In Paris"]])
+def test_further_correct_answers_beside_the_best_one_are_taken_or_named(further):
+    row = {"best_answer": "Paris", "correct_answers": further, "incorrect_answers": ["Rome"]}
+    found = propose([row | {"model_answer": "Paris"}], NEEDED, accepts_several=True)
+    has_best = "Paris" in further
+    assert found.fields["expected_output"] == ("correct_answers" if has_best else "best_answer")
+    note = "without the further accepted answers in 'correct_answers'"
+    assert (note in found.caution) == (not has_best)
+
+
 def test_what_an_answer_is_chosen_from_is_no_list_of_accepted_answers():
     row = {"id": 1, "gold": "Paris", "possible_answers": ["Paris", "Rome"], "prediction": "Rome"}
     found = propose([row], NEEDED, accepts_several=True)
