@@ -16,7 +16,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.event_folders import EventFolder
-from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.input_files import DESCRIPTIONS, InputFile, InputFiles, Paths
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.mapped_rows import mapped_rows
@@ -113,16 +113,20 @@ class Source:
         return self._found.files if self._found else ()
 
     def skipped_note(self) -> str:
-        """Return which files in folders are not read because of their endings; empty if there are none."""
+        """Return which files in folders are not read, and why; empty if there are none."""
         if self._found is None or not self._found.skipped:
             return ""
         count, names = len(self._found.skipped), self._found.skipped[:_SKIPPED_NAMED]
         more = ", ..." if count > len(names) else ""
         has_tables = not self.mapping and any(map(table_format, self._found.skipped))
         tables = "; tables are read with a mapping" if has_tables else ""
+        described = DESCRIPTIONS.intersection(
+            name.rpartition("/")[2] for name in self._found.skipped
+        )
+        but = f", but not {', '.join(sorted(described))} of Hugging Face" if described else ""
         return (
             f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): in a folder, only files are read"
-            f" that end in {', '.join(self._found.endings)}{tables}"
+            f" that end in {', '.join(self._found.endings)}{but}{tables}"
         )
 
     @property

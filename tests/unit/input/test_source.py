@@ -356,6 +356,35 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 
 
+@pytest.mark.parametrize(
+    ("names", "read"),
+    [
+        (["dataset_info.json", "train.jsonl"], ["train.jsonl"]),
+        (["dataset_infos.json", "state.json", "train.parquet"], ["train.parquet"]),
+        (["data.arrow", "state.json"], ["data.arrow"]),
+        (["dataset_dict.json", "test/data.arrow", "test/state.json"], ["data.arrow"]),
+        (["state.json", "train.jsonl"], ["state.json", "train.jsonl"]),
+        (["dataset_info.json", "state.json"], ["dataset_info.json", "state.json"]),
+    ],
+)
+def test_descriptions_of_a_data_set_are_skipped_beside_its_files_and_named(
+    names: list[str], read: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "test").mkdir()
+    for name in names:
+        (tmp_path / name).write_bytes(b"{}\n")
+    source = Source(tmp_path, Settings(), parse_mapping(["custom_id=id,agent_response=output"]))
+    assert [file.name for file in source.files] == read
+    skipped = [name for name in names if name.rpartition("/")[2] not in read]
+    note = source.skipped_note()
+    assert note.startswith(f"{len(skipped)} file" if skipped else "")
+    assert bool(note) == bool(skipped)
+    assert all(name in note.partition(":")[0] for name in skipped)
+    if skipped:
+        those = ", ".join(sorted(name.rpartition("/")[2] for name in skipped))
+        assert note.endswith(f", .feather, but not {those} of Hugging Face")
+
+
 @pytest.mark.parametrize("is_mapped", [True, False])
 def test_files_of_a_folder_without_a_row_are_named(is_mapped: bool, tmp_path: Path) -> None:
     mapping = parse_mapping(["custom_id=custom_id,agent_response=x"]) if is_mapped else None

@@ -20,7 +20,7 @@ from weighbridge_producer.input.files.remote_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _HINT = (
     "give a file of JSON Lines, JSON, CSV, Parquet or Arrow, plain, .gz or .zst, a folder or a pattern of such files, or -"
@@ -28,8 +28,11 @@ _HINT = (
 )
 _READ_IN_FOLDERS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
 _TABLES_IN_FOLDERS = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather")
-#: What Hugging Face's `save_to_disk` writes beside the rows.
-_BESIDE_ARROW = frozenset({"dataset_info.json", "dataset_dict.json", "state.json"})
+#: What Hugging Face writes beside the rows of a data set.
+DESCRIPTIONS = frozenset(
+    {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
+)
+_STATE = "state.json"  #: a name that may be anything without another one of these
 _PACKED = (".gz", ".zst")
 ENDINGS_IN_FOLDERS = _READ_IN_FOLDERS + _TABLES_IN_FOLDERS  #: of files with cases, traces or rows
 OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never read as input
@@ -77,7 +80,7 @@ class InputFiles:
 
     @property
     def skipped(self) -> list[str]:
-        """The names of files in folders that are not read because of their endings."""
+        """The names of files in folders that are not read because of their endings, or as descriptions of others."""
         return [name for named in self._named for name in named.skipped]
 
     def size(self) -> int | None:
@@ -124,8 +127,9 @@ class _UrlOfFolder(_Url):
 
     def __init__(self, folder: RemoteFolder, endings: tuple[str, ...]) -> None:
         self._folder = folder
-        super().__init__(*_of_folder(str(folder), folder.files, endings))
-        self.skipped = _skipped(map(folder.name_of, folder.files), endings)
+        files = _of_folder(str(folder), folder.files, endings)
+        super().__init__(*files)
+        self.skipped = _skipped(folder.files, files, folder.name_of)
 
     def name_of(self, file: InputFile) -> str:
         return self._folder.name_of(file) if isinstance(file, RemoteFile) else file.name
@@ -143,8 +147,9 @@ class _Named:
         self.skipped: Sequence[str] = ()
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
-            self.files = with_event_folders(_of_folder(str(path), every, endings))
-            self.skipped = _skipped((file.relative_to(path).as_posix() for file in every), endings)
+            files = _of_folder(str(path), every, endings)
+            self.files = with_event_folders(files)
+            self.skipped = _skipped(every, files, lambda file: file.relative_to(path).as_posix())
         elif self._is_pattern:
             self.files = with_event_folders(_of_pattern(str(path)))
 
@@ -180,9 +185,7 @@ def _of_folder(
     folder: str, every: Iterable[_FileT], endings: tuple[str, ...]
 ) -> tuple[_FileT, ...]:
     """Return those of the files in a folder that are read; InputError if there are none."""
-    files = tuple(file for file in every if _is_input(file.name, endings))
-    if any(file.name.endswith(".arrow") for file in files):
-        files = tuple(file for file in files if file.name not in _BESIDE_ARROW)
+    files = _without_descriptions([file for file in every if _is_input(file.name, endings)])
     if not files:
         raise InputError(
             f"the folder {folder!r} has no file to read",
@@ -192,13 +195,22 @@ def _of_folder(
     return files
 
 
-def _skipped(names: Iterable[str], endings: tuple[str, ...]) -> list[str]:
-    """Return those of the names in a folder whose endings are not read, without hidden ones and earlier results."""
-    return [
-        name
-        for name in names
-        if not (_is_hidden(name) or _is_ours(name) or _is_input(name, endings))
-    ]
+def _without_descriptions(files: Sequence[_FileT]) -> tuple[_FileT, ...]:
+    """Return files without those in which Hugging Face describes the others; all of them if there are no others."""
+    names = {file.name for file in files}
+    is_described = not names.isdisjoint(DESCRIPTIONS - {_STATE})
+    if not is_described and not any(name.endswith(".arrow") for name in names):
+        return tuple(files)
+    return tuple(file for file in files if file.name not in DESCRIPTIONS) or tuple(files)
+
+
+def _skipped(
+    every: Iterable[_FileT], files: Sequence[_FileT], name_of: Callable[[_FileT], str]
+) -> list[str]:
+    """Return the names of those files of a folder that are not read, without hidden ones and earlier results."""
+    read = set(files)
+    names = (name_of(file) for file in every if file not in read)
+    return [name for name in names if not (_is_hidden(name) or _is_ours(name))]
 
 
 def _is_hidden(name: str) -> bool:
