@@ -23,6 +23,7 @@ from weighbridge_producer.input.first_rows import (
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.field_mapping import GRADER
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
+from weighbridge_producer.input.mapping.promptfoo_tables import has_verdicts_in_cells
 from weighbridge_producer.input.mapping.row_values import MISSING, Path
 from weighbridge_producer.input.mapping.same_source import is_beside
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
@@ -56,7 +57,10 @@ if TYPE_CHECKING:
 
 _LINES = 20
 _BYTES = 8 * MIB
-USUAL_INPUTS = ("agent_response", "expected_output")  #: the inputs of most graders
+_RESPONSE = "agent_response"
+USUAL_INPUTS = (_RESPONSE, "expected_output")  #: the inputs of most graders
+_PROMPTFOO_TABLE = "promptfoo's table, with a verdict before the output in each cell"
+_PROMPTFOO_HINT = "write the results as JSON, which need no mapping: promptfoo eval -o results.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,8 @@ def recognise_rows(
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not needed:
         return None
+    if _RESPONSE in needed and has_verdicts_in_cells(seen.rows):
+        raise MappingNeededError(seen.file, _PROMPTFOO_TABLE, _PROMPTFOO_HINT)
     may_map = maps_traces and "trace" not in needed
     # Answers of batches are traces as well, but without an expected answer for graders of answers.
     are_rows = is_table or not seen.rows or (shape is not None and may_map)

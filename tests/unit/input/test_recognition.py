@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -9,7 +11,7 @@ import orjson
 import pytest
 
 from support.tool_results import LAYOUTS, LONG
-from weighbridge.errors import InputError
+from weighbridge.errors import InputError, MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
@@ -59,6 +61,14 @@ def proposed(path: Path, data: Any, *graders: str) -> str:
 
 def lines(*rows: Any) -> bytes:
     return b"".join(orjson.dumps(row) + b"\n" for row in rows)
+
+
+def table(rows: list[dict[str, str]]) -> bytes:
+    stream = io.StringIO(newline="")
+    written = csv.DictWriter(stream, rows[0])
+    written.writeheader()
+    written.writerows(rows)
+    return stream.getvalue().encode()
 
 
 @pytest.mark.parametrize(
@@ -534,6 +544,36 @@ def test_files_of_other_tools_are_known_by_their_shape(
 ) -> None:
     data = orjson.dumps(document, option=pretty)
     assert mapped(tmp_path / "a.json", data, "string-match") == case
+
+
+PROMPTFOO_CELLS = ["[PASS] (1.00)\n\nParis", "[FAIL] Expected...\n---\nLima", "[ERROR] timed out"]
+
+
+@pytest.mark.parametrize("graders", [("string-match",), ()])
+def test_the_table_of_promptfoo_is_refused_with_what_to_export(
+    graders: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows = [
+        {"country": "x", "expected": "Paris", "[openai:m] Capital of {{country}}?": cell}
+        for cell in PROMPTFOO_CELLS
+    ]
+    with pytest.raises(MappingNeededError, match="promptfoo's table, with a verdict") as caught:
+        seen(tmp_path / "a.csv", table(rows), *graders)
+    assert "promptfoo eval -o results.json" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("[openai:m] Capital?", ["Paris", "Lima", "[PASS] Rome"]),
+        ("result", PROMPTFOO_CELLS),
+    ],
+)
+def test_a_table_with_other_names_or_cells_is_not_taken_for_that_of_promptfoo(
+    name: str, cells: list[str], tmp_path: Path
+) -> None:
+    rows = [{"output": "Paris", "expected": "Paris", name: cell} for cell in cells]
+    assert proposed(tmp_path / "a.csv", table(rows), "string-match")
 
 
 def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> None:
