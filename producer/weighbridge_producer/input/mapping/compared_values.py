@@ -1,7 +1,7 @@
 """Answers and expected answers in different notations, of which none can be equal to the other whatever the agent knew.
 
 Letters beside texts or letters within other text, numbers beside letters, numbers that count from 1 beside others that count from 0, whole numbers with
-a decimal point, and texts within JSON. Most values of a column decide, because a few are often of another kind.
+a decimal point, texts within JSON, and derivations before a marked answer. Most values of a column decide, because a few are often of another kind.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from weighbridge_producer.input.mapping.choice_columns import (
     texts_of_choices,
 )
 from weighbridge_producer.input.mapping.json_cells import form_for, mostly_hold_texts, texts_in
+from weighbridge_producer.input.mapping.marked_answers import marked_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,8 @@ def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
     for side, other in sides:
         if mostly_hold_texts(side.texts) and other.has_few(texts_in):
             return _json_hint(side, other)
+    if hint := next((hint for pair in sides if (hint := marked_hint(*pair))), ""):
+        return hint
     return next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
 
 

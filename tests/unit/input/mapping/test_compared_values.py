@@ -317,3 +317,42 @@ def test_the_first_rows_of_a_reading_are_noted(tmp_path: Path) -> None:
         assert sum(bool(line.raw.strip()) for line in source) == 1000
         [note] = source.notes.notes()
         assert note.startswith("expected_output has letters such as 'A'")
+
+
+DERIVED = ["2+2 is <<2+2=4>>4.\n#### 4", "Half of 24.\n#### 12", "No way.\n#### 1,200"]
+
+
+def test_derivations_before_a_marked_answer_are_noted_beside_answers_alone() -> None:
+    found = hint(["4", "12", "7"], DERIVED)
+    assert found == (
+        "expected_output has derivations before the answer, such as '2+2 is <<2+2=4>>4.\\n#### 4', and agent_response no ####:"
+        " they cannot be equal; keep only what follows the mark in a copy, in JSON Lines with jq -c"
+        """ '.gold |= (split("#### ") | last)' FILE > COPY, in pandas with .str.split("#### ").str[-1]"""
+    )
+    assert hint(["It is 4.", "12", "7"], DERIVED).startswith("expected_output has derivations")
+    assert hint(DERIVED, ["4", "12", "7"]).startswith("agent_response has derivations")
+    mostly = hint(["4", "12", "7", "5", "6"], [*DERIVED, "#### 5", "unknown"])
+    assert mostly.startswith("expected_output has mostly derivations")
+    assert "jq -c '.doc.gold |=" in compared_hint(
+        [{"output": "4", "doc": {"gold": DERIVED[0]}}],
+        parse_mapping([MAPPING.replace("gold", "doc.gold")]),
+    )
+    assert "jq" not in hint(["4", "12", "7"], DERIVED, MAPPING.replace("gold", "gold|other"))
+    long = hint(["4"], [f"{'x' * 90}\n#### 4"])
+    assert f"such as '...{'x' * 33}\\n#### 4'" in long
+
+
+@pytest.mark.parametrize(
+    ("outputs", "golds"),
+    [
+        (DERIVED, DERIVED),
+        (["4", "12", "#### 1,200"], DERIVED),
+        (["4", "12"], ["4", "# 12"]),
+        (["x", "y"], ["#### Title\nand text", "#### Other\nand more"]),
+    ],
+    ids=["both", "some with the mark", "plain", "headings"],
+)
+def test_marks_on_both_sides_and_headings_are_not_noted(
+    outputs: list[str], golds: list[str]
+) -> None:
+    assert "derivations" not in hint(outputs, golds)
