@@ -120,12 +120,13 @@ def _handed(item: pytest.Item) -> _Handed:
 def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the slowest tests, so that none of them runs alone at the end, then the others, large groups first.
 
-    Those that mostly compute alternate with those that mostly wait for processes, and those of one module are far
-    apart, because they often wait alike; so all cores are always busy.
+    Those that compute, groups that share a service, and single ones, which mostly wait for processes, alternate, and
+    those of one module are far apart, because they often wait alike; so all cores are always busy.
     """
     tests = list(map(_handed, items))
     slowest: list[pytest.Item] = []
     computing: list[_Handed] = []
+    sharing: list[_Handed] = []
     waiting: list[_Handed] = []
     sizes = Counter(test.group for test in tests)
     lengths, positions = Counter(item.path for item in items), Counter[Path]()
@@ -142,8 +143,8 @@ def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         elif test.quick:
             computing.append(test)
         else:
-            waiting.append(test)
-    placed = [*_by_share_of_time(computing), *_by_share_of_time(waiting)]
+            (sharing if sizes[test.group] > 1 else waiting).append(test)
+    placed = [entry for kind in (computing, sharing, waiting) for entry in _by_share_of_time(kind)]
     return slowest + [item for _, item in sorted(placed, key=itemgetter(0))]
 
 
