@@ -169,24 +169,20 @@ class RowNotes:
         """Return how many rows have no value; empty if there are none."""
         if not self.blank_rows:
             return ""
-        return f"{pluralize(self.blank_rows, 'row')} without any value {'was' if self.blank_rows == 1 else 'were'} skipped"
+        rows = ("row without any value was", "rows without any value were")
+        return f"{pluralize(self.blank_rows, *rows)} skipped"
 
     def _headers_note(self) -> str:
         if not self.repeated_headers:
             return ""
-        repeat = (
-            "that repeats the header was"
-            if self.repeated_headers == 1
-            else "that repeat the header were"
-        )
-        return f"{pluralize(self.repeated_headers, 'row')} {repeat} skipped"
+        rows = ("row that repeats the header was", "rows that repeat the header were")
+        return f"{pluralize(self.repeated_headers, *rows)} skipped"
 
     def _nulls_note(self) -> str:
         if not self.nulls:
             return ""
-        has = "has" if self.nulls == 1 else "have"
         return (
-            f"{pluralize(self.nulls, 'row')} {has} a word such as {self._null!r} as both answers, which are equal: if it"
+            f"{pluralize(self.nulls, 'row has', 'rows have')} a word such as {self._null!r} as both answers, which are equal: if it"
             " means that there is no value, leave these rows out"
         )
 
@@ -194,9 +190,8 @@ class RowNotes:
         if not self.empty_files:
             return ""
         more = ", ..." if self.empty_files > len(self._empty_named) else ""
-        has = "has no row" if self.empty_files == 1 else "have no row"
         named = ", ".join(self._empty_named)
-        return f"{pluralize(self.empty_files, 'file')} {has}: {named}{more}"
+        return f"{pluralize(self.empty_files, 'file has', 'files have')} no row: {named}{more}"
 
     def _lists_note(self) -> str:
         name, pointers = self._lists
@@ -212,9 +207,8 @@ class RowNotes:
     def _odd_metadata_note(self) -> str:
         if not self.odd_metadata:
             return ""
-        has = "has a number" if self.odd_metadata == 1 else "have numbers"
         return (
-            f"{pluralize(self.odd_metadata, 'row')} {has} in metadata that JSON lacks: NaN and Infinity became null, and"
+            f"{pluralize(self.odd_metadata, 'row has a number', 'rows have numbers')} in metadata that JSON lacks: NaN and Infinity became null, and"
             " integers beyond 64 bits became texts"
         )
 
@@ -222,8 +216,8 @@ class RowNotes:
         if not self.binary_rows:
             return ""
         named = ", ".join(shorten(name, _KIND_WIDTH) for name in self._binary_named)
-        has = "has" if self.binary_rows == 1 else "have"
-        return f"{pluralize(self.binary_rows, 'row')} {has} binary values in metadata, which are left out: {named}"
+        rows = pluralize(self.binary_rows, "row has", "rows have")
+        return f"{rows} binary values in metadata, which are left out: {named}"
 
     def _most_other_rows(self) -> list[tuple[str, int]]:
         most = self.other_rows.most_common(_KINDS_NAMED)
