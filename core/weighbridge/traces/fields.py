@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count
+#: Names under which tool definitions stand beside messages.
+TOOL_FIELDS = ("tools", "functions", "tool_definitions", "toolDefinitions", "available_tools")
 _TOOL_KINDS = ("function", "custom", "toolSpec")
 _USUAL_COUNTS = {"prompt_tokens", "completion_tokens", "total_tokens"}
 #: Input, output, total, cached; then what is cached, or thought, apart from these.
@@ -332,6 +334,11 @@ def tools_of(listed: Any) -> tuple[ToolDefinition, ...]:
         result = listed.get("result")
         listed = listed.get("tools") or (result.get("tools") if type(result) is dict else None)
     return tuple(_tools(listed if type(listed) is list else ()))
+
+
+def tools_field(recorded: Mapping[str, Any]) -> str:
+    """Return the field with the tools that stand beside messages: the first of `TOOL_FIELDS` with a definition."""
+    return next((name for name in TOOL_FIELDS if tools_of(recorded.get(name))), TOOL_FIELDS[0])
 
 
 def _tools(listed: Iterable[Any]) -> Iterable[ToolDefinition]:

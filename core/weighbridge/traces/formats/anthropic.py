@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.anthropic_blocks import Blocks
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
-from weighbridge.traces.fields import cost_of, object_of, read_usage, string_of
+from weighbridge.traces.fields import cost_of, object_of, read_usage, string_of, tools_field
 from weighbridge.traces.formats import claude_code
 from weighbridge.traces.importer import Importer
 
@@ -104,7 +104,8 @@ def _read(value: Any) -> list[Trace]:
     answer = value.get("response")
     is_said = type(answer) is dict and type(answer.get("role")) is str and "content" in answer
     is_merged = type(value.get("role")) is str and "content" in value
-    carried = _FIELDS | (_ANSWER_FIELDS if is_merged else frozenset())
+    tools = tools_field(value)
+    carried = _FIELDS | {tools} | (_ANSWER_FIELDS if is_merged else frozenset())
     blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
@@ -118,7 +119,7 @@ def _read(value: Any) -> list[Trace]:
         blocks.add({key: held for key, held in value.items() if key in _ANSWER_FIELDS})
     run = Run(
         id=string_of(value.get("id")),
-        tools=value.get("tools"),
+        tools=value.get(tools),
         model=string_of(value.get("model")),
         usage=None if is_merged else read_usage(value.get("usage")),
         cost_usd=cost_of(value.get("cost_usd")),
@@ -147,7 +148,7 @@ IMPORTER = Importer(
         ("usage", "usage: input_tokens with cache_read and cache_creation ones; output_tokens"),
         ("started_at, ended_at", "timestamp of Claude Code's lines"),
         ("cost_usd", "total_cost_usd of Claude Code's last line"),
-        ("tools", "tools; of Claude Code's first line, their names"),
+        ("tools", "tools, or as in OpenAI chat messages; of Claude Code's first line, their names"),
     ),
     lacks="times and cost, except in Claude Code's lines; usage, unless the answers are kept whole",
 )

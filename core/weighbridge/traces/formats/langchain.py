@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.chunked_messages import whole_messages
 from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, ROLES, Facts, Run, read_messages
-from weighbridge.traces.fields import object_of, read_usage, string_of
+from weighbridge.traces.fields import object_of, read_usage, string_of, tools_field
 from weighbridge.traces.importer import Importer, damaged
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ def _fields_of(message: dict[str, Any]) -> dict[str, Any] | None:
 
 def _read(value: Any) -> list[Trace]:
     state = value if type(value) is dict else {"messages": value}
-    metadata = state.get("metadata")
+    metadata, tools = state.get("metadata"), tools_field(state)
     run = Run(
         id=string_of(state.get("id")),
-        tools=state.get("tools"),
+        tools=state.get(tools),
         model=string_of(state.get("model")),
         metadata=metadata if type(metadata) is dict else {},
         fields=MESSAGE_FIELDS | {"example", "status"},
     )
-    run.notes.add_fields(state, _FIELDS, "state")
+    run.notes.add_fields(state, _FIELDS | {tools}, "state")
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
     for index, message in enumerate(whole_messages(state["messages"], _fields_of)):

@@ -9,7 +9,16 @@ from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
-from weighbridge.traces.fields import cost_of, object_of, objects_of, read_usage, string_of, time_of
+from weighbridge.traces.fields import (
+    TOOL_FIELDS,
+    cost_of,
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+    time_of,
+    tools_field,
+)
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -99,17 +108,17 @@ def _read(value: Any) -> list[Trace]:
     whole = _whole(value)
     messages = whole.get("messages")
     messages = list(single_messages(messages)) if type(messages) is list else []
-    metadata = whole.get("metadata")
+    metadata, tools = whole.get("metadata"), tools_field(whole)
     run = Run(
         id=string_of(whole.get("id")),
-        tools=whole.get("tools") or whole.get("functions"),
+        tools=whole.get(tools),
         model=string_of(whole.get("model")),
         metadata=metadata if type(metadata) is dict else {},
         cost_usd=cost_of(whole.get("cost")),
         started_at=time_of(whole.get("started_at") or whole.get("start_time")),
         ended_at=time_of(whole.get("ended_at") or whole.get("end_time")),
     )
-    run.notes.add_fields(whole, _FIELDS, "run")
+    run.notes.add_fields(whole, _FIELDS | {tools}, "run")
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     if answer is None:
         run.usage = usage
@@ -151,7 +160,7 @@ IMPORTER = Importer(
         ("model", "model of the whole, or of the message"),
         ("usage", "usage of a completion, of a message, or of the whole"),
         ("started_at, ended_at", "timestamp or created_at of a message; created of a completion"),
-        ("tools", "tools, functions"),
+        ("tools", "the first with a definition of " + ", ".join(TOOL_FIELDS)),
     ),
     lacks="tokens, times and cost, unless they are stored next to the messages",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from weighbridge.errors import WeighbridgeError
+from weighbridge.traces.fields import TOOL_FIELDS
 from weighbridge.traces.read import read_trace
 from weighbridge_producer.input.mapping.conversations import is_conversation
 from weighbridge_producer.input.mapping.row_values import Path, Template, json_within
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.column_values import Columns
 
-_TOOLS = frozenset({"tools", "functions", "tooldefinitions"})  #: names of columns with definitions
+_TOOLS = frozenset(map(normal, TOOL_FIELDS))  #: names of columns with definitions
 _KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`
 _ROWS_READ = 5
 

@@ -376,6 +376,29 @@ def test_what_stands_beside_messages_is_of_the_run():
     assert trace.not_carried == ("run field 'temperature' (1)",)
 
 
+@pytest.mark.parametrize("name", ["tool_definitions", "toolDefinitions", "available_tools"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]},
+        {"type": "ai", "content": "hi", "example": False},
+    ],
+    ids=["openai", "anthropic", "langchain"],
+)
+def test_tools_are_read_under_other_names(message, name):
+    listed = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    trace = read_trace({"messages": [message], "tools": ["f"], name: listed})
+    assert [tool.name for tool in trace.tools] == ["f"]
+    assert not any(name in note for note in trace.not_carried)
+
+
+def test_another_list_of_tools_that_defines_none_is_noted():
+    messages = [{"role": "user", "content": "hi"}]
+    trace = read_trace({"messages": messages, "tools": [{"name": "f"}], "available_tools": ["f"]})
+    assert trace.not_carried == ("run field 'available_tools' (1)",)
+
+
 @pytest.mark.parametrize(
     "tools",
     [
