@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.row_values import Row, Value
 
 
+_TEXTS = frozenset(
+    {"text", "output_text"}
+)  #: types of parts with text; those of Bedrock have no type
+
+
 @dataclass(frozen=True, slots=True)
 class ChatText:
-    """The text of an answer in a chat completion, an Anthropic message or an OpenAI response."""
+    """The text of an answer in a chat completion, a message of Anthropic or Bedrock, or an OpenAI response."""
 
     at: str
 
@@ -48,7 +53,7 @@ def _texts(parts: list[Any]) -> Iterable[str]:
             continue
         if isinstance(part.get("content"), list):  # a message of the Responses API
             yield from _texts(part["content"])
-        elif isinstance(part.get("text"), str) and part.get("type") in {"text", "output_text"}:
+        elif isinstance(part.get("text"), str) and part.get("type", "text") in _TEXTS:
             yield part["text"]
 
 

@@ -98,6 +98,19 @@ def _has_gemini_answer(row: Row) -> bool:
     return has_answer or "processed_time" in row
 
 
+def _is_bedrock_batch(row: Row) -> bool:
+    """Return whether a row is an answer of Bedrock's batches, or the error of a request without one."""
+    answer = row.get("modelOutput") or row.get("error")
+    return "modelInput" in row and isinstance(answer, Mapping)
+
+
+#: Where models that Bedrock hosts have their text, beside Converse and Anthropic: Llama, Titan, Mistral, Cohere.
+_BEDROCK_TEXTS = (
+    "modelOutput.generation",
+    "modelOutput.results.0.outputText",
+    "modelOutput.outputs.0.text",
+    "modelOutput.generations.0.text",
+)
 _SAMPLE = frozenset({"doc_id", "target", "filtered_resps"})  #: keys of lm-evaluation-harness
 _ANSWERED = frozenset({"candidates", "promptFeedback"})  #: keys of a response of Gemini
 _INSPECT_ANSWER = ("output.completion", "output.choices.0.message.content")
@@ -171,6 +184,22 @@ SHAPES: tuple[Shape, ...] = (
             "the provider", _first("error", "status"), answer=_first("response.candidates")
         ),
         has_sign=_has_gemini_answer,
+    ),
+    Shape(
+        "Amazon Bedrock batch output",
+        _is_bedrock_batch,
+        _first("recordId", ROW_NUMBER),
+        {
+            "agent_response": FirstOf(
+                (
+                    *map(ChatText, ("modelOutput.output.message", "modelOutput")),
+                    *map(Path, _BEDROCK_TEXTS),
+                )
+            ),
+            "trace": Path("modelOutput"),
+        },
+        {},
+        error=RecordedError("the provider", _first("error"), answer=_first("modelOutput")),
     ),
     Shape(
         "OpenAI Evals match events",

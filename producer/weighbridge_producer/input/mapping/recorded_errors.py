@@ -66,5 +66,6 @@ def _words(error: Any) -> str:
     inner = error.get("error")
     if isinstance(inner, Mapping):
         return _words(inner)
-    texts = [error.get("code") or error.get("type"), error.get("message")]
-    return ": ".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
+    code = error.get("code") or error.get("type") or error.get("errorCode")
+    texts = [code, error.get("message") or error.get("errorMessage")]
+    return ": ".join(str(text).strip() for text in texts if isinstance(text, (str, int)) and text)

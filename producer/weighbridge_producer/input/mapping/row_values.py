@@ -18,6 +18,8 @@ ADDED = frozenset({KEY, FILE})  #: paths of values that are added to a row only 
 MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _INDEX = re.compile(r"0|-?[1-9][0-9]{0,8}")  #: negative ones count from the end of a list
+_INDEXES = re.compile(r"-?[0-9]+(?:\.-?[0-9]+)*")
+_NAME_END = re.compile(r"(?<![0-9])\.|\.(?![0-9])")  #: a dot that is not in a number
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _JSON_STARTS = frozenset("{[")
 
@@ -50,10 +52,9 @@ class Path:
 
     @property
     def name(self) -> str:
-        """The last part that is not an index, used as the default name of the value."""
-        return next(
-            (part for part in reversed(self.parts) if not _INDEX.fullmatch(part)), self.text
-        )
+        """The last part that is not an index, used as the default name of the value; `gpt-4.1` is one part."""
+        parts = self.parts if self.text.startswith("/") else _NAME_END.split(self.text)
+        return next((part for part in reversed(parts) if not _INDEXES.fullmatch(part)), self.text)
 
     def __str__(self) -> str:
         """Return the path as it is written."""

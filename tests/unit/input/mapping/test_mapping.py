@@ -109,6 +109,22 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
     assert rest.keys() == ROW.keys() - {"id", "output"}
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("gpt-4.1", "gpt-4.1"),
+        ("scores.gemini-1.5-pro", "gemini-1.5-pro"),
+        ("meta.topic", "topic"),
+        ("tags.0", "tags"),
+        ("grid.0.-1", "grid"),
+        ("/a.b/c.d", "c.d"),
+    ],
+)
+def test_metadata_is_called_by_the_end_of_its_path(path: str, name: str) -> None:
+    (mapped,) = parse_mapping([f"custom_id=id,x=answer,metadata={path}"]).metadata
+    assert mapped == name
+
+
 def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_name() -> None:
     text = "custom_id=id,x=answer,metadata.*=more|extra,metadata.topic=of"
     row = {"id": 1, "answer": "a", "of": "geo"}

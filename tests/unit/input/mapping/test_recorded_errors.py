@@ -127,6 +127,35 @@ def test_gemini_answers_of_a_batch_without_expected_ones_ask_for_them(tmp_path: 
     assert "--on key=ID --map expected_output=gold.COLUMN" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "4"}]},
+        {"output": {"message": {"role": "assistant", "content": [{"text": "4"}]}}, "usage": {}},
+        {"generation": "4", "stop_reason": "stop"},
+        {"inputTextTokenCount": 8, "results": [{"outputText": "4", "tokenCount": 1}]},
+        {"outputs": [{"text": "4", "stop_reason": "stop"}]},
+        {"generations": [{"text": "4"}]},
+    ],
+    ids=["anthropic", "converse", "llama", "titan", "mistral", "cohere"],
+)
+def test_answers_and_errors_of_bedrock_in_batches_are_told_apart(
+    answer: dict[str, Any], tmp_path: Path
+) -> None:
+    error = {"errorCode": 400, "errorMessage": "bad request", "retryable": False}
+    given = [{"modelOutput": answer}, {"error": error}]
+    rows = [{"recordId": f"r{at}", "modelInput": {}, **each} for at, each in enumerate(given)]
+    (tmp_path / "a.jsonl").write_bytes(lines(*rows))
+    paths, texts = Paths([tmp_path / "a.jsonl"]), ['expected_output:="4"']
+    graders = [GraderSpec("string-match")]
+    mapping, _ = choose_mapping(paths, graders, Settings(), texts=texts, saved=None, joins=())
+    answered, failed = Source(tmp_path / "a.jsonl", Settings(), mapping)
+    case = orjson.loads(answered.raw)
+    assert (case["custom_id"], case["inputs"]["agent_response"]) == ("r0", "4")
+    assert failed.fault
+    assert failed.fault.message.endswith("an answer: 400: bad request")
+
+
 def test_a_result_of_promptfoo_without_an_output_is_an_error_and_one_with_an_empty_output_is_not(
     tmp_path: Path,
 ) -> None:
