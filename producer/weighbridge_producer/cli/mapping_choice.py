@@ -20,10 +20,15 @@ from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import (
     added_values,
+    each_of,
     mapped_fields,
     parse_mapping,
 )
-from weighbridge_producer.input.mapping.missing_paths import listed, refuse_missing_paths
+from weighbridge_producer.input.mapping.missing_paths import (
+    listed,
+    refuse_missing_paths,
+    refuse_no_list,
+)
 from weighbridge_producer.input.rows.row_notes import other_lists_note
 
 if TYPE_CHECKING:
@@ -83,8 +88,12 @@ def choose_mapping(
     added = added_values(texts).union(
         saved.added if saved else (), (spec.left.text for spec in joins)
     )
-    own = first_rows(opened, settings, saved.rows if saved else "", added)
+    each = each_of(texts) or (saved.each if saved else None)
+    own = first_rows(opened, settings, saved.rows if saved else "", added, each)
     refuse_list_without_rows(opened, own, settings)
+    if each and not own.rows:
+        without = first_rows(opened, settings, saved.rows if saved else "", added)
+        refuse_no_list(each, without.rows, own.file)
     joined = _read_joins(joins, settings, own)
     seen = replace(own, rows=joined.of_first(own.rows), joined=joined.names) if joined else own
     recognised = None
@@ -101,7 +110,7 @@ def choose_mapping(
     check_known_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()
-    further = FurtherRows(files, settings, mapping.rows, joined, added)
+    further = FurtherRows(files, settings, mapping.rows, joined, added, mapping.each)
     # If no row can be read, reading them says why, and the joined files do not show what is missing.
     first = [*seen.rows, *examples] if own.rows or not own.faulty else []
     refuse_missing_paths(mapping, first, seen.file, recognised, own.wrong_rows_hint(), further)

@@ -18,6 +18,7 @@ from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
+from weighbridge_producer.input.mapping.list_entries import present_entries
 from weighbridge_producer.input.mapping.row_values import KEY
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.proposals.proposal import Proposal
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from weighbridge.errors import Fault
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Path, Row
 
 _ROWS = 100
 _FILES_TRIED = 1000  #: to find one with a row
@@ -159,11 +160,15 @@ def _opening(file: InputFile) -> Callable[[], BinaryIO]:
 
 
 def first_rows(
-    opened: Opened, settings: Settings, rows: str = "", added: Collection[str] = ()
+    opened: Opened,
+    settings: Settings,
+    rows: str = "",
+    added: Collection[str] = (),
+    each: Path | None = None,
 ) -> Recognised:
     """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known.
 
-    `added` are the values that are added to the rows, such as `@key`.
+    `added` are the values that are added to the rows, such as `@key`. The entries of the list at `each` are rows.
     """
     reader = RowReader(
         *(opened.name, settings, rows),
@@ -180,8 +185,8 @@ def first_rows(
             faulty += row.fault is not None
             fault = fault or row.fault
             if not row.fault:
-                found.append(row.values)
-            if taken > _BYTES:
+                found += islice(present_entries(row.values, each), _ROWS - len(found))
+            if taken > _BYTES or len(found) >= _ROWS:
                 break
     return Recognised(opened.label, reader.layout, found, faulty=faulty, fault=fault)
 

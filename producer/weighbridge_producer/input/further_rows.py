@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.settings import MIB
+from weighbridge_producer.input.mapping.list_entries import present_entries
 from weighbridge_producer.input.rows.row_formats import RowReader
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.first_rows import Opened
     from weighbridge_producer.input.joins import Joins
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Path, Row
 
 _ROWS = 10_000  #: of all files together, each of which may have the same share
 _BYTES = 256 * MIB
@@ -29,6 +30,7 @@ class FurtherRows:
     pointer: str = ""  #: JSON Pointer to the rows in a document
     joined: Joins | None = None
     added: Collection[str] = ()  #: what is added to the rows, as by the mapping
+    each: Path | None = None  #: the list in a row whose entries are the rows
     most: int = 0  #: number of rows read from a file in the last iteration, at most
     is_whole: bool = False  #: True if the last iteration reached the end of each file
 
@@ -51,7 +53,8 @@ class FurtherRows:
                 self.most = max(read, self.most)
                 size += row.size
                 if not row.fault:
-                    yield self.joined.of_first([row.values])[0] if self.joined else row.values
+                    found = present_entries(row.values, self.each)
+                    yield from self.joined.of_first(list(found)) if self.joined else found
                 if read >= most_rows or size > most_bytes:
                     self.is_whole = False
                     return

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from weighbridge_producer.input.mapping.list_entries import NoListError
 from weighbridge_producer.input.mapping.row_values import KEY
 from weighbridge_producer.input.rows.keyed_rows import only_rows
+from weighbridge_producer.input.rows.source_rows import SourceRow, invalid_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.rows.row_formats import Layout, RowReader
     from weighbridge_producer.input.rows.row_notes import RowNotes
-    from weighbridge_producer.input.rows.source_rows import SourceRow
 
 
 def mapped_rows(
@@ -39,6 +40,8 @@ def mapped_rows(
     rows = reader.read(stream, columns)
     first = list(islice(rows, 1))
     rows = chain(first, rows)
+    if mapping.each:
+        rows = _entries(rows, mapping, notes)
     if on_layout and reader.layout:
         on_layout(reader.layout)
     if not first and is_one_of_several:
@@ -50,3 +53,25 @@ def mapped_rows(
     if KEY in mapping.added and reader.layout and reader.layout.by_key:
         rows = only_rows(rows, mapping, notes, joins.names if joins else ())
     return joins.of(rows) if joins else rows
+
+
+def _entries(
+    rows: Iterator[SourceRow], mapping: FieldMapping, notes: RowNotes
+) -> Iterator[SourceRow]:
+    """Yield a row for each entry of a row's list; those without one in a document of keys may be none of its rows."""
+    for row in rows:
+        size, count = row.size, 0
+        try:
+            for values in () if row.fault else mapping.rows_of(row.values):
+                yield SourceRow(row.number, values, None, size, row.doubt)
+                size, count = 0, count + 1
+        except NoListError:
+            if KEY not in mapping.added:
+                what = f"the row has no list at {str(mapping.each)!r}"
+                row.fault = invalid_row(what, "give each row a list, [] for no entries")
+            yield row
+        else:
+            if row.fault:
+                yield row
+            elif not count:
+                notes.count_without_entries()

@@ -8,6 +8,7 @@ For example:
       expected_output: {value: "yes"}
     metadata: [topic, model]
     rows: /results
+    each: attempts
     join:
       gold: {file: answers.csv, on: id}
 """
@@ -25,11 +26,12 @@ from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.joins import JoinSpec
 from weighbridge_producer.input.mapping.field_mapping import GRADER, REST, FieldMapping
+from weighbridge_producer.input.mapping.list_entries import EACH
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import Constant, FirstOf, Path, Value
 from weighbridge_producer.input.yaml_file import YamlFile
 
-_KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "join")
+_KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "each", "join")
 _JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT"
 _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
@@ -72,6 +74,7 @@ class _MappingReader:
             )
         fields += [(f"inputs.{name}", self._value(inputs, name)) for name in inputs]
         fields += self._metadata(root)
+        fields += self._each(root)
         try:
             mapping = mapping_of(fields)
         except MappingError as error:
@@ -100,6 +103,14 @@ class _MappingReader:
         if not isinstance(rows, str) or (rows and not rows.startswith("/")):
             self._file.fail("'rows' is not a JSON Pointer", root, "rows", "write rows: /results")
         return str(rows)
+
+    def _each(self, root: CommentedMap) -> list[tuple[str, Value]]:
+        each = root.get("each")
+        if each is None:
+            return []
+        if not isinstance(each, str) or not each.strip():
+            self._file.fail("'each' is not a path", root, "each", "write each: attempts")
+        return [(EACH, Path(each.strip()))]
 
     def _joins(self, root: CommentedMap) -> tuple[JoinSpec, ...]:
         entries = root.get("join", CommentedMap())

@@ -20,7 +20,7 @@ from weighbridge_producer.input.files.input_files import DESCRIPTIONS, InputFile
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.mapped_rows import mapped_rows
-from weighbridge_producer.input.rows.case_lines import as_lines
+from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
@@ -134,6 +134,11 @@ class Source:
         """True if each line has a file and line number as its location."""
         is_found = self._found is not None and self._found.are_found
         return is_found or isinstance(self._cases, Streams)
+
+    @property
+    def has_locations(self) -> bool:
+        """True if errors name the location of their line, because its number alone does not say where it is."""
+        return self.names_locations or bool(self.mapping and self.mapping.each)
 
     def would_take(self, file: str) -> bool:
         """Return whether a file with this path would be part of the input when it is read again."""
@@ -260,8 +265,11 @@ class Source:
             *(reader, stream, mapping, self.joins, self.notes, on_layout),
             is_one_of_several=self.names_locations,
         )
-        file = name if self.names_locations else None
-        yield from as_lines(rows, mapping, self._settings, self.notes, file)
+        # Lines have locations where their numbers are not those of the rows.
+        file = name if self.has_locations else None
+        lines = as_lines(rows, mapping, self._settings, self.notes, file)
+        limit = self._settings.expansion_limit
+        yield from within_expansion(lines, limit) if mapping.each else lines
 
     def _count(self, size: int) -> None:
         self.consumed += size

@@ -277,7 +277,7 @@ class LocalRun:
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
             cut_short=self._cut_short,
-            errored=first_errors(results, names_locations=self._source.names_locations)
+            errored=first_errors(results, names_locations=self._source.has_locations)
             if state.counts.errored
             else [],
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
+from weighbridge_producer.input.mapping.list_entries import EACH, entries_of
 from weighbridge_producer.input.mapping.row_values import (
     ADDED,
+    ENTRY,
     MISSING,
     Constant,
     FirstOf,
@@ -86,6 +88,7 @@ class FieldMapping:
     metadata: Mapping[str, Value] = field(default_factory=dict)
     takes_rest: bool = False  #: True if unused columns become metadata
     entries: Value | None = None  #: an object whose entries become metadata
+    each: Path | None = None  #: the list in a row whose entries are the cases
     grader: Value | None = None  #: the id of the grader of a row; without a value, the batch's own
     rows: str = ""
     table: TableForm = USUAL_FORM  #: what is said of tables in text
@@ -107,7 +110,7 @@ class FieldMapping:
         graded = (self.custom_id, *self.inputs.values())
         object.__setattr__(self, "_selections", tuple(filter(None, map(faulting, graded))))
         paths = [path for _, value in self.fields() for path in value.paths()]
-        for source in (self.error, self.others):
+        for source in (self.error, self.others, self.each):
             paths += source.paths() if source else ()
         used = frozenset(key for path in paths for key in (path.text, path.parts[0]))
         object.__setattr__(self, "_used", used)
@@ -140,6 +143,15 @@ class FieldMapping:
         if self.change:
             self.change.apply(case, row, number)
         return case
+
+    def rows_of(self, row: Row) -> Iterable[dict[str, Any]]:
+        """Return the rows that are cases: the row itself, or a row for each entry of its list.
+
+        Iterating raises NoListError if the row has no such list.
+        """
+        return (
+            entries_of(row, self.each, numbered=ENTRY in self._used) if self.each else (dict(row),)
+        )
 
     @property
     def may_fault(self) -> bool:
@@ -175,7 +187,8 @@ class FieldMapping:
 
     def __str__(self) -> str:
         """Return the mapping in the syntax of `--map`."""
-        items = [_item(name, value) for name, value in self.fields()]
+        items = [f"{EACH}={self.each}"] if self.each else []
+        items += [_item(name, value) for name, value in self.fields()]
         return ",".join([*items, f"metadata={REST}"] if self.takes_rest else items)
 
 

@@ -20,6 +20,7 @@ from weighbridge_producer.input.mapping.field_mapping import (
     REST,
     FieldMapping,
 )
+from weighbridge_producer.input.mapping.list_entries import EACH, checked_list_path
 from weighbridge_producer.input.mapping.row_values import (
     ADDED,
     ROW_NUMBER,
@@ -59,6 +60,11 @@ def mapped_fields(texts: Sequence[str]) -> frozenset[str]:
     return _parsed(texts, None).names()
 
 
+def each_of(texts: Sequence[str]) -> Path | None:
+    """Return the list whose entries are the cases, by texts of `parse_mapping`; raises MappingError."""
+    return _parsed(texts, None).each
+
+
 def added_values(texts: Sequence[str]) -> frozenset[str]:
     """Return the values that texts of `parse_mapping` use and a row does not have by itself; raises MappingError."""
     return _parsed(texts, None).added()
@@ -92,6 +98,7 @@ class _Fields:
         self._inputs: dict[str, Value] = {}
         self._metadata: dict[str, Value] = {}
         self._entries: Value | None = None
+        self.each: Path | None = None
         self._grader: Value | None = None
         self._takes_rest = False
 
@@ -118,6 +125,11 @@ class _Fields:
             if self._grader:
                 raise MappingError("grader is mapped twice", "give it one path")
             self._grader = value
+        elif name == EACH:
+            if self.each or not isinstance(value, Path):
+                what = "is mapped twice" if self.each else "is not the path of a list"
+                raise MappingError(f"{EACH} {what}", f"write {EACH}=PATH once")
+            self.each = checked_list_path(value)
         elif name == "metadata" and value == Path(REST):
             self._takes_rest = True
         elif name == "metadata":
@@ -169,7 +181,9 @@ class _Fields:
             raise MappingError("the mapping has no inputs", "add agent_response=PATH, for example")
         _refuse_same(inputs)
         made = FieldMapping(
-            custom_id, inputs, self._metadata, self._takes_rest, self._entries, self._grader
+            *(custom_id, inputs, self._metadata, self._takes_rest, self._entries),
+            each=self.each,
+            grader=self._grader,
         )
         if base is None:
             return made
@@ -178,6 +192,7 @@ class _Fields:
             metadata={**base.metadata, **self._metadata},
             takes_rest=base.takes_rest or self._takes_rest,
             entries=self._entries or base.entries,
+            each=self.each or base.each,
             grader=self._grader or base.grader,
             rows=base.rows,
             name=base.name,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.mapping.list_entries import EACH, has_list
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     FirstOf,
@@ -59,6 +60,17 @@ def refuse_missing_paths(
                 f"{name}: {subject} has {wrong.text!r}, which {target} is mapped to{meant}",
                 "\n  ".join(filter(None, (f"columns: {listed(columns)}", hint))),
             )
+
+
+def refuse_no_list(path: Path, rows: Sequence[Row], name: str) -> None:
+    """Raise MappingError if none of the first rows has a list at a path, whose entries would be the cases."""
+    if not rows or any(map(partial(has_list, path=path), rows)):
+        return
+    meant = did_you_mean(nearest(path, rows)) or "."
+    raise MappingError(
+        f"{name}: no row has a list at {path.text!r}, of which {EACH} takes the entries{meant}",
+        f"columns: {listed(columns_near(path, rows))}",
+    )
 
 
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:

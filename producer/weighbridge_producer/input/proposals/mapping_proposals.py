@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from weighbridge_producer.input.mapping.list_entries import EACH
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import ROW_NUMBER, Path, Template, Value
 from weighbridge_producer.input.proposals.agreeing_columns import agreeing_column
@@ -230,9 +231,12 @@ class _Draft:
             named = " and ".join(map(repr, lists))
             notes.append(
                 f"custom_id: only the first entry of {named} in each row is a case, and the others are not graded"
+                f"{_how_to_take_each(lists[-1])}"
             )
         if several := list_of_several(self._path_of(_RESPONSE), self.rows):
-            notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}")
+            notes.append(
+                f"{_RESPONSE}: only the first of several answers in {several!r}{_how_to_take_each(several)}"
+            )
         expected = self._path_of(_EXPECTED)
         if self.further:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
@@ -259,6 +263,11 @@ class _Draft:
         if self.trace and path == str(self.trace.value):
             return self.trace.value or Path(path)
         return self.in_json.value if self.in_json and path == self.in_json.path else Path(path)
+
+
+def _how_to_take_each(path: str) -> str:
+    """Return how to grade all entries of a list, in a path to which lists on the way have the index 0."""
+    return f"; to grade each entry, map {EACH}={'.'.join(part for part in path.split('.') if part != '0')}"
 
 
 def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[str, str]) -> bool:

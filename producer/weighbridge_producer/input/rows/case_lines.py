@@ -11,6 +11,7 @@ from weighbridge.errors import Fault
 from weighbridge.grading.strict_json import INT_MAX, INT_MIN
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
+from weighbridge_producer.input.files.decompress import ExpansionError, check_expansion
 from weighbridge_producer.input.files.lines import length_fault
 from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import is_binary
@@ -83,6 +84,26 @@ def as_lines(
             while line_number < number:
                 yield SourceLine(b"\n")
                 line_number += 1
+        yield line
+
+
+def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[SourceLine]:
+    """Yield the cases of rows' entries, until they are more than `limit` times as large as the rows; then the last is a fault.
+
+    Values beside a list are in the case of each of its entries.
+    """
+    read = made = 0
+    for line in lines:
+        read += line.size
+        made += len(line.raw)
+        line.size = line.size or len(line.raw)  # that of the row is at its first entry
+        try:
+            check_expansion(made, read, limit)
+        except ExpansionError:
+            what = f"the cases are more than {limit} times as large as their rows: they are not read beyond this one"
+            hint = "map fewer of the values beside the list, or raise WEIGHBRIDGE_EXPANSION_LIMIT"
+            yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, what, hint))
+            return
         yield line
 
 

@@ -44,6 +44,7 @@ class RowNotes:
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
         self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
+        self.without_entries = 0  #: rows whose list of cases is empty
         self.no_rows = 0  #: members of documents beside the rows that stand under keys
         self._no_rows_named: list[str] = []
         self.empty_files = 0  #: files without a row
@@ -79,6 +80,10 @@ class RowNotes:
     def count_header(self) -> None:
         """Count a row that repeats the header."""
         self.repeated_headers += 1
+
+    def count_without_entries(self) -> None:
+        """Count a row whose list of cases is empty."""
+        self.without_entries += 1
 
     def count_no_row(self, key: str) -> None:
         """Count a member of a document that is no row, unlike others under their keys."""
@@ -148,7 +153,12 @@ class RowNotes:
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
         notes = [self.blank_rows_note(), self._headers_note(), self.other_rows_note()]
-        notes += [self._no_rows_note(), self._empty_files_note(), self._lists_note()]
+        notes += [
+            self._entries_note(),
+            self._no_rows_note(),
+            self._empty_files_note(),
+            self._lists_note(),
+        ]
         notes += [self._nulls_note(), self._odd_metadata_note(), self._binary_note()]
         return [note for note in notes if note]
 
@@ -177,6 +187,12 @@ class RowNotes:
             return ""
         rows = ("row that repeats the header was", "rows that repeat the header were")
         return f"{pluralize(self.repeated_headers, *rows)} skipped"
+
+    def _entries_note(self) -> str:
+        if not self.without_entries:
+            return ""
+        rows = ("row has an empty list and gives", "rows have an empty list and give")
+        return f"{pluralize(self.without_entries, *rows)} no case"
 
     def _nulls_note(self) -> str:
         if not self.nulls:

@@ -366,7 +366,7 @@ def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_ta
     answers: dict[str, Any], around: str
 ) -> None:
     found = proposed({"id": "1", **answers, "expected": "Paris"})
-    note = f"agent_response: only the first of several answers in '{around}'"
+    note = f"agent_response: only the first of several answers in {around!r}; to grade each entry, map @each={around}"
     assert found.fields["agent_response"].startswith(f"{next(iter(answers))}.0")
     assert found.caution == (note if around else "")
 
