@@ -19,6 +19,7 @@ from hypothesis import settings
 # Before their first import, so that their failed assertions show the values.
 pytest.register_assert_rewrite("support")
 
+from support.preloaded import fork_server  # noqa: E402
 from support.servers import TcpServer  # noqa: E402
 from support.workers import StartWorker, WorkerProcess, environment  # noqa: E402
 from weighbridge.embedded.server import EmbeddedServer  # noqa: E402
@@ -41,6 +42,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("full", settings.get_profile("ci"), max_examples=60)
 settings.load_profile("full")
 settings.register_profile("fast", settings.get_profile("ci"), max_examples=10)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run one process from which those of all xdist processes are forked."""
+    if not hasattr(config, "workerinput"):
+        stack = ExitStack()
+        stack.enter_context(fork_server())
+        config.add_cleanup(stack.close)
 
 
 _TESTS = Path(__file__).parent

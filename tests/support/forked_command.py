@@ -1,4 +1,4 @@
-"""Runs a command in a process forked by `support.preloaded`, and forwards its streams, signals and exit status.
+"""Runs a command in a process forked by `support.preloaded`, and forwards its open files, signals and exit status.
 
 This is a separate program with minimal imports: `python -IS forked_command.py SOCKET MAIN [ARGUMENTS...]`.
 """
@@ -17,20 +17,30 @@ STATUS_BYTES = 4  #: size of the exit status
 
 def run(address: str, main: str, *arguments: str) -> int:
     """Run a command and return its exit status, or the negative number of the signal that ended it."""
-    order = marshal.dumps((main, arguments, dict(os.environ), os.getcwd()))  # noqa: PTH109 - pathlib takes long to load
+    files = [number for number in map(int, os.listdir("/dev/fd")) if _is_open(number)]  # noqa: PTH208 - as below
+    order = marshal.dumps((main, arguments, dict(os.environ), os.getcwd(), files))  # noqa: PTH109 - pathlib takes long to load
     with socket.socket(socket.AF_UNIX) as forker:
         forker.connect(address)
         for number in (signal.SIGTERM, signal.SIGINT):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, lambda number, _: forker.sendall(bytes([number])))
-        socket.send_fds(forker, [len(order).to_bytes(LENGTH_BYTES)], [0, 1, 2])
+        socket.send_fds(forker, [len(order).to_bytes(LENGTH_BYTES)], files)
         forker.sendall(order)
         return int.from_bytes(forker.recv(STATUS_BYTES), signed=True)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:  # it was the one that listed them
+        return False
+    return True
 
 
 if __name__ == "__main__":
     status = run(*sys.argv[1:])
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status)

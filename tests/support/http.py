@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from support.preloaded import COMMAND_LINE, ForkedProcess
+from support.preloaded import COMMAND_LINE, ForkedProcess, sandbox_command
 from support.waiting import eventually
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
@@ -51,6 +51,7 @@ class HttpServer:
     ) -> None:
         client = RedisClient(redis_url, settings=Settings.model_validate(settings), retry=False)
         self.service = Service(client, keys_required=keys_required)
+        self.service.sandbox.command = sandbox_command()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"

@@ -1,7 +1,7 @@
 """Commands in processes forked from one with the code imported, because starting Python and importing take 0.7 s.
 
 Tests fork them as `ForkedProcess`, shells by the `weighbridge` in `program_folder()`, and forked commands fork their
-workers. `forked_call` forks a single function in the same way.
+workers and the processes of their sandboxes. `forked_call` forks a single function in the same way.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
+from fcntl import F_DUPFD, fcntl
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
@@ -37,70 +38,51 @@ if TYPE_CHECKING:
 
 COMMAND_LINE = "weighbridge_producer.cli:main"
 WORKER = "weighbridge_worker.__main__:main"
-_STREAMS = (0, 1, 2)
-_POLL_SECONDS = 0.01
+_SANDBOX = "weighbridge_producer.sandbox.child:main"
+_MOST_FILES = 64  #: open files of a requested command
+_ADDRESS = "PYTEST_FORK_SERVER"  #: the environment variable with the fork server's address
 
 _forking = multiprocessing.get_context("fork")
 _context = multiprocessing.get_context("forkserver")
-# Only modules that do not read the environment when imported.
-_context.set_forkserver_preload(
-    [
-        *(f"weighbridge.graders.{name}" for name in ("budget", "loop.judgement", "tool_schema")),
-        *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
-        *(f"celery.app.{name}" for name in ("amqp", "control", "events", "log", "routes")),
-        *("argparse", "billiard.popen_fork", "billiard.sharedctypes", "multiprocessing.popen_fork"),
-        "celery.apps.worker",
-        "celery.backends.base",
-        "celery.concurrency.prefork",
-        "celery.events.receiver",
-        "celery.fixups.django",
-        *(f"celery.worker.{name}" for name in ("autoscale", "components", "strategy", "worker")),
-        "celery.worker.consumer.delayed_delivery",
-        "kombu.pidbox",
-        "kombu.transport.redis",
-        "weighbridge.broker.transport",
-        *(
-            f"weighbridge_worker.{name}"
-            for name in ("__main__", "child.child", "child_cgroups", "child_lock", "child_pool")
-        ),
-        *(f"weighbridge_worker.{name}" for name in ("logs", "transport")),
-        "weighbridge_worker.parent.supervisor",
-        *(
-            f"weighbridge_producer.cli.{name}"
-            for name in ("batches", "commands", "keys", "results")
-        ),
-        *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
-        "weighbridge_producer.client.redis_client",
-        "weighbridge_producer.input.repeated_ids",
-        "weighbridge_producer.input.rows.json_rows",
-        "weighbridge_producer.input.yaml_file",
-        "weighbridge_producer.run.local_run",
-        "weighbridge_producer.run.local_service",
-        "weighbridge_producer.run.missing_grader",
-        "weighbridge_producer.run.options",
-        "weighbridge_producer.server",
-        "weighbridge_producer.service.service",
-        __name__,
-        "typer._adapters",
-        "typer._click.decorators",
-        "uvicorn.loops.uvloop",
-        "anyio._backends._asyncio",
-        "support.preloaded",
-    ]
-)
+
+
+@contextmanager
+def fork_server() -> Iterator[None]:
+    """Run the process from which all others are forked, for this process and those of pytest-xdist."""
+    # Not in pytest's folder, because a socket's path must be short.
+    with tempfile.TemporaryDirectory(prefix="wb-") as folder:
+        address = str(Path(folder) / "forks")
+        alive_end, alive = os.pipe()
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(address)
+            listener.listen()
+            fds = listener.fileno(), alive_end
+            kept = {name: os.environ[name] for name in os.environ if "WEIGHBRIDGE_" not in name}
+            server = subprocess.Popen(
+                [sys.executable, "-m", "support.fork_server", *map(str, fds)],
+                env=kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.DEVNULL,
+                pass_fds=fds,
+            )
+        os.close(alive_end)
+        os.environ[_ADDRESS] = address
+        try:
+            yield
+        finally:
+            del os.environ[_ADDRESS]
+            os.close(alive)
+            server.kill()
+            server.wait()
 
 
 @cache
-def _start_forking() -> None:
-    """Start the process from which all are forked; Python 3.11 does not pass it the path for its imports."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    try:
-        forkserver.ensure_running()
-    finally:
-        del os.environ["PYTHONPATH"]
-        if before is not None:
-            os.environ["PYTHONPATH"] = before
+def _use_fork_server() -> None:
+    """Make multiprocessing fork from `fork_server()`, instead of from a process of its own."""
+    server = forkserver._forkserver
+    server._forkserver_address = os.environ[_ADDRESS]
+    # It ends with the process that runs it, whichever others there are.
+    server._forkserver_alive_fd = os.open(os.devnull, os.O_WRONLY)
+    server.ensure_running = lambda: None
 
 
 class _Running:
@@ -147,8 +129,9 @@ class ForkedProcess(_Running):
         lifeline: Connection | None = None,
     ) -> None:
         """Call `main` with the arguments; standard output and error are redirected to two files."""
-        _start_forking()
-        order = _Order(main, list(arguments), dict(environment), str(folder))
+        _use_fork_server()
+        forker = str(_forker_address())
+        order = _Order(main, list(arguments), dict(environment), str(folder), forker)
         process = _context.Process(target=_become, args=(order, output, lifeline))
         super().__init__(process, arguments)
 
@@ -161,7 +144,7 @@ def forked_call(
 
     Such a process is much smaller than one forked from pytest's, so it starts and writes to its memory sooner.
     """
-    _start_forking()
+    _use_fork_server()
     receiver, sender = _context.Pipe(duplex=False)
     process = _context.Process(target=function, args=(sender, *arguments))
     process.start()
@@ -195,10 +178,16 @@ class _Order(NamedTuple):
     arguments: Sequence[str]
     environment: dict[str, str]
     folder: str
+    forker: str = (
+        ""  #: the address of what forks the processes of its sandbox, which a worker has not
+    )
 
 
 def _run(order: _Order) -> None:
     """Run a command in this process, with its current standard streams."""
+    # Imported here, because most tests do not need it.
+    from weighbridge_producer.sandbox.pool import Sandbox
+
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -208,6 +197,7 @@ def _run(order: _Order) -> None:
     os.chdir(order.folder)
     sys.argv = ["weighbridge", *order.arguments]
     local_worker._Started = _ForkedWorker
+    Sandbox.command = _forking_command(order.forker, _SANDBOX)
     if sys.stdout.isatty() or sys.stderr.isatty():
         from weighbridge_producer.cli import show  # imported here, because the tests do not need it
 
@@ -237,23 +227,40 @@ def _become_worker(order: _Order, log: int, held_end: int) -> None:
     _run(order)
 
 
+def sandbox_command() -> tuple[str, ...]:
+    """Return the command of a sandbox whose processes are forked."""
+    return _forking_command(str(_forker_address()), _SANDBOX)
+
+
+def _forking_command(forker: str, main: str) -> tuple[str, ...]:
+    return (sys.executable, "-IS", forked_command.__file__, forker, main)
+
+
 @cache
 def program_folder() -> Path:
     """Return a folder with a `weighbridge` for shells, which ends with its forked command, and vice versa."""
+    forker = _forker_address()
+    script = forker.with_name("weighbridge")
+    script.write_text(
+        f'#!/bin/sh\nexec {shlex.join(_forking_command(str(forker), COMMAND_LINE))} "$@"\n'
+    )
+    script.chmod(0o755)
+    return forker.parent
+
+
+@cache
+def _forker_address() -> Path:
+    """Return the address of a process that forks commands for other programs."""
     # Not in pytest's folder, because a socket's path must be short.
     folder = Path(tempfile.mkdtemp(prefix="wb-"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / "forker"))
     listener.listen()
-    words = (sys.executable, "-IS", forked_command.__file__, str(folder / "forker"), COMMAND_LINE)
-    script = folder / "weighbridge"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    script.chmod(0o755)
-    _start_forking()
+    _use_fork_server()
     forker = _context.Process(target=_fork_for_others, args=(listener,))
     forker.start()
     atexit.register(_end, forker, folder)
-    return folder
+    return folder / "forker"
 
 
 def _end(forker: BaseProcess, folder: Path) -> None:
@@ -264,37 +271,58 @@ def _end(forker: BaseProcess, folder: Path) -> None:
 def _fork_for_others(listener: socket.socket) -> None:
     """Fork requested commands, forward signals, and report their exit status; they end with their requester."""
     tie_to_parent()
+    # A process' sentinel also fires when a command execs another program.
+    ended, ends = socket.socketpair()
+    ends.setblocking(False)
+    signal.set_wakeup_fd(ends.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     asking: dict[socket.socket, BaseProcess] = {}
     while True:
-        for ready in wait([listener, *asking], _POLL_SECONDS if asking else None):
+        for ready in wait([listener, ended, *asking]):
             if ready is listener:
                 asker, _ = listener.accept()
-                asking[asker] = _forked(asker, [listener, *asking])
+                not_theirs = [asker, listener, ended, ends, *asking]
+                if process := _forked(asker, listener.getsockname(), not_theirs):
+                    asking[asker] = process
+            elif ready is ended:
+                ended.recv(4096)
             else:
                 _hand_on_signals(ready, asking[ready])
-        # The sentinel is not used, because it also fires when a command execs another program.
         for asker in [asker for asker, process in asking.items() if process.exitcode is not None]:
             _tell_end(asker, asking.pop(asker))
 
 
-def _forked(asker: socket.socket, others: list[socket.socket]) -> BaseProcess:
-    length, streams, _, _ = socket.recv_fds(asker, forked_command.LENGTH_BYTES, len(_STREAMS))
+def _forked(
+    asker: socket.socket, forker: str, not_theirs: list[socket.socket]
+) -> BaseProcess | None:
+    length, files, _, _ = socket.recv_fds(asker, forked_command.LENGTH_BYTES, _MOST_FILES)
     told = asker.recv(int.from_bytes(length), socket.MSG_WAITALL)
-    order = _Order(*marshal.loads(told))
-    process = _forking.Process(target=_become_asked, args=(order, streams, [asker, *others]))
+    if not told:  # the requester was killed
+        return None
+    *order, numbers = marshal.loads(told)
+    order = _Order(*order, forker)
+    received = dict(zip(numbers, files, strict=True))
+    process = _forking.Process(target=_become_asked, args=(order, received, not_theirs))
     process.start()
-    for stream in streams:
-        os.close(stream)
+    for file in files:
+        os.close(file)
     return process
 
 
-def _become_asked(order: _Order, streams: list[int], not_ours: list[socket.socket]) -> None:
+def _become_asked(order: _Order, files: dict[int, int], not_ours: list[socket.socket]) -> None:
     tie_to_parent()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for connection in not_ours:
         connection.close()
-    for number, stream in zip(_STREAMS, streams, strict=True):
-        os.dup2(stream, number)
-        os.close(stream)
+    # First out of the way of the numbers that they get.
+    free = max(*files, *files.values()) + 1
+    moved = {number: fcntl(file, F_DUPFD, free) for number, file in files.items()}
+    for file in files.values():
+        os.close(file)
+    for number, file in moved.items():
+        os.dup2(file, number)
+        os.close(file)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     _run(order)
 

@@ -42,6 +42,8 @@ class SandboxStartError(Exception):
 class Sandbox:
     """Runs functions with the time and memory limits of a job: `await sandbox.run(view_case, line)`."""
 
+    command: tuple[str, ...] = (sys.executable, "-m", "weighbridge_producer.sandbox.child")
+
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._idle: list[_Child] = []
@@ -81,7 +83,7 @@ class Sandbox:
                 await child.begin(request)
                 return child
         try:
-            child = await _Child.start(self._settings)
+            child = await _Child.start(self.command, self._settings)
             await child.begin(request)
         except (OSError, EOFError):
             raise SandboxStartError from None
@@ -101,13 +103,14 @@ class _Child:
         self._lifeline = lifeline
 
     @classmethod
-    async def start(cls, settings: Settings) -> _Child:
+    async def start(cls, command: tuple[str, ...], settings: Settings) -> _Child:
         # Only this process has the other end, so the child ends with it in any case.
         lifeline_end, lifeline = os.pipe()
         limits = (settings.job_deadline_seconds, settings.child_memory_limit_bytes, lifeline_end)
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "weighbridge_producer.sandbox.child", *map(str, limits)),
+                *command,
+                *map(str, limits),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,

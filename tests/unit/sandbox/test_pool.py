@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import uvloop
 
+from support.preloaded import sandbox_command
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
@@ -36,14 +37,35 @@ on_both_loops = pytest.mark.parametrize("in_sandbox", LOOPS, indirect=True)
 
 @pytest.fixture(scope="module")
 def in_sandbox(request: pytest.FixtureRequest) -> Iterator[InSandbox]:
-    """Return a function that runs a coroutine with the sandbox of an event loop, whose processes all tests share."""
+    """Return a function that runs a coroutine with the sandbox of an event loop, whose forked processes tests share."""
     settings = Settings(
         job_deadline_seconds=DEADLINE_SECONDS, child_memory_limit_bytes=MEMORY_LIMIT_BYTES
     )
     with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
         sandbox = Sandbox(settings)
+        sandbox.command = sandbox_command()
         yield lambda story: runner.run(story(sandbox))
         runner.run(sandbox.close())
+
+
+def test_a_process_is_a_new_python_with_the_limits_of_a_job() -> None:
+    async def story() -> None:
+        sandbox = Sandbox(Settings(child_memory_limit_bytes=MEMORY_LIMIT_BYTES))
+        try:
+            own = await sandbox.run(eval, "__import__('sys').orig_argv[1:3]")
+            assert own == ["-m", "weighbridge_producer.sandbox.child"]
+            assert await sandbox.run(eval, "__import__('os').getsid(0)") != os.getsid(0)
+            assert await sandbox.run(print, "x" * 10_000) is None
+            with pytest.raises(SandboxLimitError) as limit:
+                await sandbox.run(bytearray, MEMORY_LIMIT_BYTES + 100 * MIB)
+            assert limit.value.code == ErrorCode.OUT_OF_MEMORY
+            with pytest.raises(SandboxLimitError) as limit:
+                await sandbox.run(os._exit, 3)
+            assert limit.value.exit_status == 3
+        finally:
+            await sandbox.close()
+
+    asyncio.run(story())
 
 
 @on_one_loop

@@ -284,13 +284,18 @@ def test_trials_that_hang_do_not_keep_others_from_anything_else(hazardous: Serve
     assert "retry-after" in refused.headers
 
 
-def test_no_process_that_tried_a_grader_outlives_the_service(server: EmbeddedServer) -> None:
-    with ServeProcess(environment(server.url)) as service:
+def test_no_process_that_tries_a_grader_outlives_the_service(server: EmbeddedServer) -> None:
+    harm = {"inputs": {"agent_response": "go", "expected_output": ""}}
+    with ServeProcess(environment(server.url)) as service, ThreadPoolExecutor() as pool:
         assert grade(service.url, "string-match", {"inputs": PASSING}).status_code == 200
-        children = psutil.Process(service.pid).children(recursive=True)
-        assert children
+        [idle] = psutil.Process(service.pid).children(recursive=True)
+        trials = [pool.submit(grade, service.url, "loops-deafly", harm) for _ in range(2)]
+        children = eventually(
+            lambda: psutil.Process(service.pid).children(recursive=True)[1:], 10, "a second child"
+        )
         service.kill()
-        eventually(lambda: not any(map(_runs, children)), 5, "the end of the children")
+        eventually(lambda: not any(map(_runs, [idle, *children])), 5, "the end of the children")
+        assert all(isinstance(trial.exception(), httpx.TransportError) for trial in trials)
 
 
 def _runs(process: psutil.Process) -> bool:

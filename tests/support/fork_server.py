@@ -1,0 +1,72 @@
+"""The process from which the tests' processes are forked: `python -m support.fork_server REQUESTS ALIVE`.
+
+The arguments are a listening socket, and the reading end of a pipe with whose closing the process ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import select
+import sys
+
+# Only modules that do not read the environment when imported.
+_PRELOADED = [
+    *(f"weighbridge.graders.{name}" for name in ("budget", "loop.judgement", "tool_schema")),
+    *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
+    *(f"celery.app.{name}" for name in ("amqp", "control", "events", "log", "routes")),
+    *("argparse", "billiard.popen_fork", "billiard.sharedctypes", "multiprocessing.popen_fork"),
+    "celery.apps.worker",
+    "celery.backends.base",
+    "celery.concurrency.prefork",
+    "celery.events.receiver",
+    "celery.fixups.django",
+    *(f"celery.worker.{name}" for name in ("autoscale", "components", "strategy", "worker")),
+    "celery.worker.consumer.delayed_delivery",
+    "kombu.pidbox",
+    "kombu.transport.redis",
+    "weighbridge.broker.transport",
+    *(
+        f"weighbridge_worker.{name}"
+        for name in ("__main__", "child.child", "child_cgroups", "child_lock", "child_pool")
+    ),
+    *(f"weighbridge_worker.{name}" for name in ("logs", "transport")),
+    "weighbridge_worker.parent.supervisor",
+    *(f"weighbridge_producer.cli.{name}" for name in ("batches", "commands", "keys", "results")),
+    *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
+    "weighbridge_producer.client.redis_client",
+    "weighbridge_producer.input.repeated_ids",
+    "weighbridge_producer.input.rows.json_rows",
+    "weighbridge_producer.input.yaml_file",
+    "weighbridge_producer.run.local_run",
+    "weighbridge_producer.run.local_service",
+    "weighbridge_producer.run.missing_grader",
+    "weighbridge_producer.run.options",
+    "weighbridge_producer.server",
+    "weighbridge_producer.service.service",
+    "typer._adapters",
+    "typer._click.decorators",
+    "uvicorn.loops.uvloop",
+    "anyio._backends._asyncio",
+    "support.preloaded",
+]
+
+
+def main(requests: int, alive: int) -> None:
+    """Import the code when the first process is requested, and fork all of them."""
+    ready, _, _ = select.select([requests, alive], [], [])
+    if requests not in ready:
+        return
+    gc.disable()
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    # Otherwise collecting garbage in a forked process would copy all that was imported.
+    gc.freeze()
+    gc.enable()
+    from multiprocessing import forkserver
+
+    forkserver.main(requests, alive, [])
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
