@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 15
+    version = 16
     Config = LoopConfig
     settings: LoopConfig
 

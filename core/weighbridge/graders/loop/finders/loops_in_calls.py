@@ -23,13 +23,14 @@ from weighbridge.graders.loop.finders.known_results import (
     tool_results_of,
 )
 from weighbridge.graders.loop.finders.known_screens import known_screens
-from weighbridge.graders.loop.finders.moving_calls import without_moves
+from weighbridge.graders.loop.finders.moving_calls import may_explore_on, without_moves
 from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_results import repeated_results
 from weighbridge.graders.loop.finders.retried_failures import retried_failures
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
+from weighbridge.graders.loop.finders.unmet_conditions import unmet_conditions
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
 from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
 from weighbridge.graders.loop.history.call_kinds import may_advance
@@ -69,6 +70,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *known_answers(calls, tool_results, limits),
         ]
     findings += returning_outcomes(calls, limits, _indices(findings))
+    findings += unmet_conditions(calls, limits)
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
         findings += repeated_changes(calls, limits)
@@ -83,7 +85,14 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             replace(finding, indices=tuple([indices[index] for index in finding.indices]))
             for finding in _in_order(acting, [row[index] for index in indices], limits)
         ]
+    findings = [
+        finding for finding in findings if not may_explore_on(_made(calls, finding), limits)
+    ]
     return row, joined(findings, row)
+
+
+def _made(calls: Sequence[Call | None], finding: Finding) -> list[Call]:
+    return [call for index in finding.indices if (call := calls[index]) is not None]
 
 
 def _indices(findings: Sequence[Finding]) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
+_POLLS = 3  #: different questions from which a harness is taken to ask several players
 #: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
 _LEAST_UNCOUNTED_CHARACTERS = 80
 #: length of the beginning and of the end of a text that are searched for attempt numbers
@@ -39,6 +41,8 @@ _CLOCK = re.compile(
 _COUNT = re.compile(
     r"(?i)\b(?:attempt|try|retry|trial|iteration|turn|round|step|take|reflection|episode|revision|draft)\s?(?:no\.? ?|number |#)?\d{1,5}(?: ?(?:of|/) ?\d{1,5})?\b"
 )
+#: A ballot: several players may vote alike.
+_VOTE = re.compile(r"\W{0,3}(?:i vote\b|my vote\b|vote(?:d|s)?\W)", re.IGNORECASE)
 _may_contain_count = occurs(_COUNT.pattern)
 
 
@@ -61,7 +65,27 @@ def loops_in_texts(
         )
         if any(spoken[index] for index in finding.indices) and not _lists_items(turns, row, finding)
     ]
+    if findings:
+        findings = [*_without_polls(findings, turns)]
     return row, joined([*findings, *refused_answers(turns, limits)], row)
+
+
+def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Iterator[Finding]:
+    """Yield the findings that are not equal answers to one question which a harness puts to one player after the other.
+
+    It does so with at least three questions, to which answers differed; the most answers to one of them are the players.
+    """
+    asked = ["", *[turn.reply for turn in turns[:-1]]]
+    polls: dict[str, int] = {}
+    for question, group in groupby(range(len(turns)), asked.__getitem__):
+        answers = [turns[index].text for index in group]
+        if question and len(set(answers)) > 1:
+            polls[question] = max(len(answers), polls.get(question, 0))
+    players = max(polls.values()) if len(polls) >= _POLLS else 0
+    for finding in findings:
+        questions = {asked[index] for index in finding.indices}
+        if len(finding.indices) > players or len(questions) > 1 or questions == {""}:
+            yield finding
 
 
 def _lists_items(turns: Sequence[Message], row: Sequence[int], finding: Finding) -> bool:
@@ -91,7 +115,7 @@ def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> 
         else:
             key += (inputs.number(key[0], turn.step.input, index),)
         if is_spoken and turn.step.input is None and _is_label(turn.text):
-            key += (turn.requests_before,)
+            key += (index if _VOTE.match(turn.text) else turn.requests_before,)
         row.append(numbers.setdefault(key, len(numbers)))
     return row
 

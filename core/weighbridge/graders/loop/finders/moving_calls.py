@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.history.call_kinds import is_read_only, scrolls
+from weighbridge.graders.loop.history.call_kinds import explores, is_read_only, scrolls
+from weighbridge.graders.loop.history.result_kinds import acknowledges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +38,12 @@ def without_moves(
             [call for index in finding.indices if (call := calls[index]) is not None], limits
         ):
             yield finding
+
+
+def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
+    """Return whether most calls explore, and their results only say that it was done, but not what there is."""
+    unseen = sum(explores(call) and acknowledges(call.result.text or "") for call in found)
+    return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
 
 
 def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:

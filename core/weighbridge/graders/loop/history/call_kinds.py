@@ -114,6 +114,9 @@ _APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|
 _mentions_walk = occurs(
     r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
 )
+_is_exploring_tool = named_like(
+    re.compile(r"(?:^|[_\W])(?:explore|wander|patrol|roam|look_?around)(?:[_\W]|$)", re.IGNORECASE)
+)
 _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
 )
@@ -267,6 +270,11 @@ def walks(call: Call) -> bool:
     if len(arguments) > ARGUMENTS_CHARACTERS or is_command(call):
         return False
     return _mentions_walk(f"{_name_of(call)} {arguments.decode(errors='replace')}")
+
+
+def explores(call: Call) -> bool:
+    """Return whether a call goes to look at what is around, without saying where."""
+    return _is_exploring_tool(_name_of(call))
 
 
 def _name_of(call: Call) -> str:

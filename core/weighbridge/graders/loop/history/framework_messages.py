@@ -30,6 +30,17 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = b"0123456789"
+#: An event of a task in the background, of which each is news, however alike they are.
+_NOTIFICATION = re.compile(r"\s{0,9}<[\w-]{0,40}(?:notification|event)\b", re.IGNORECASE)
+_BANNER = re.compile(r"^[ \t]{0,4}={3,80}([^=\n]{3,80})={3,80}[ \t]{0,4}$", re.MULTILINE)
+_BANNER_CHARACTERS = 200  #: length of the beginning of a message that is searched for a banner
+#: What the last answer took, and nothing else.
+_USAGE = re.compile(
+    r"\W{0,9}(?:tokens: {0,3}[\d.,]{1,15}k? (?:sent|in|input|prompt)"
+    r"|[\d.,]{1,15}k? (?:(?:prompt|input|completion|output|total) )?tokens?)\b[^\n]{0,200}\s{0,9}",
+    re.IGNORECASE,
+)
+_USAGE_CHARACTERS = 250
 #: The framework found no action in the agent's text, found several, or could not parse it.
 _mentions_missing_action = occurs(
     r"""\bexactly one (?:action|command|tool call|function call|code block)\b|\btriple backticks\b|\bformat your (?:action|response|answer|output)\b
@@ -90,7 +101,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     """Return the indices of the user's messages that are not new requests.
 
     These are messages that are soon repeated, including the first one; near repeats whose length or text shows that
-    they are from the framework; and messages about a missing action.
+    they are from the framework; those with the banner of an earlier one; and messages about a missing action or usage.
     """
     found: set[int] = set()
     last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
@@ -103,9 +114,13 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
-            if message.repeats(earlier) or (gist and _are_near(earlier.gist, gist, budget)):
+            if (
+                message.repeats(earlier)
+                or (gist and _are_near(earlier.gist, gist, budget))
+                or (message.banner and message.banner == earlier.banner)
+            ):
                 found |= {earlier.index, index}
-        if gist and misses_action:
+        if (gist and misses_action) or _states_usage(text):
             found.add(index)
         last.append(message)
     return found
@@ -139,6 +154,12 @@ class _UserMessage:
         return self._same
 
     @property
+    def banner(self) -> str:
+        """The heading between signs that a program prints, such as `=== PLAN ===`, or "" if there is none."""
+        found = _BANNER.search(self.text, 0, _BANNER_CHARACTERS) if "===" in self.text else None
+        return found[1] if found else ""
+
+    @property
     def gist(self) -> str:
         """The gist, computed on first use because most messages are too short to need it."""
         if self._gist is None:
@@ -148,12 +169,16 @@ class _UserMessage:
 
 def _gist_of_prompt(message: _UserMessage, budget: WorkBudget, *, misses_action: bool) -> str:
     """Return the gist of a message that may be from the framework, or "" for any other message."""
-    if not budget.is_left:
+    if not budget.is_left or _NOTIFICATION.match(message.text):
         return ""
     beginning = message.text[:_COMPARED_CHARACTERS]
     budget.count_description(beginning, is_by_word=True)
     is_long = len(message.text) >= _PROMPT_CHARACTERS
     return message.gist if is_long or misses_action or _asks_to_continue(beginning) else ""
+
+
+def _states_usage(text: str) -> bool:
+    return len(text) <= _USAGE_CHARACTERS and _USAGE.fullmatch(text) is not None
 
 
 def _are_near(one: str, other: str, budget: WorkBudget) -> bool:

@@ -38,6 +38,7 @@ _mentions_failure = occurs(
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
+|^.{0,20}\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|^.{0,80}\byou (?:need|must|have) (?:to )?first\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out)\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
@@ -52,13 +53,15 @@ _mentions_no_effect = occurs(
     r"""^\s{0,9}usage: |\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
 |\b(?:wrong|incorrect|isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
-|exceeded|(?:try|trying) again|please (?:hold|wait|try))\b"""
+|exceeded|(?:try|trying) again|please (?:hold|wait|try))\b
+|\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b"""
 )
 #: Phrases that confirm work or say that nothing was found: many different calls return these.
 _mentions_success = occurs(
     r"""\b(?:success\w*|updated|saved|created|written|wrote|edited|applied|sent|added|modified|changed|deleted|removed
 |inserted|replaced|queued|stored|done|completed?|ok)\b"""
 )
+_ACKNOWLEDGEMENT_CHARACTERS = 20
 _mentions_negation = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
 _mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
@@ -93,6 +96,11 @@ def reports_success(text: str) -> bool:
     """Return whether a result says that work was done."""
     head = text[:_CONFIRMATION_CHARACTERS]
     return _mentions_success(head) and not _denies_success(head)
+
+
+def acknowledges(text: str) -> bool:
+    """Return whether a result says that the call was done, and nothing else."""
+    return len(text) <= _ACKNOWLEDGEMENT_CHARACTERS and reports_success(text)
 
 
 def is_answer(text: str) -> bool:

@@ -59,3 +59,47 @@ def test_a_turn_with_a_further_call_is_another_turn():
 def test_equal_calls_after_different_texts_are_different_turns():
     texts = ["", SAID, OTHER, SAID[20:], OTHER[20:]]
     assert kinds(*(turn(text, *ONE) for text in texts)) == []
+
+
+def said(*texts, ask=None):
+    """Return the loops in texts, each after a message of the user if `ask` says what it is."""
+    steps = []
+    for at, text in enumerate(texts):
+        steps += [{"type": "user", "output": ask[at]}] if ask else []
+        steps.append({"type": "llm", "output": text})
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_votes_of_several_players_may_be_alike():
+    votes = [
+        f"I vote to eliminate {name}." for name in ["Eve", "Bob", "Bob", "Bob", "Eve", "Bob", "Bob"]
+    ]
+    assert said(*votes) == []
+    assert said(*(vote.replace("I vote", "I want") for vote in votes)) != []
+
+
+QUESTIONS = [
+    *["The leader proposes players 2, 5 and 6. Do you agree?"] * 4,
+    *["Which of the players do you suspect of being on the other side?"] * 4,
+    *["Who should lead the next quest, and why do you trust this player?"] * 4,
+    *["As a member of this quest, do you want it to succeed or to fail?"] * 4,
+]
+ANSWERS = [
+    *("I agree.", "No, I object.", "I agree.", "Agreed, go on."),
+    *("Player 3 spoke little.", "Nobody yet.", "Player 6, for the vote.", "It must be player 1."),
+    *("Player 2 should.", "I would lead it.", "Player 5, as before.", "Let player 4 try."),
+    *["I want it to succeed."] * 4,
+]
+
+
+def test_equal_answers_to_one_question_put_to_several_players_are_no_loop():
+    assert said(*ANSWERS, ask=QUESTIONS) == []
+    again = [*ANSWERS, "I want it to succeed."]
+    assert said(*again, ask=[*QUESTIONS, QUESTIONS[-1]]) == [("text", 5)]
+
+
+def test_equal_answers_to_one_question_alone_are_a_loop():
+    assert said(*ANSWERS[-4:], ask=QUESTIONS[-4:]) == [("text", 4)]
+    assert said(*ANSWERS[8:], ask=QUESTIONS[8:]) == [("text", 4)]

@@ -98,3 +98,18 @@ def test_one_click_with_omitted_screens_is_a_loop_from_twice_as_many_rounds_on()
     assert not found(looked(5, click))
     assert found(looked(6, click))
     assert found(looked(3, click, "Fonts: Inter, Jost, Karla"))
+
+
+def explored(count, output="Success: True", name="Explore"):
+    return [{"type": "tool", "name": name, "arguments": {"agent": at % 3}, "output": output}
+            for at in range(count)]  # fmt: skip
+
+
+def test_exploring_of_which_only_the_success_is_recorded_is_a_loop_from_thirty_times_on():
+    assert not found(explored(29))
+    assert found(explored(30))
+
+
+def test_exploring_that_shows_the_same_each_time_is_a_loop_as_any_other_call():
+    assert found(explored(18, "You see the wall of the reservoir and nothing else."))
+    assert found(explored(18, name="Recharge"))

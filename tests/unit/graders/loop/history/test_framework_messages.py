@@ -222,3 +222,51 @@ def test_a_call_between_parts_the_reports():
         )
     ]
     assert kinds(steps) == []
+
+
+LOOKED = tool("scan", {"system": "hull"}, "Hull: 98 percent, one breach, contained.")
+PLANS = [
+    "check the hull",
+    "review the logs",
+    "watch for new leaks",
+    "record what was found",
+    "plan the next watch",
+]
+
+
+def plan(text, banner="=== CURRENT PLAN ==="):
+    return user(f"{banner}\n[ ] {text}\n====================")
+
+
+def test_a_message_with_the_banner_of_an_earlier_one_is_no_new_request():
+    steps = [step for text in PLANS for step in (plan(text), LOOKED)]
+    assert kinds(steps) == [("identical", 5)]
+    assert kinds([step for text in PLANS for step in (user(f"Please {text}."), LOOKED)]) == []
+    headings = [f"=== PART {text.upper()} ===" for text in PLANS]
+    assert kinds([step for text in headings for step in (plan("look", text), LOOKED)]) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "{} prompt tokens, 216 completion tokens, $0.0949 cost",
+        "Tokens: {}k sent, 1.2k received. Cost: $0.02 message, $0.31 session.",
+    ],
+)
+def test_a_message_of_what_an_answer_took_is_no_new_request(message):
+    steps = [step for at in range(5) for step in (user(message.format(18 + at * 7)), LOOKED)]
+    assert kinds(steps) == [("identical", 5)]
+
+
+def notified(share, tag="task-notification"):
+    return user(f"<{tag}>\n<task-id>bt7</task-id>\n<summary>Monitor event: search-based fetch of all"
+                f" pull requests of the last four weeks, in chunks of fifty</summary>\n<event>[17:36:12] chunk"
+                f" {share}: +50 (cumulative {share * 50}/619)</event>\n</{tag}>")  # fmt: skip
+
+
+def test_who_waits_for_a_task_that_reports_each_step_is_in_no_loop():
+    steps = [step for at in range(12) for step in (notified(at), llm("Waiting."))]
+    assert kinds(steps) == []
+    assert kinds([step for _ in range(12) for step in (notified(3), llm("Waiting."))]) != []
+    reminded = [step for at in range(12) for step in (notified(at, "reminder"), llm("Waiting."))]
+    assert kinds(reminded) != []
