@@ -6,7 +6,7 @@ The arguments are a listening socket, and the reading end of a pipe with whose c
 from __future__ import annotations
 
 import gc
-import importlib
+import importlib.metadata
 import select
 import sys
 
@@ -15,7 +15,8 @@ _PRELOADED = [
     *(f"weighbridge.graders.{name}" for name in ("budget", "loop.judgement", "tool_schema")),
     *(f"weighbridge.graders.{name}" for name in ("string_match", "true_false")),
     *(f"celery.app.{name}" for name in ("amqp", "control", "events", "log", "routes")),
-    *("argparse", "billiard.popen_fork", "billiard.sharedctypes", "multiprocessing.popen_fork"),
+    *(f"billiard.{name}" for name in ("popen_fork", "sharedctypes", "synchronize")),
+    *("argparse", "multiprocessing.popen_fork"),
     "celery.apps.worker",
     "celery.backends.base",
     "celery.concurrency.prefork",
@@ -32,16 +33,20 @@ _PRELOADED = [
     ),
     *(f"weighbridge_worker.{name}" for name in ("logs", "transport")),
     "weighbridge_worker.parent.supervisor",
-    *(f"weighbridge_producer.cli.{name}" for name in ("batches", "commands", "keys", "results")),
-    *(f"weighbridge_producer.cli.{name}" for name in ("run", "serve", "verify", "workers")),
+    *(f"weighbridge_producer.cli.{name}" for name in ("batches", "commands", "compare", "keys")),
+    *(f"weighbridge_producer.cli.{name}" for name in ("results", "results_summary", "run")),
+    *(f"weighbridge_producer.cli.{name}" for name in ("serve", "trace_input", "traces")),
+    *(f"weighbridge_producer.cli.{name}" for name in ("verify", "workers")),
+    *(f"weighbridge_producer.client.{name}" for name in ("client", "connection_check")),
     "weighbridge_producer.client.redis_client",
-    "weighbridge_producer.input.repeated_ids",
+    *(f"weighbridge_producer.input.{name}" for name in ("further_rows", "joins", "repeated_ids")),
     "weighbridge_producer.input.rows.json_rows",
     "weighbridge_producer.input.yaml_file",
     "weighbridge_producer.run.local_run",
     "weighbridge_producer.run.local_service",
     "weighbridge_producer.run.missing_grader",
     "weighbridge_producer.run.options",
+    "weighbridge_producer.run.verify",
     "weighbridge_producer.server",
     "weighbridge_producer.service.service",
     "typer._adapters",
@@ -60,6 +65,7 @@ def main(requests: int, alive: int) -> None:
     gc.disable()
     for name in _PRELOADED:
         importlib.import_module(name)
+    importlib.metadata.entry_points()  # keeps the list of installed packages
     # Otherwise collecting garbage in a forked process would copy all that was imported.
     gc.freeze()
     gc.enable()

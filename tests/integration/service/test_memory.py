@@ -73,7 +73,8 @@ def served(own_server: EmbeddedServer) -> Iterator[ServeProcess]:
 
 
 def large_case(seed: int) -> bytes:
-    text = base64.b64encode(random.Random(seed).randbytes(CASE_BYTES * 3 // 4)).decode()
+    text = base64.b64encode(random.Random(seed).randbytes(75_000)).decode()  # 100,000 characters
+    text *= CASE_BYTES // len(text)
     return orjson.dumps({"custom_id": f"c{seed}", "inputs": {"agent_response": text}}) + b"\n"
 
 
