@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
 from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from redis import Redis, RedisCluster
+from redis import DriverInfo, Redis, RedisCluster
 from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
 from redis.exceptions import (
     AuthenticationError,
@@ -93,6 +94,7 @@ def connect(url: str, *, retry: bool = True) -> Any:
         "socket_connect_timeout": CONNECT_SECONDS,
         "health_check_interval": 25,
         "protocol": 2,
+        "driver_info": _driver(),
     }
     tries = RETRIES if retry else 1
     try:
@@ -105,6 +107,12 @@ def connect(url: str, *, retry: bool = True) -> Any:
             return connect_cluster(group, _cluster_retry(tries), **options)
     except ValueError:
         raise invalid_url(url) from None
+
+
+@cache
+def _driver() -> DriverInfo:
+    """Return what a client tells a server about redis-py, which reads its version from a file for each connection."""
+    return DriverInfo()
 
 
 def _retries(tries: int) -> dict[str, Any]:
