@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -403,20 +401,3 @@ def test_the_case_is_answered_as_it_was_submitted(service: HttpServer, shop: Bat
     )
     assert answer.headers["content-disposition"].startswith("attachment")
     assert orjson.loads(answer.content)["inputs"]["trace"]["id"] == "shop-stuck-4"
-
-
-def test_the_service_answers_others_while_it_reads_the_largest_traces(
-    service: HttpServer, grade: Callable[..., Batch]
-) -> None:
-    steps = [tool(arguments={"q": [n] * 50}, output={"n": n}) for n in range(20_000)]
-    batch = grade([traced(*steps)], {"grader": "budget", "config": {"max_tool_calls": 10}})
-    with ThreadPoolExecutor(4) as pool:
-        reading = [pool.submit(result, service, batch, "run") for _ in range(4)]
-        waits = []
-        # Asked now and then, because asking without a pause would itself keep the service busy.
-        while wait(reading, timeout=0.02).not_done:
-            began = time.monotonic()
-            assert requests.get(f"{service.url}/healthz", timeout=30).status_code == 200
-            waits.append(time.monotonic() - began)
-        assert all(each.result() for each in reading)
-    assert max(waits, default=0) < 5
