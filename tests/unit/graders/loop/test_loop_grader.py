@@ -76,6 +76,24 @@ def test_the_order_of_keys_and_missing_nulls_make_no_difference():
         tool("find", '{"b": "x", "a": 1}', "none"),
     ]
     assert ids(steps) == [numbered(1, 4)]
+    listed = [{"name": "old boat"}, {"name": "old boat", "owner": None}]
+    steps = [tool("find", {"any_of": [listed[at % 2]]}, "none") for at in range(4)]
+    assert ids(steps) == [numbered(1, 4)]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [lambda name: {"type": "resource", "resource": {"uri": name}}, str],
+    ids=["file", "text"],
+)
+def test_a_result_of_a_protocol_differs_by_parts_that_are_no_texts(part):
+    text = {"type": "text", "text": "One file was found."}
+    steps = [
+        tool("find", {"a": 1}, {"content": [text, part(name)]})
+        for name in ("boat", "mast", "keel", "lamp")
+    ]
+    assert ids(steps) == []
+    assert ids([steps[0]] * 4) == [numbered(1, 4)]
 
 
 def test_an_attempts_number_and_the_agents_own_remarks_make_no_difference():

@@ -122,6 +122,7 @@ def test_a_change_between_the_retries_parts_them(attempts):
     steps = [step for pair in zip(attempts(9), READ, strict=True) for step in pair]
     edit = tool("edit", {"path": "c.py", "new": "x"}, "The file was edited.")
     assert kinds([*steps[:8], edit, *steps[8:]]) == []
+    assert kinds([*steps[:7], edit, *steps[8:]]) == []
 
 
 def test_an_action_without_effect_on_nine_numbered_things_is_a_loop():
@@ -205,6 +206,9 @@ def test_things_that_are_tried_once_each_have_half_as_many_attempts_more():
     assert kinds(files[:8]) == []
     assert kinds(files) == [("same_failure", 9)]
     assert kinds([*files[:5], files[2]]) == [("same_failure", 6)]
+    steps = [step for pair in zip(files, READ, strict=True) for step in pair]
+    assert kinds(steps) == [("same_failure", 9)]
+    assert kinds(steps[2:]) == []
 
 
 def test_a_limit_that_is_raised_is_another_attempt():
@@ -303,6 +307,20 @@ def test_failures_that_differ_in_what_they_quote_are_a_loop_if_half_of_them_are_
     assert kinds(steps[:9]) == [("same_failure", 9)]
 
 
+def test_five_rewordings_of_one_request_that_fail_with_one_text_are_a_loop():
+    requests = [
+        "count the red cats of the pets",
+        "count the red cats and old dogs",
+        "list old dogs with red cats",
+        "list the pets and old cats",
+        "count the old pets with dogs",
+    ]
+    off = "Error executing query: the engine is off"
+    steps = [tool("sql", {"query": request, "db": "pets"}, off) for request in requests]
+    assert kinds(steps) == [("same_failure", 5)]
+    assert kinds(steps[:4]) == []
+
+
 def test_a_guess_that_fails_by_another_name_each_time_is_a_new_one():
     names = ["departure", "town.name", "code", "airport.id", "place_id", "iata", "area", "zone"]
     joins = ["", "JOIN a ", "JOIN a JOIN b ", "LEFT JOIN c "] * 2
@@ -362,6 +380,12 @@ def test_what_failed_is_read_below_a_heading_with_the_exit_code():
     steps = [
         bash(f"make all part{at}", ended("make: *** No rule to make target")) for at in range(6)
     ]
+    assert kinds(steps) == [("same_failure", 6)]
+
+
+def test_a_traceback_above_many_lines_without_words_is_a_failure():
+    said = "Traceback (most recent call last):\n  File 'solve.py', line 7\nKeyError: 'boats'\n"
+    steps = [bash(f"cat part{at}.txt | ./solve", said + "-----\n" * 130) for at in range(6)]
     assert kinds(steps) == [("same_failure", 6)]
 
 

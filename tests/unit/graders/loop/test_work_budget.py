@@ -109,6 +109,9 @@ HOSTILE = {
     "arguments of many parts": lambda rng: calls(
         ("set", {f"k{key}": letters(rng, 9) for key in range(200)}, "Error: no") for _ in range(120)
     ),
+    "different long commands that fail the same": lambda rng: calls(
+        ("bash", {"command": f"./load {letters(rng, 900)}"}, "Error: no") for _ in range(2_500)
+    ),
     "long results with much noise": lambda _: calls(
         ("read", {"path": "a"}, f"{place} " + "1 s " * 3_000) for place in range(25)
     ),

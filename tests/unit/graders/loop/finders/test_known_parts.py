@@ -8,6 +8,7 @@ import string
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.finders.known_parts import ranges
 
 ANSWERS = {
     "go": "go: went towards shelf 12",
@@ -131,3 +132,18 @@ def test_moves_that_are_refused_in_turn_are_a_loop():
     ]
     assert [kind for kind, _ in kinds(moves)] == ["same_failure"]
     assert kinds(moves[:3]) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "per_new", "found"),
+    [
+        ("-++-", 4, []),
+        ("-+++-", 4, [(1, 4)]),
+        ("+++", 4, [(0, 3)]),
+        ("++-+--", 4, []),
+        ("+++-+++", 3, [(0, 3), (4, 7)]),
+        ("++++-++--", 3, [(0, 7)]),
+    ],
+)
+def test_a_range_has_enough_known_results_in_all_and_for_each_new_one(known, per_new, found):
+    assert [*ranges([each == "+" for each in known], per_new, 3)] == found

@@ -68,6 +68,17 @@ def test_a_new_answer_between_is_progress():
     assert kinds(steps) == []
 
 
+def test_known_answers_to_two_questions_in_turns_are_a_loop():
+    texts = [f"{text}{' LIMIT 7' * (at % 2)}" for at, text in enumerate(REWORDED[:4])]
+    count, name = [
+        [query(text.replace("form", column), answer) for text in texts]
+        for column, answer in (("form", "[(143,)]"), ("name", "[(12, 'Malta')]"))
+    ]
+    steps = [count[0], name[0], name[1], count[1], count[2], name[2], name[3]]
+    assert kinds(steps) == [("nothing_new", 7)]
+    assert kinds(steps[:6]) == []
+
+
 def test_one_answer_to_questions_about_other_things_is_none():
     numbers = [query(f"SELECT state FROM orders WHERE id = {at}", "in store 12") for at in range(9)]
     assert kinds(numbers) == []
@@ -167,11 +178,39 @@ def test_four_calls_in_ten_each_at_least_twice_are_a_loop_in_any_order():
     assert kinds([calls[at] for at in order[:9]]) == []
 
 
+FILES = [
+    tool("read_file", {"path": f"{at}.md"}, f"# Chapter {at} tells of sheep") for at in range(5)
+]
+
+
 def test_reading_five_files_a_second_time_is_none():
-    files = [
-        tool("read_file", {"path": f"{at}.md"}, f"# Chapter {at} tells of sheep") for at in range(5)
-    ]
-    assert kinds(files * 2) == []
+    assert kinds(FILES * 2) == []
+
+
+def test_reading_five_files_a_third_time_is_a_loop_in_any_order():
+    third = [FILES[at] for at in (3, 1, 4, 0, 2)]
+    assert kinds([*FILES, *FILES[::-1], *third]) == [("nothing_new", 15)]
+
+
+QUESTIONS = [
+    ("When does the ferry leave?", "The ferry leaves at noon."),
+    ("Anna's address", "Anna lives in Oslo, in the north."),
+    ("how many boats are moored", "There are 41 boats."),
+    ("colours of the flag", "Red, blue and green."),
+    ("who built that bridge and when", "The bridge was built in 1907."),
+    ("Can I bring a dog on board?", "Yes, with two exceptions of note."),
+    ("distance to the island", "About twelve kilometres."),
+    ("weather at the weekend", "It rains on Sunday, they say."),
+    ("telephone of Mr Lund", "Nobody by that name is known here."),
+    ("price of bread", "A loaf costs 3 crowns."),
+    ("Describe the museum", "The museum has four floors."),
+]
+
+
+def test_going_round_more_questions_than_a_cycle_may_have_is_none():
+    asked = [tool("ask_guide", {"question": text}, answer) for text, answer in QUESTIONS]
+    assert kinds(asked * 3) == []
+    assert kinds(asked * 3, max_period=11) != []
 
 
 def test_trying_again_after_a_change_is_none():

@@ -49,6 +49,21 @@ def test_a_dialog_that_comes_back_nine_times_is_a_loop():
 def test_clocks_and_turns_are_no_news():
     timed = [[*screen, f"14:0{at % 10}:31 T:{at + 7}"] for at, screen in enumerate(SEEN)]
     assert kinds(clicks(timed)) == [("nothing_new", 9)]
+    towns = ("Oslo", "Riga", "Porto")
+    clocks = [[f"{town} 14:{at + 10}:31" for town in towns] for at in range(len(SEEN))]
+    shown = [[*screen, *lines] for screen, lines in zip(SEEN, clocks, strict=True)]
+    assert kinds(clicks(shown)) == [("nothing_new", 13)]
+
+
+def test_after_a_new_request_screens_may_be_looked_at_again():
+    request = {"type": "user", "output": "Now look for the harbour's telephone number, please."}
+    assert kinds([*clicks(SEEN[:3]), request, *clicks(SEEN[:11])]) == []
+    assert kinds([*clicks(SEEN), request, *clicks([PAGE])]) == [("nothing_new", 13)]
+
+
+def test_a_confirmation_is_no_known_screen():
+    confirmed = step("click", {"index": 0}, ["Saved."])
+    assert kinds([*clicks(SEEN[:8]), confirmed, *clicks(SEEN[8:])]) == []
 
 
 @pytest.mark.parametrize(
@@ -72,6 +87,13 @@ def test_a_walk_through_rooms_that_look_alike_is_no_loop():
     ways = ["north", "east", "south", "north", "west"]
     walk = [step("go", {"to": ways[at % 5]}, screen) for at, screen in enumerate(SEEN)]
     assert kinds(walk) == []
+
+
+def test_known_screens_are_a_loop_although_four_of_ten_actions_are_steps_of_a_walk():
+    steps = clicks(SEEN, lambda _: 0)
+    for at in (5, 7, 10, 12):
+        steps[at] = step("go", {"to": "north"}, SEEN[at])
+    assert kinds(steps) == [("nothing_new", 12)]
 
 
 def board(rng, done):

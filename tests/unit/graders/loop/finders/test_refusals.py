@@ -84,6 +84,12 @@ def test_five_closing_statements_on_the_same_prompt_to_continue_are_a_loop():
     assert kinds([*CHAPTERS[:3], *CLOSINGS]) == [("refused", 6)]
 
 
+def test_a_closing_phrase_may_stand_at_the_end_of_a_long_text():
+    summary = "The table lists each of the attempts, its time and its outcome. " * 12
+    texts = [f"{at}. {summary}{closing}" for at, closing in enumerate(CLOSINGS[:5])]
+    assert kinds(texts) == [("refused", 5)]
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -105,6 +111,8 @@ def test_closing_statements_that_answer_different_users_are_no_loop():
         "And now keep going with the invoices, of which each has to be checked by two people.",
     ]
     assert kinds(CLOSINGS, thanks) == []
+    in_turn = [prompt for other in thanks * 2 for prompt in (GO_ON, other)]
+    assert kinds([*CLOSINGS, *CLOSINGS[:4]], in_turn) == []
 
 
 def test_closing_statements_with_work_between_are_no_loop():

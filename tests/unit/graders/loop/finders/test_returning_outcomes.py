@@ -97,6 +97,11 @@ def test_a_command_that_should_print_and_prints_nothing_in_ever_other_forms_is_a
     assert kinds(builds(8)) == []
 
 
+def test_a_command_that_waits_first_is_spared():
+    commands = [step["arguments"]["command"] for step in builds(9)]
+    assert kinds([bash(f"sleep 60; {command}", "rc=0\n") for command in commands]) == []
+
+
 @pytest.mark.parametrize(
     "command",
     ["rm -v x.txt{0}", "mkdir -p a && touch x{0}", "git add x{0}", "mvn {0} test > log.txt"],

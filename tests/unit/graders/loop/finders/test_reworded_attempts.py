@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -49,6 +51,15 @@ def test_five_rewordings_of_a_question_that_find_nothing_are_a_loop():
     ]
     assert loops(map(search, queries)) == [("same_failure", 5)]
     assert loops(map(search, queries[:2] + queries[3:])) == []
+
+
+def test_six_rewordings_of_which_none_says_part_of_another_are_a_loop():
+    queries = [
+        f"harbour cafe {one} {other}"
+        for one, other in combinations(("old", "quay", "tea", "blog"), 2)
+    ]
+    assert loops(map(search, queries)) == [("same_failure", 6)]
+    assert loops(map(search, queries[1:])) == []
 
 
 def test_a_tool_out_of_reach_is_one_failure_whatever_the_words():
@@ -211,6 +222,12 @@ def test_news_a_change_or_a_wait_between_begins_anew(between):
     queries = ["harbour cafe recommended", "harbour cafe", "harbour cafe recommended blog"]
     steps = [*map(search, queries), between, *map(search, queries)]
     assert loops(steps) == []
+
+
+def test_a_change_begins_anew_although_its_answer_is_known():
+    change = tool("set_region", {"region": "north"}, "done")
+    queries = ["harbour cafe recommended", "harbour cafe", "harbour cafe recommended blog"]
+    assert loops([change, *map(search, queries), change, *map(search, queries)]) == []
 
 
 def test_raising_the_limit_tolerates_more_rewordings():

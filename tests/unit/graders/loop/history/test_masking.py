@@ -48,9 +48,10 @@ def is_loop(outputs):
         [f"The form is still there.\nTokens: {4 + at}.1k sent, {9 - at}k received. Cost: $0.0{at}" for at in range(1, 5)],
         [*["The form is still there.\n"] * 3, "The form is still there.\nThis is your last step, so submit your answer now."],
         [*["The form is still there."] * 3, "The form is still there.\nOnly 4 rounds are allowed, stopping."],
+        [f"Try {at}: the form is still there." for at in range(1, 5)],
     ],
     ids=["steps and times", "steps", "turns in JSON", "steps left", "observations", "left steps", "game time", "game turns", "moves", "tokens in addresses", "encoded tokens", "cells",
-         "use of tokens", "use of tokens, rounded", "last step", "end of the budget"],
+         "use of tokens", "use of tokens, rounded", "last step", "end of the budget", "attempts"],
 )  # fmt: skip
 def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
     assert is_loop(outputs)
@@ -87,6 +88,11 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
 )
 def test_what_advances_is_progress(outputs):
     assert not is_loop(outputs)
+
+
+def test_results_with_too_many_numbers_to_compare_are_not_the_same():
+    rows = [" ".join(str(at + row * 7) for row in range(1_100)) for at in range(5)]
+    assert not is_loop(rows)
 
 
 def test_a_call_that_fails_with_one_error_is_a_loop_whatever_else_is_on_the_page():
