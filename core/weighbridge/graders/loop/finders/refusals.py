@@ -100,14 +100,13 @@ def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list
     run: list[int] = []
     prompt = ""
     for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
-        is_answer = bool(turn.text) and not turn.calls
         has_worked = bool(run) and turn.calls_before != turns[run[-1]].calls_before
-        if has_worked or not prompt or not is_answer:
+        if has_worked or not prompt:
             yield run
             run = []
-        if is_answer:
+        if not turn.calls:
             run.append(index)
-        asked = reply if reply and asks_to_continue(reply) else ""
+        asked = reply if asks_to_continue(reply) else ""
         if asked != prompt:
             yield run
             run = run[-1:]
