@@ -9,7 +9,7 @@ import orjson
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
-from weighbridge.text import shorten
+from weighbridge.text import closest, did_you_mean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CAUSES_NAMED = 10
 _CAUSE_WIDTH = 60
+_LABELS_NAMED = 10
 
 
 class ResultSelection:
@@ -41,18 +42,27 @@ class ResultSelection:
         self.takes_all = not (self._outcomes or causes) and custom_id is None and label is None
         self.cursor = ""
         self._is_empty = True
+        self._labels: dict[str, None] = {}  #: of results, while none is selected
         self._found: dict[str, None] = {}  #: the first causes of results that did not pass
 
     def takes(self, row: ResultRow) -> bool:
         """Return whether a result is selected."""
         is_taken = self._is_wanted(row)
         self._is_empty &= not is_taken
+        if row.label and self._is_empty and len(self._labels) <= _LABELS_NAMED:
+            self._labels[row.label] = None
         return is_taken
 
     def note(self, source: str) -> str:
         """Return what to try if no result was selected; empty if one was, or if all are."""
         if self.takes_all or not self._is_empty:
             return ""
+        is_label_known = self._label is None or not self._labels or self._label in self._labels
+        if not (is_label_known or self._causes):
+            found = sorted(self._labels)[:_LABELS_NAMED]
+            more = ", ..." if len(self._labels) > _LABELS_NAMED else ""
+            meant = did_you_mean(closest(self._label, found))
+            return f"no result in {source} has the label {self._label!r} (labels: {', '.join(found)}{more}){meant}"
         if not self._causes:
             return f"no result in {source} matches these options"
         causes = " or ".join(f"'{cause}'" for cause in self._causes)

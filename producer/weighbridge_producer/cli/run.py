@@ -314,7 +314,9 @@ def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
             else f"{len(kept)} other interrupted runs are"
         )
         where = kept[0] if len(kept) == 1 else kept[0].parent
-        err.print(f"[dim]{others} kept in {shown(str(where))}[/]")
+        err.print(
+            f"[dim]{others} kept in {shown(str(where))}; `weighbridge run --clean` removes {'it' if len(kept) == 1 else 'them'}[/]"
+        )
 
 
 def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: bool) -> None:
@@ -333,13 +335,14 @@ def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: b
     if report.state.duplicates:
         console.print(left_out(report.state.duplicates))
     if not counts.total:
-        console.print("[red]NO_CASES[/]: the input has no cases")
+        console.print(f"[red]NO_CASES[/]: {shown(report.source)} has no cases; nothing was written")
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
     console.print(
         f"\n{pluralize(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
     )
-    console.print(f"results: {shown(', '.join(outputs))}")
+    if counts.total:
+        console.print(f"results: {shown(', '.join(outputs))}")
 
 
 def _as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:

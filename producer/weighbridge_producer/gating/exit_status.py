@@ -55,7 +55,9 @@ def decide_on(
 ) -> Decision:
     """Return the exit status for an ended batch; `cut_short` means that --fail-fast ended it."""
     if cut_short:
-        why = f"{pluralize(state.counts.failed, 'job')} failed, and --fail-fast cancelled the rest"
+        counts = state.counts
+        submitted = f"cancelled {counts.cancelled:,} of {counts.total:,} submitted until then"
+        why = f"{pluralize(counts.failed, 'job')} failed, and --fail-fast {submitted}"
         return Decision(FAILED, why)
     completed = state.status is BatchStatus.COMPLETED
     incomplete = "" if completed else f"the batch is {state.status}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InvalidGateError
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge.text import percent
+from weighbridge.text import closest, did_you_mean, percent, shorten
 from weighbridge_producer.gating.fields import (
     BUILT_IN,
     MISSING,
@@ -22,7 +22,7 @@ from weighbridge_producer.gating.fields import (
 from weighbridge_producer.gating.slices import summary_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.gating.fields import FieldPath
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 PASSED, ERROR, FAILED = 0, 1, 100  #: exit statuses
 EACH = "*"  #: means each label, or each value of a field
 _METADATA = "metadata."
+_NAMED = 10  #: labels or values in a message
+_VALUE_WIDTH = 60
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
@@ -194,11 +196,23 @@ def _accepts_vacuous(gate: Gate, gates: Sequence[Gate]) -> bool:
 def _nothing_there(
     gate: Gate, labels: Sequence[GraderSummary], slices: SliceTally | None
 ) -> GateResult:
-    known = ", ".join(row.label for row in labels[:10]) or "none"
-    seen = "no job with that value" if gate.field else f"no job with that label (labels: {known})"
-    if gate.field and slices and slices.is_absent(name := field_name(gate.field)):
+    if not gate.field:
+        known = ", ".join(row.label for row in labels[:_NAMED]) or "none"
+        seen = f"no job with that label (labels: {known})"
+    elif slices and slices.is_absent(name := field_name(gate.field)):
         seen = "no job with that value: " + absence(name, slices.present)
+    else:
+        found = slices.values(field_name(gate.field)) if slices else {}
+        seen = f"no job with that value{_values_named(gate.value or '', found.keys() - BUILT_IN)}"
     return GateResult(gate.text, "", _required(gate), seen, ERROR)
+
+
+def _values_named(value: str, known: Collection[str]) -> str:
+    """Return which values there are, and which of them a misspelt one probably stands for."""
+    listed = sorted(known)
+    more = ", ..." if len(listed) > _NAMED else ""
+    named = ", ".join(shorten(each, _VALUE_WIDTH) for each in listed[:_NAMED])
+    return f" (values: {named}{more}){did_you_mean(closest(value, listed))}" if listed else ""
 
 
 def _required(gate: Gate) -> str:

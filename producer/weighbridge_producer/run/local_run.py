@@ -73,6 +73,7 @@ class RunReport:
     state: BatchState
     summary: list[GraderSummary]
     seconds: float  #: from the first line read to the last result written
+    source: str  #: name of the input
     server: str
     resumed: bool
     byte_order_mark: bool
@@ -273,6 +274,7 @@ class LocalRun:
             state=state,
             summary=summary,
             seconds=time.perf_counter() - self._started,
+            source=self._source.name,
             server=self.server,
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
@@ -283,11 +285,10 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
         )
-        leaves_rows_out = self._source.only is not None or self._source.notes.leaves_out
-        if leaves_rows_out and not state.counts.total:
-            results.unlink()  # no row is a case to grade: what an earlier run wrote stays
-        else:
+        if state.counts.total:
             self._write_outputs(results, report)
+        else:
+            results.unlink()  # what an earlier run wrote stays
         return report
 
     def _write_outputs(self, results: Path, report: RunReport) -> None:

@@ -75,6 +75,7 @@ def test_results_are_picked_from_a_file(results, options, found):
         ),
         (["--cause", "nonsense", "--label", "none"], "has the cause 'nonsense', or any other"),
         (["--id", "low", "--errored"], "matches these options"),
+        (["--label", "strin-match"], "has the label 'strin-match' (labels: string-match); did you"),
     ],
 )
 def test_a_selection_without_results_is_reported(results, options, what):

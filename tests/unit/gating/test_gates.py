@@ -74,7 +74,7 @@ def test_a_gate_names_a_long_value_whole_or_as_it_is_shown(is_shown: bool) -> No
     [line] = lines(f"metadata.url:{named}=0.5", slices=slices)
     assert line.endswith("seen 0.0% (0 of 1 judged)")
     [line] = lines(f"metadata.url:{addresses[0][:-1]}c=0.5", slices=slices)
-    assert line.endswith("seen no job with that value")
+    assert "seen no job with that value (values: https://shop" in line
 
 
 def test_a_gate_names_the_share_as_it_was_given() -> None:
@@ -152,4 +152,4 @@ def test_a_value_named_like_the_cases_without_one_is_a_value_of_its_own() -> Non
 
 def test_a_slice_that_no_job_is_in_is_not_met() -> None:
     [line] = lines("metadata.topic:z=0.5", slices=sliced())
-    assert line.endswith("seen no job with that value")
+    assert line.endswith("seen no job with that value (values: x, y)")

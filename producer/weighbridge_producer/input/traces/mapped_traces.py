@@ -89,8 +89,10 @@ class _TraceReader:
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
         own_id = found.get("id")
+        metadata = found.get("metadata")
         return self._wrapper.case(
-            orjson.dumps(found), own_id if type(own_id) is str else None, where, size
+            *(orjson.dumps(found), own_id if type(own_id) is str else None, where, size),
+            orjson.dumps(metadata) if metadata else b"",
         )
 
     def _case_of(self, case: dict[str, Any], inputs: dict[str, Any], size: int) -> SourceLine:

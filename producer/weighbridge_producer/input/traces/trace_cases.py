@@ -15,7 +15,7 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.jobs.limits import NAME_LIMIT
+from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
@@ -45,6 +45,7 @@ class _Named(msgspec.Struct):
     session_id: Any = None
     run_type: Any = None
     op_name: Any = None
+    metadata: msgspec.Raw = msgspec.Raw()
 
 
 _Bare = _Named | list[msgspec.Raw]
@@ -135,7 +136,7 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
         if bare is None:
             yield SourceLine(raw + b"\n", None, taken)
         else:
-            yield wrapper.case(raw, item.id or _own_id(bare), where, taken)
+            yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
 
 
 class _Item(NamedTuple):
@@ -202,16 +203,24 @@ class TraceWrapper:
             if bare is None:
                 yield line
             else:
-                yield self.case(raw, _own_id(bare), f"{self._name}:{number}", line.size)
+                where = f"{self._name}:{number}"
+                yield self.case(raw, _own_id(bare), where, line.size, _metadata(bare))
 
-    def case(self, trace: bytes, own_id: str | None, location: str, size: int) -> SourceLine:
-        """Return a line with the case for a trace; `size` is its number of input bytes."""
+    def case(
+        self, trace: bytes, own_id: str | None, location: str, size: int, metadata: bytes = b""
+    ) -> SourceLine:
+        """Return a line with the case for a trace; `size` is its number of input bytes, and `metadata` a JSON object."""
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(location)
         # Different traces may have the same id; a repeated trace is one job.
         if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
             custom_id = _fitting(f"{own_id} ({location})")
-        case = b'{"custom_id":%b,"inputs":{"trace":%b}}\n' % (orjson.dumps(custom_id), trace)
+        more = b',"metadata":%b' % metadata if metadata else b""
+        case = b'{"custom_id":%b,"inputs":{"trace":%b}%b}\n' % (
+            orjson.dumps(custom_id),
+            trace,
+            more,
+        )
         return SourceLine(case, None, size, custom_id=custom_id)
 
 
@@ -226,6 +235,13 @@ def _bare(raw: bytes) -> _Bare | None:
     is_record = found.run_type is not None or found.op_name is not None
     is_case = found.custom_id is not msgspec.UNSET or (found.inputs and not is_record)
     return None if is_case else found
+
+
+def _metadata(bare: _Bare) -> bytes:
+    """Return the metadata that a trace has, if a case may have them; empty otherwise."""
+    held = b"" if isinstance(bare, list) else bytes(bare.metadata)
+    is_object = held[:1] == b"{" and held[1:-1].strip(JSON_SPACE)
+    return held if is_object and len(held) <= METADATA_LIMIT_BYTES else b""
 
 
 def _own_id(bare: _Bare) -> str | None:

@@ -54,6 +54,21 @@ def test_each_line_of_traces_is_a_case_named_after_the_trace_or_its_place() -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("metadata", "is_taken"),
+    [({"topic": "law"}, True), ({}, False), ("law", False), ({"log": "a" * 70_000}, False)],
+    ids=["object", "empty", "text", "too large for a case"],
+)
+@pytest.mark.parametrize("in_list", [False, True])
+def test_metadata_of_a_trace_are_those_of_its_case(
+    metadata: object, is_taken: bool, in_list: bool
+) -> None:
+    trace = {"id": "a", "messages": MESSAGES, "metadata": metadata}
+    [case] = cases_of(orjson.dumps([trace]) if in_list else jsonl(trace))
+    assert case.get("metadata") == (metadata if is_taken else None)
+    assert case["inputs"] == {"trace": trace}
+
+
 def test_cases_stay_as_they_are() -> None:
     data = jsonl({"custom_id": "a", "inputs": {"trace": NATIVE}}) + b"not JSON\n" + jsonl(NATIVE)
     assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
