@@ -57,12 +57,12 @@ class ResultSelection:
         """Return what to try if no result was selected; empty if one was, or if all are."""
         if self.takes_all or not self._is_empty:
             return ""
-        is_label_known = self._label is None or not self._labels or self._label in self._labels
-        if not (is_label_known or self._causes):
+        label = None if self._causes or not self._labels else self._label
+        if label is not None and label not in self._labels:
             found = sorted(self._labels)[:_LABELS_NAMED]
             more = ", ..." if len(self._labels) > _LABELS_NAMED else ""
-            meant = did_you_mean(closest(self._label, found))
-            return f"no result in {source} has the label {self._label!r} (labels: {', '.join(found)}{more}){meant}"
+            meant = did_you_mean(closest(label, found))
+            return f"no result in {source} has the label {label!r} (labels: {', '.join(found)}{more}){meant}"
         if not self._causes:
             return f"no result in {source} matches these options"
         causes = " or ".join(f"'{cause}'" for cause in self._causes)
