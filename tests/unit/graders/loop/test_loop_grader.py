@@ -96,6 +96,10 @@ def test_a_result_of_a_protocol_differs_by_parts_that_are_no_texts(part):
     assert ids([steps[0]] * 4) == [numbered(1, 4)]
 
 
+def test_a_result_may_look_like_one_of_a_protocol():
+    assert ids([tool("count", {"a": 1}, {"content": at}) for at in (7, 41, 23, 65)]) == []
+
+
 def test_an_attempts_number_and_the_agents_own_remarks_make_no_difference():
     steps = [
         tool("find", {"q": "x", "attempt": at, "explanation": f"because of {word}"}, "none")

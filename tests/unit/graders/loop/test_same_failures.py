@@ -98,9 +98,10 @@ def test_looks_that_show_what_is_known_do_not_part_them(attempts):
         bash("cat b.py", "a file that was not read before"),
         tool("edit", {"path": "c.py", "new": "x"}, "The file was edited."),
         tool("fetch", {"url": "x.org"}, "Error: host x.org is not known here"),
+        tool("edit", {"path": "c.py", "new": "x"}, None),
         {"type": "user", "output": "Now do the same for the other half of the files, please."},
     ],
-    ids=["a result", "a change", "another error", "a request"],
+    ids=["a result", "a change", "another error", "an unknown result", "a request"],
 )
 def test_anything_new_between_them_parts_them(attempts, news):
     steps = attempts(6)
@@ -123,6 +124,14 @@ def test_a_change_between_the_retries_parts_them(attempts):
     edit = tool("edit", {"path": "c.py", "new": "x"}, "The file was edited.")
     assert kinds([*steps[:8], edit, *steps[8:]]) == []
     assert kinds([*steps[:7], edit, *steps[8:]]) == []
+
+
+def test_nine_changes_that_worked_are_no_loop_although_the_next_one_fails():
+    said = "Running the checks of the harbour: "
+    changes = [tool("plan", {"part": at, "to": "quay"}, f"{said}saved") for at in range(9)]
+    steps = [step for pair in zip(changes, READ, strict=True) for step in pair]
+    failed = tool("plan", {"part": 9, "to": "quay"}, f"{said}Error: failed")
+    assert kinds([*steps, failed]) == []
 
 
 def test_an_action_without_effect_on_nine_numbered_things_is_a_loop():

@@ -77,6 +77,7 @@ def test_known_answers_to_two_questions_in_turns_are_a_loop():
     steps = [count[0], name[0], name[1], count[1], count[2], name[2], name[3]]
     assert kinds(steps) == [("nothing_new", 7)]
     assert kinds(steps[:6]) == []
+    assert kinds([count[0], name[0], count[1]], max_repeats=1) == [("nothing_new", 2)]
 
 
 def test_one_answer_to_questions_about_other_things_is_none():

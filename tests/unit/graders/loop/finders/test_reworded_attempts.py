@@ -183,6 +183,14 @@ def test_one_long_answer_to_five_inputs_is_a_loop():
     assert loops(steps[:4]) == []
 
 
+def test_one_informative_answer_to_five_inputs_is_a_loop_although_it_is_short():
+    said = "The harbour cafe opens at 8:30, on the quay next to the old ferry house; phone 5512."
+    inputs = ["Yes, I am here. Fine.", "Yes", "Yes, I am", "Yes Fine Fine 0", "0"]
+    steps = [bash(f"echo '{given}' | nc alice 1337", said) for given in inputs]
+    assert loops(steps) == [("nothing_new", 5)]
+    assert loops(steps[:4]) == []
+
+
 def test_a_question_may_be_long():
     singers = [f"{first}{last}" for first in ("Anna", "Berta", "Carla") for last in CITIES[:4]]
     added = ["", "birth", "birth month", "birth date", "date month"]
@@ -228,6 +236,38 @@ def test_a_change_begins_anew_although_its_answer_is_known():
     change = tool("set_region", {"region": "north"}, "done")
     queries = ["harbour cafe recommended", "harbour cafe", "harbour cafe recommended blog"]
     assert loops([change, *map(search, queries), change, *map(search, queries)]) == []
+
+
+def test_other_failures_between_begin_anew():
+    queries = ["harbour cafe recommended", "harbour cafe", "harbour cafe recommended blog"]
+    closed = "Error: the index is closed"
+    others = [search("cafe menu", closed), search("menu of cafe", closed)]
+    assert loops([*map(search, queries), *others, *map(search, queries)]) == []
+
+
+QUERIES = [
+    "harbour cafe recommended",
+    "harbour cafe",
+    "harbour cafe recommended",
+    "harbour cafe recommended blog",
+]
+
+
+def test_looks_at_what_is_known_do_not_part_rewordings():
+    looks = [bash(f"cat {name}.md", f"about the {name}") for name in ("boat", "mast", "keel")]
+    steps = [*map(search, QUERIES)]
+    for at, look in enumerate(looks):
+        steps.insert(2 * at + 1, look)
+    assert loops([*looks[::-1], *steps]) == [("same_failure", 4)]
+
+
+def test_rewordings_stay_a_loop_although_a_later_search_joins_two_others():
+    others = ["ferry times", "museum hours", "ferry times museum hours"]
+    assert loops(map(search, [*QUERIES, *others])) == [("same_failure", 4)]
+
+
+def test_waiting_for_a_thing_in_other_words_is_no_loop():
+    assert loops([tool("wait_for_post", {"query": query}, NOTHING) for query in QUERIES]) == []
 
 
 def test_raising_the_limit_tolerates_more_rewordings():
