@@ -35,6 +35,11 @@ claims_completion = occurs(
 _claims_inability = occurs(
     r"""\b(?:sorry|apologi[sz]e|apolog(?:y|ies)|regret|unfortunately|(?:i am|i'm|we are) (?:unable|not able)|i (?:cannot|can't|can not|do not have|don't have|have no)|beyond (?:my|what i)|my (?:abilities|capabilities) are)\b"""
 )
+#: Phrases that say what is missing for the work as a whole, or that it cannot go on.
+_cannot_go_on = occurs(
+    r"""\b(?:impossible|(?:not|n't)(?: \w+)? possible|unable|not able|cannot|can't|can not) (?:for \w+ )?(?:to |be )?(?:\w+ ){0,2}(?:proceed|continue|progress|move|calculated?|computed?|determined?|solved?|go on)\b
+|\b(?:insufficient|not enough|lack(?:s|ing)?|missing|without|need(?:s|ed)?|requires?|additional|further|more) (?:\w+ ){0,3}(?:information|data|details)\b|\b(?:not|n't) (?:provide|contain|have|include) (?:enough|sufficient)\b"""
+)
 _CLOSING_CHARACTERS = (
     600  #: length of the beginning of a text that is searched for a closing phrase
 )
@@ -86,7 +91,7 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
 def _closing_answers(
     turns: Sequence[Message], replies: Sequence[str], limits: Limits
 ) -> Iterator[Finding]:
-    """Find `max_repeats + 2` answers without calls that end the work, although each is answered by the same prompt to continue."""
+    """Find `max_repeats + 2` answers without calls that end the work, or say that it cannot go on, although the same prompt follows each."""
     least = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
     for run in _prompted(turns, replies):
         closing = [len(run) >= least and _closes(turns[index].text) for index in run]
@@ -115,7 +120,11 @@ def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list
 
 
 def _closes(text: str) -> bool:
-    return _is_closing(text[-_CLAIM_CHARACTERS:]) or _is_closing(text[:_CLOSING_CHARACTERS])
+    return (
+        _is_closing(text[-_CLAIM_CHARACTERS:])
+        or _is_closing(text[:_CLOSING_CHARACTERS])
+        or _cannot_go_on(text[:_CLOSING_CHARACTERS])
+    )
 
 
 def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator[Finding]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from math import inf
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
@@ -23,30 +25,57 @@ _names_condition = occurs(
 |\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were|has been) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b
 |\bnot (?:logged in|signed in|connected|authenticated|initiali[sz]ed)\b"""
 )
+_KINDS = 2 / 3  #: maximum share of different denials: each thing may be asked for once
+_QUOTED = re.compile(r"""['"`][^'"`\n]{1,200}['"`]""")
+_denies = occurs(
+    r"""\b(?:access|permission) (?:is |was )?denied\b|\bnot (?:in (?:the )?)?(?:allowed|permitted)\b|\bforbidden\b|\bunauthori[sz]ed\b"""
+)
 
 
 def unmet_conditions(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find `2 * max_repeats` calls that one unmet condition refuses in the same words, at least half of the calls there.
 
-    Attempts to meet the condition may lie between them: they did not help if the refusal comes back.
+    Attempts to meet the condition may lie between them: they did not help if the refusal comes back. Calls that are denied,
+    whatever the refusal quotes, are a loop from `3 * max_repeats` on if a third of them had been denied before.
     """
-    least = 2 * limits.max_repeats
     chains: defaultdict[str, list[int]] = defaultdict(list)
     for index, call in enumerate(calls):
-        text = call.result.text if call is not None else None
         if call is None:
-            yield from _found(chains, least)
+            yield from _found(calls, chains, limits)
             chains.clear()
-        elif text and len(text) <= _RESULT_CHARACTERS and _names_condition(text):
-            chain = chains[call.result.masked]
+        elif refusal := _refusal(call):
+            chain = chains[refusal]
             if chain and index - chain[-1] > _BETWEEN + 1:
-                yield from _found({"": chain}, least)
-                chain = chains[call.result.masked] = []
+                yield from _found(calls, {refusal: chain}, limits)
+                chain = chains[refusal] = []
             chain.append(index)
-    yield from _found(chains, least)
+    yield from _found(calls, chains, limits)
 
 
-def _found(chains: dict[str, list[int]], least: int) -> Iterator[Finding]:
-    for chain in chains.values():
-        if len(chain) >= least and len(chain) >= _SHARE * (chain[-1] - chain[0] + 1):
+def _refusal(call: Call) -> str:
+    """Return the words of a refusal for want of a condition, or without what it quotes if it denies access; or else ""."""
+    text = call.result.text or ""
+    if not text or len(text) > _RESULT_CHARACTERS:
+        return ""
+    if _names_condition(text):
+        return call.result.masked
+    return _QUOTED.sub("\u2026", call.result.masked) if _denies(text) else ""
+
+
+def _found(
+    calls: Sequence[Call | None], chains: dict[str, list[int]], limits: Limits
+) -> Iterator[Finding]:
+    for refusal, chain in chains.items():
+        is_frequent = len(chain) >= _SHARE * (chain[-1] - chain[0] + 1) if chain else False
+        if is_frequent and len(chain) >= _least(calls, refusal, chain, limits):
             yield Finding(SAME_FAILURE, None, tuple(chain))
+
+
+def _least(
+    calls: Sequence[Call | None], refusal: str, chain: Sequence[int], limits: Limits
+) -> float:
+    if _names_condition(refusal):
+        return 2 * limits.max_repeats
+    # The whole results, because `text` leaves out what they echo of the arguments.
+    denied = {str(call.result.outcome) for index in chain if (call := calls[index]) is not None}
+    return 3 * limits.max_repeats if len(denied) <= _KINDS * len(chain) else inf

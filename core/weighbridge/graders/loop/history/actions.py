@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
 from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.history.framework_messages import (
+    asks_to_continue,
     is_refusal,
     is_request,
     prompt_indices,
@@ -107,7 +109,24 @@ def history_of(
     budget: WorkBudget,
 ) -> History:
     """Return the calls and messages in a trace's steps; calls of a simulated user are left out."""
-    return _HistoryReader(steps, call_types, text_types, budget).read()
+    return _HistoryReader(_with_proxies(steps), call_types, text_types, budget).read()
+
+
+def _with_proxies(steps: Sequence[Step]) -> Sequence[Step]:
+    """Return the steps with prompts to continue by a user's proxy, who also speaks as a model, as those of the user.
+
+    Frameworks of several agents write all messages after the first one as a model's, with the speaker's name.
+    """
+    proxies = {step.name for step in steps if step.type == "user" and step.name}
+    speakers = {step.name for step in steps if step.type == "llm"} if proxies else set()
+    if not proxies & speakers or not speakers - proxies:
+        return steps
+    return [
+        replace(step, type="user")
+        if step.type == "llm" and step.name in proxies and asks_to_continue(_text_of(step.output))
+        else step
+        for step in steps
+    ]
 
 
 class _HistoryReader:

@@ -34,6 +34,10 @@ _DIGITS = b"0123456789"
 _NOTIFICATION = re.compile(r"\s{0,9}<[\w-]{0,40}(?:notification|event)\b", re.IGNORECASE)
 _BANNER = re.compile(r"^[ \t]{0,4}={3,80}([^=\n]{3,80})={3,80}[ \t]{0,4}$", re.MULTILINE)
 _BANNER_CHARACTERS = 200  #: length of the beginning of a message that is searched for a banner
+#: A message of another agent, as its framework marks it.
+_FROM_AGENT = re.compile(
+    r"\W{0,3}[\w .-]{1,40}: ?\(from (?:an)?other (?:bot|agent)\)", re.IGNORECASE
+)
 #: What the last answer took, and nothing else.
 _USAGE = re.compile(
     r"\W{0,9}(?:tokens: {0,3}[\d.,]{1,15}k? (?:sent|in|input|prompt)"
@@ -101,7 +105,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     """Return the indices of the user's messages that are not new requests.
 
     These are messages that are soon repeated, including the first one; near repeats whose length or text shows that
-    they are from the framework; those with the banner of an earlier one; and messages about a missing action or usage.
+    they are from the framework; those with the banner of an earlier one; and messages of other agents, about a missing action or usage.
     """
     found: set[int] = set()
     last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
@@ -120,7 +124,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
                 or (message.banner and message.banner == earlier.banner)
             ):
                 found |= {earlier.index, index}
-        if (gist and misses_action) or _states_usage(text):
+        if (gist and misses_action) or _states_usage(text) or _FROM_AGENT.match(text):
             found.add(index)
         last.append(message)
     return found

@@ -44,6 +44,12 @@ NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,15})?")
 _NAMED = re.compile(r"(?<!\w)\d*+[^\W\d]\w*+")  # words that are not numbers
 #: Row of marks, as in a map, a board or a progress bar, whose positions matter.
 _MARKS_ROW = re.compile(r"[-.#@|+*~^%$&!?=_]{3,}+")
+#: Code that the agent wrote, as a result repeats it before what came of it.
+_OWN_CODE = re.compile(
+    r"\b(?:wrote|generated|ran|executed|executing|running) (?:this|the|the following) (?:code|script|program):?\s{0,9}```.*?```",
+    re.IGNORECASE | re.DOTALL,
+)
+_OWN_CODES = 20  #: removed from one result
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
 _POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a list, a menu or a tree
 
@@ -93,8 +99,10 @@ class CallResult(Struct, eq=False, gc=False):
         return without_grown_log(text, before, (self._tool, self._arguments))
 
     def _without_quotations(self, text: str) -> str:
-        """Return a result without the arguments that it echoes, and the refusal of an edit without quoted lines."""
+        """Return a result without the code and the arguments that it echoes, and the refusal of an edit without quoted lines."""
         may_quote = "\n" in text or "`" in text  # faster to test than the rest
+        if may_quote and "```" in text:
+            text = _OWN_CODE.sub("", text, count=_OWN_CODES)
         if may_quote and self._submits_content() and refuses_edit(text):
             text = without_quotations(text, self._budget)
         return _without_echo(text, self._arguments)

@@ -126,3 +126,35 @@ def test_closing_statements_with_work_between_are_no_loop():
     given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
     result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
     assert result["details"]["loops"] == []
+
+
+MISSING = (
+    "The problem does not provide enough information to determine how many miles Lynn ran.",
+    "I cannot continue without the distance that relates Lynn's run to that of the others.",
+    "It is not possible to calculate the miles: we need additional information on her run.",
+    "As stated before, it is impossible to proceed with the facts that were given here.",
+    "I must apologize, but there is insufficient data for any answer to be determined.",
+    "Without further details of Lynn's distance, this cannot be solved by anybody.",
+)
+CONTINUE = "Continue. Please keep solving the problem until you need to query."
+
+
+def by_proxy(answers, proxy="mathproxy", prompt=CONTINUE):
+    """Return the verdict on a chat in which a user's proxy speaks as a model after its first message."""
+    steps = [{"type": "user", "name": "mathproxy", "output": "How many miles did Lynn run?"}]
+    for answer in answers:
+        steps += [{"type": "llm", "name": "assistant", "output": answer},
+                  {"type": "llm", "name": proxy, "output": prompt}]  # fmt: skip
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_who_cannot_go_on_and_is_told_to_continue_by_a_proxy_of_the_user_is_in_a_loop():
+    assert by_proxy(MISSING) == [("refused", 6)]
+    assert by_proxy(MISSING[:4]) == []
+
+
+def test_other_answers_to_a_proxy_are_no_loop():
+    assert by_proxy(CHAPTERS) == []
+    assert by_proxy(MISSING, proxy="verifier", prompt="Here is another idea: use the map.") == []

@@ -72,3 +72,38 @@ def test_attempts_to_meet_the_condition_may_lie_between():
 )  # fmt: skip
 def test_fewer_refusals_are_none(steps):
     assert kinds(steps) == []
+
+
+def denied(*names, text="Access denied: log '{}' is not in the list of allowed logs"):
+    return [
+        {
+            "type": "tool",
+            "name": "write_log",
+            "arguments": {"log": name},
+            "output": text.format(name),
+        }
+        for name in names
+    ]
+
+
+NAMES = ("alerts", "audit", "exam", "alerts", "data", "audit", "exam", "alerts/main", "data")
+
+
+def between_reads(*steps):
+    return [each for at, step in enumerate(steps) for each in (step, read(at))][:-1]
+
+
+def test_nine_denials_of_a_few_things_are_a_loop():
+    assert kinds(between_reads(*denied(*NAMES))) == [("same_failure", 9)]
+    assert kinds(between_reads(*denied(*NAMES[:8]))) == []
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param(denied(*(f"log-{chr(97 + at)}" for at in range(12))), id="another each time"),
+        pytest.param(denied(*NAMES, text="Log '{}' got the line."), id="no denial"),
+    ],
+)
+def test_denials_of_many_things_are_none(steps):
+    assert kinds(between_reads(*steps)) == []

@@ -270,3 +270,20 @@ def test_who_waits_for_a_task_that_reports_each_step_is_in_no_loop():
     assert kinds([step for _ in range(12) for step in (notified(3), llm("Waiting."))]) != []
     reminded = [step for at in range(12) for step in (notified(at, "reminder"), llm("Waiting."))]
     assert kinds(reminded) != []
+
+
+def test_a_message_of_another_agent_is_no_new_request():
+    chatter = ["Great, go on!", "Nearly there.", "How far are you?", "I will wait.", "Nice work."]
+    steps = [s for text in chatter for s in (user(f"jill: (FROM OTHER BOT) {text}"), LOOKED)]
+    assert kinds(steps) == [("identical", 5)]
+    assert kinds([s for text in chatter for s in (user(f"jill: {text}"), LOOKED)]) == []
+
+
+def test_code_that_a_result_repeats_is_no_news():
+    def placed(number, outcome="Failed to place the ladder at (155, -58)."):
+        code = f"await place('ladder', {number}, {number * 7});"
+        return tool("act", {"goal": "place the ladder"},
+                    f"Summary\nThe agent wrote this code:\n```\n{code}\n```\nOutput:\n{outcome}")  # fmt: skip
+
+    assert kinds([placed(at) for at in range(4)]) == [("identical", 4)]
+    assert kinds([placed(at, f"Placed it {at} steps further up.") for at in range(4)]) == []
