@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,8 +29,9 @@ _SUBSTITUTES = {
 }
 
 
+@cache
 def environment() -> Environment:
-    """Return the Jinja environment with the filters for the templates."""
+    """Return the Jinja environment with the filters for the templates, which keeps those that it has compiled."""
     made = Environment(
         loader=FileSystemLoader(_TEMPLATES_FOLDER),
         autoescape=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -86,7 +85,7 @@ class _Names:
 
 def blocks(report: Report) -> Iterator[bytes]:
     """Yield the report."""
-    found, names, templates = survey(report), _Names(), _templates()
+    found, names, templates = survey(report), _Names(), environment()
     yield _bytes(_head(templates, report, found, names))
     shown = 0
     for section in _sections(templates, report):
@@ -107,11 +106,6 @@ def report_style() -> Markup:
 
 def _bytes(html: str) -> bytes:
     return html.encode(errors="replace")
-
-
-@cache
-def _templates() -> Environment:
-    return environment()
 
 
 def _head(templates: Environment, report: Report, found: Survey, names: _Names) -> str:
