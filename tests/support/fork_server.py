@@ -66,12 +66,28 @@ def main(requests: int, alive: int) -> None:
     for name in _PRELOADED:
         importlib.import_module(name)
     importlib.metadata.entry_points()  # keeps the list of installed packages
+    _prepare()
     # Otherwise collecting garbage in a forked process would copy all that was imported.
     gc.freeze()
     gc.enable()
     from multiprocessing import forkserver
 
     forkserver.main(requests, alive, [])
+
+
+def _prepare() -> None:
+    """Prepare what is the same in all services and workers, and took most of a service's start-up time."""
+    # Imported here, because only a requested process needs it.
+    from celery.utils.imports import load_extension_class_names
+
+    from weighbridge_producer import app
+    from weighbridge_producer.pages.rendering import compile_templates
+
+    load_extension_class_names("celery.result_backends")
+    for route in app._routes():
+        # FastAPI prepares routes when they are first compared with a request.
+        route.matches({"type": "http", "method": "GET", "path": "/unknown"})
+    compile_templates()
 
 
 if __name__ == "__main__":
