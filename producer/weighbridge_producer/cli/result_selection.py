@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import orjson
@@ -12,7 +13,7 @@ from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from weighbridge_producer.client.batch import Batch
@@ -33,7 +34,10 @@ class ResultSelection:
         *,
         failed: bool,
         errored: bool,
+        of_cases: bool = False,
     ) -> None:
+        """Create a selection; `of_cases` takes the results of all labels of a case of which one is selected."""
+        self._of_cases = of_cases and label is None
         wanted = {Outcome.FAILED: failed, Outcome.ERRORED: errored}
         self._outcomes = {outcome for outcome, is_wanted in wanted.items() if is_wanted}
         self._custom_id = custom_id
@@ -103,12 +107,22 @@ class ResultSelection:
                 yield page.lines
             else:
                 rows = page.lines.splitlines(keepends=True)
-                yield b"".join(row for row in rows if self.takes(ResultRow.from_bytes(row)))
+                read = ((row, ResultRow.from_bytes(row)) for row in rows)
+                yield b"".join(self._taken(read))
 
     def lines_in(self, file: Path) -> Iterator[bytes]:
         """Yield the selected lines of a file; raises InputError for a line that is not a result."""
         from weighbridge_producer.reports.result_reader import result_lines
 
-        for line in result_lines(file, read_settings()):
-            if self.takes(line.row):
-                yield line.raw
+        lines = result_lines(file, read_settings())
+        yield from self._taken((line.raw, line.row) for line in lines)
+
+    def _taken(self, rows: Iterable[tuple[bytes, ResultRow]]) -> Iterator[bytes]:
+        """Yield the lines of the results that are selected, or of whole cases, whose results are next to each other."""
+        if not self._of_cases:
+            yield from (raw for raw, row in rows if self.takes(row))
+            return
+        for _, group in groupby(rows, key=lambda each: each[1].line):
+            case = list(group)
+            if any(self.takes(row) for _, row in case):
+                yield from (raw for raw, _ in case)

@@ -151,7 +151,9 @@ def results(
             "--json and -o - both write to standard output", param_hint="--json"
         )
     check_source(source, check_targets(outputs))
-    wanted = ResultSelection(custom_id, cause or [], label, failed=failed, errored=errored)
+    wanted = ResultSelection(
+        *(custom_id, cause or [], label), failed=failed, errored=errored, of_cases=by_case
+    )
     cases_of: CasesOf | None = None
     state: BatchState | None = None
     summary: Summarised | None = None

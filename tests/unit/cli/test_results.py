@@ -247,3 +247,22 @@ def test_control_characters_reach_files_and_pipes_but_no_terminal(
     expected = piped.replace("\x1b", r"\x1b").replace("\x9b", r"\x9b").replace("\u202e", r"\u202e")
     assert expected != piped
     assert shown.decode() == expected.replace("d\re", r"d\re")
+
+
+def test_a_table_of_the_cases_that_failed_for_a_cause_has_all_labels(tmp_path, results):
+    answers = {"both": "Oslo", "one": "graz", "none": "Graz"}
+    cases = [{"custom_id": name, "inputs": {"agent_response": said, "expected_output": "Graz"}}
+             for name, said in answers.items()]  # fmt: skip
+    labels = [{"grader": "string-match", "label": "exact"},
+              {"grader": "string-match", "label": "lenient", "config": {"case_sensitive": False}}]  # fmt: skip
+    file = tmp_path / "two.jsonl"
+    file.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), labels)))
+    table = tmp_path / "a.csv"
+    results("--cause", "string_match: case", "--cases", "-o", str(table), source=file)
+    [row] = csv.DictReader(table.read_text().splitlines())
+    verdicts = [row[f"{label}.verdict"] for label in ("exact", "lenient")]
+    assert (row["custom_id"], verdicts) == ("one", ["fail", "pass"])
+    one = ("--cause", "string_match: case", "--label", "exact", "--cases", "-o", str(table))
+    results(*one, source=file)
+    [row] = csv.DictReader(table.read_text().splitlines())
+    assert "lenient.verdict" not in row
