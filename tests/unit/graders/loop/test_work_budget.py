@@ -112,6 +112,17 @@ HOSTILE = {
     "different long commands that fail the same": lambda rng: calls(
         ("bash", {"command": f"./load {letters(rng, 900)}"}, "Error: no") for _ in range(2_500)
     ),
+    "different long commands that fail the same, with news between": lambda rng: calls(
+        each
+        for place in range(1_800)
+        for each in (
+            ("bash", {"command": f"./load {letters(rng, 900)}"}, "Error: no"),
+            ("read", {"path": "a"}, f"line {place} {letters(rng, 20)}"),
+        )
+    ),
+    "different searches that find nothing": lambda rng: calls(
+        ("search", {"query": letters(rng, 40)}, "No data available") for _ in range(1_500)
+    ),
     "long results with much noise": lambda _: calls(
         ("read", {"path": "a"}, f"{place} " + "1 s " * 3_000) for place in range(25)
     ),

@@ -54,6 +54,11 @@ def test_one_question_in_nine_forms_with_two_answers_is_a_loop():
     assert kinds(SERVICES) == [("nothing_new", 9)]
 
 
+def test_another_answer_before_them_leaves_nine_a_loop():
+    listing = ("ls /srv/boats", "ferry.rb\nlog.txt")
+    assert kinds([listing, *FORMS[:9]]) == [("nothing_new", 9)]
+
+
 NEEDLES = (
     "aboard",
     "ticket",

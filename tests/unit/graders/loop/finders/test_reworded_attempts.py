@@ -9,6 +9,12 @@ import pytest
 from weighbridge.graders.loop import LoopGrader
 
 NOTHING = "No data available"
+QUERIES = [
+    "harbour cafe recommended",
+    "harbour cafe",
+    "harbour cafe recommended",
+    "harbour cafe recommended blog",
+]
 TIMEOUT = "Request timeout"
 
 
@@ -39,6 +45,20 @@ def test_four_searches_of_which_each_says_part_of_another_are_a_loop():
     ]
     assert loops(steps) == [("same_failure", 4)]
     assert loops(steps[:3]) == []
+
+
+def test_four_searches_of_which_two_each_say_part_of_the_other_are_a_loop():
+    cafes, quays = (
+        ["old harbour cafe", "old harbour cafe blog"],
+        ["old harbour quay", "old harbour quay tea"],
+    )
+    assert loops(map(search, cafes + quays)) == [("same_failure", 4)]
+
+
+def test_arguments_may_be_a_text_alone():
+    assert loops([tool("blog_search", query, NOTHING) for query in QUERIES]) == [
+        ("same_failure", 4)
+    ]
 
 
 def test_five_rewordings_of_a_question_that_find_nothing_are_a_loop():
@@ -153,6 +173,8 @@ def test_searches_for_different_things_are_no_loop(queries):
 def test_adding_words_to_a_search_that_finds_nothing_is_tolerated_once_more():
     assert loops(map(search, LESS[::-1])) == [("same_failure", 5)]
     assert loops(map(search, LESS[:0:-1])) == []
+    again = [LESS[3], LESS[2], LESS[2], LESS[1]]
+    assert loops(map(search, again)) == [("same_failure", 4)]
 
 
 def test_what_a_failure_quotes_and_suggests_does_not_make_it_another():
@@ -180,6 +202,20 @@ def test_one_long_answer_to_five_inputs_is_a_loop():
     inputs = ["Yes, I am here. Fine.", "Yes", "Yes, I am", "Yes Fine Fine 0", "0", "Yes 0"]
     steps = [bash(f"echo '{said}' | nc alice 1337", asked) for said in inputs]
     assert loops(steps[:5]) == [("nothing_new", 5)]
+    assert loops(steps[:4]) == []
+
+
+def test_one_long_answer_to_five_searches_is_a_loop_although_none_says_part_of_another():
+    page = "Are you fine with the primes that follow? " * 8
+    queries = [
+        "cafe old harbour quay",
+        "tea harbour old cafe",
+        "harbour blog cafe old",
+        "quay tea cafe harbour",
+        "blog, quay: harbour cafe",
+    ]
+    steps = [search(query, page) for query in queries]
+    assert loops(steps) == [("nothing_new", 5)]
     assert loops(steps[:4]) == []
 
 
@@ -243,14 +279,6 @@ def test_other_failures_between_begin_anew():
     closed = "Error: the index is closed"
     others = [search("cafe menu", closed), search("menu of cafe", closed)]
     assert loops([*map(search, queries), *others, *map(search, queries)]) == []
-
-
-QUERIES = [
-    "harbour cafe recommended",
-    "harbour cafe",
-    "harbour cafe recommended",
-    "harbour cafe recommended blog",
-]
 
 
 def test_looks_at_what_is_known_do_not_part_rewordings():
