@@ -140,6 +140,14 @@ def test_failures_that_quote_what_different_requests_name_are_a_loop(quoted):
     assert [kind for kind, _ in kinds(queries_that_quote(quoted))] == ["nothing_new"]
 
 
+def test_a_change_that_fails_in_another_way_fixes_no_earlier_failure():
+    steps = queries_that_quote(str)
+    for step in steps:
+        change = step["arguments"]["query"].replace("SELECT", "UPDATE").replace("FROM", "IN")
+        step["arguments"] = {"query": change}
+    assert kinds(steps) == [("nothing_new", 6)]
+
+
 def test_a_quotation_has_three_letters_at_least():
     def named(least):
         return [(selected, column[:least], value) for selected, column, value in TRIED]
@@ -240,6 +248,15 @@ def test_searches_that_only_order_known_words_anew_and_find_nothing_are_a_loop()
     assert kinds(steps[:3]) == []
     other = [search(f"{text} {'xyzuvw'[at]}", found_nothing % at) for at, text in enumerate(texts)]
     assert kinds(other) == []
+
+
+def test_searches_that_say_known_words_and_fail_in_two_ways_in_turns_are_a_loop():
+    boats = ("lost boat of Anna", "boat Anna lost", "Anna of lost boat", "boat of Anna")
+    weather = ("weather on Sunday north", "north weather Sunday", "Sunday weather on north")
+    failed = [search(text, "Error: the index is closed") for text in boats]
+    refused = [search(text, "Error: too many words, or too few") for text in weather]
+    steps = [*failed[:1], *refused[:1], *failed[1:2], *refused[1:], *failed[2:]]
+    assert kinds(steps) == [("nothing_new", 7)]
 
 
 def test_a_failed_call_that_is_sent_as_it_was_counts_twice():
