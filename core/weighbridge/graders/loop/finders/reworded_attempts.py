@@ -203,7 +203,7 @@ def _enough(
     are_questions = parts > 0 and all(map(is_natural_language, calls))
     if is_nested and are_questions and not (is_answered or is_narrowed):
         return least
-    if is_nested or is_answered or (are_questions and parts):
+    if is_nested or is_answered or are_questions:
         return least + 1
     return many if results == 1 or reports_outage(calls[0].result) else None
 
