@@ -36,7 +36,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     #: The shared Redis server: `redis://`, `rediss://`, `unix://`, `redis+sentinel://` or `redis+cluster://`. Without
-    #: it `run` starts a private one, and a worker connects to `localhost:6379`.
+    #: it `run` starts a private one, and `python -m weighbridge_worker` connects to `localhost:6379`.
     redis_url: SecretStr | None = None
     #: Celery's broker, if it is not the Redis server of the store.
     broker_url: SecretStr | None = None

@@ -6,10 +6,11 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from weighbridge.errors import ServerError
 from weighbridge.settings import read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge_producer.cli import options as opt
@@ -37,15 +38,23 @@ def worker(
     """Start a worker on this machine; it runs until it is stopped or drained."""
     settings = read_settings()
     address = redis_url or settings.store_address
-    if address:
-        checked_url(address)
+    if not address:
+        raise ServerError(
+            "no Redis server is named",
+            "give --redis-url or WEIGHBRIDGE_REDIS_URL; `weighbridge run` needs no worker",
+        )
+    checked_url(address)
     if redis_url:
         os.environ["WEIGHBRIDGE_REDIS_URL"] = redis_url
     flags = [f"--concurrency={concurrency}", f"--log-level={log_level}"]
     chosen_format = "json" if as_json else log_format
     if chosen_format:
         flags.append(f"--log-format={chosen_format}")
-    # The worker replaces this process, so that it gets the signals and determines the exit status.
+    _become_worker(flags)
+
+
+def _become_worker(flags: list[str]) -> NoReturn:
+    """Replace this process, so that the worker gets the signals and determines the exit status."""
     os.execv(sys.executable, [sys.executable, "-m", "weighbridge_worker", *flags])  # noqa: S606
 
 

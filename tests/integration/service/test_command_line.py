@@ -346,6 +346,16 @@ class TestAddresses:
         assert refused.status == 1
         assert "not a Redis URL" in refused.err
 
+    @pytest.mark.parametrize("command", ["worker", "serve"])
+    def test_what_stands_on_redis_says_what_names_a_server(
+        self, run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, command: str
+    ) -> None:
+        monkeypatch.delenv("WEIGHBRIDGE_REDIS_URL", raising=False)
+        refused = run(command)
+        assert refused.status == 1
+        assert "no Redis server is named" in refused.err
+        assert "--redis-url or WEIGHBRIDGE_REDIS_URL" in refused.err
+
     def test_where_nothing_answers_every_command_says_so(self, run: Callable[..., Ended]) -> None:
         url = f"http://127.0.0.1:{free_port()}"
         refused = run("batches", "--url", url)
