@@ -297,6 +297,7 @@ def test_the_expansion_limit_can_be_raised() -> None:
     ("make", "why"),
     [
         (lambda path: None, "does not exist"),
+        (lambda path: path.with_name(f"my-{path.name}").touch(), "does not exist; did you mean '"),
         (lambda path: path.symlink_to(path), "cannot be read"),
     ],
 )

@@ -6,11 +6,12 @@ import glob
 import os
 import stat
 from fnmatch import fnmatchcase
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.errors import InputError
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.input.files.event_folders import EventFolder, with_event_folders
 from weighbridge_producer.input.files.remote_files import (
     RemoteFile,
@@ -22,6 +23,7 @@ from weighbridge_producer.input.files.remote_files import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+_NAMES_COMPARED = 10_000  #: files of a folder of which one may be meant
 _HINT = (
     "give a file of JSON Lines, JSON, CSV, Parquet or Arrow, plain, .gz or .zst, a folder or a pattern of such files, or -"
     " for a pipe"
@@ -270,6 +272,16 @@ def _exists(path: Path) -> bool:
         return False
 
 
+def _nearest(path: Path) -> str | None:
+    """Return the path of the file beside a missing one with the most similar name."""
+    try:
+        names = [each.name for each in islice(path.parent.iterdir(), _NAMES_COMPARED)]
+    except (OSError, ValueError):
+        return None
+    found = closest(path.name, names)
+    return str(path.with_name(found)) if found else None
+
+
 def _size_of(path: InputFile) -> int | None:
     """Return a file's size in bytes; None for a pipe or device; InputError if it cannot be read."""
     if isinstance(path, (RemoteFile, EventFolder)):
@@ -277,7 +289,8 @@ def _size_of(path: InputFile) -> int | None:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"the input {str(path)!r} does not exist", _HINT) from None
+        meant = did_you_mean(_nearest(path))
+        raise InputError(f"the input {str(path)!r} does not exist{meant}", _HINT) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"the input {str(path)!r} cannot be read: {why}", _HINT) from None
