@@ -115,6 +115,26 @@ def test_closing_statements_that_answer_different_users_are_no_loop():
     assert kinds([*CLOSINGS, *CLOSINGS[:4]], in_turn) == []
 
 
+QUESTION = "Who lives on the island today, and since when?"
+
+
+def test_closing_statements_that_answer_a_question_are_no_loop():
+    assert kinds(CLOSINGS, [QUESTION]) == []
+    asked_once = [GO_ON] * 3 + [QUESTION] + [GO_ON] * 4
+    assert kinds([*CLOSINGS, *CLOSINGS[:2]], asked_once) == []
+
+
+def test_a_closing_statement_before_a_call_does_not_count():
+    steps = []
+    for text in CLOSINGS[:4]:
+        steps += [{"type": "llm", "output": text}, {"type": "user", "output": GO_ON}]
+    work = {"type": "tool", "name": "run", "arguments": {"command": "make"}, "output": "built"}
+    steps += [{"type": "llm", "output": CLOSINGS[4]}, work]
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+    assert result["details"]["loops"] == []
+
+
 def test_closing_statements_with_work_between_are_no_loop():
     work = {"type": "tool", "name": "run", "arguments": {"command": "make"}, "output": "built"}
     steps = []
