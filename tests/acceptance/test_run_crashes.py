@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -51,7 +52,8 @@ def kill_everything(cli: Cli, run: subprocess.Popen[bytes]) -> None:
     """Kill the run, its server and its workers, as the end of the machine would."""
     found = suspended(cli)  # so that none acts on another's death
     for process in found:
-        process.kill()
+        with suppress(psutil.NoSuchProcess):  # it ended with its parent
+            process.kill()
     run.communicate(timeout=20)
     psutil.wait_procs(found, 10)
     cli.await_silence(10)
