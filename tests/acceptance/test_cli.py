@@ -289,11 +289,13 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     assert cli("batches", "--json").json == []
 
 
-def test_a_worker_is_started_listed_and_drained(cli, own_server):
+@pytest.mark.parametrize("by_setting", [True, False], ids=["by a setting", "by an option"])
+def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
-    cli.environment["WEIGHBRIDGE_LOG_FORMAT"] = "text"
+    cli.environment["WEIGHBRIDGE_LOG_FORMAT"] = "json" if by_setting else "text"
     assert cli("workers", "--json").json == []
-    worker = cli.start("worker", "--concurrency", "1", "--json")
+    format_option = () if by_setting else ("--json",)
+    worker = cli.start("worker", "--concurrency", "1", *format_option)
     with RedisClient(own_server.url) as client:
         eventually(client.workers, 30, "the worker")
     [info] = cli("workers", "--json").json

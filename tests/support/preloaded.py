@@ -25,7 +25,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from support import forked_command
 from weighbridge.child_process import tie_to_parent
@@ -185,8 +185,7 @@ class _Order(NamedTuple):
 
 def _run(order: _Order) -> None:
     """Run a command in this process, with its current standard streams."""
-    # Imported here, because most tests do not need them.
-    from weighbridge_producer.cli import workers
+    # Imported here, because most tests do not need it.
     from weighbridge_producer.sandbox.pool import Sandbox
 
     os.setsid()
@@ -198,7 +197,6 @@ def _run(order: _Order) -> None:
     os.chdir(order.folder)
     sys.argv = ["weighbridge", *order.arguments]
     local_worker._Started = _ForkedWorker
-    workers._become_worker = _work
     Sandbox.command = _forking_command(order.forker, _SANDBOX)
     if sys.stdout.isatty() or sys.stderr.isatty():
         from weighbridge_producer.cli import show  # imported here, because the tests do not need it
@@ -207,11 +205,6 @@ def _run(order: _Order) -> None:
         show.out.__dict__.update(show._console(stderr=False).__dict__)
         show.err.__dict__.update(show._console(stderr=True).__dict__)
     sys.exit(resolve_name(order.main)())
-
-
-def _work(flags: list[str]) -> NoReturn:
-    """Run a worker in this process, instead of starting Python again."""
-    sys.exit(resolve_name(WORKER)(flags))
 
 
 def _become(order: _Order, output: tuple[Path, Path], lifeline: Connection | None) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -50,11 +50,7 @@ def worker(
     chosen_format = "json" if as_json else log_format
     if chosen_format:
         flags.append(f"--log-format={chosen_format}")
-    _become_worker(flags)
-
-
-def _become_worker(flags: list[str]) -> NoReturn:
-    """Replace this process, so that the worker gets the signals and determines the exit status."""
+    # The worker replaces this process, so that it gets the signals and determines the exit status.
     os.execv(sys.executable, [sys.executable, "-m", "weighbridge_worker", *flags])  # noqa: S606
 
 
