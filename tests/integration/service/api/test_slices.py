@@ -127,15 +127,18 @@ def test_a_count_goes_on_while_a_batch_is_graded_and_begins_again_after_a_retry(
     counts = SliceCounts(client.store)
     for done, most in ((0, 0), (20, 2), (40, None)):
         grade_open_chunks(client.store, batch.id, most)
-        assert counts.count(batch.status(), TOPIC).jobs == done
+        assert counts.count(batch.status(), TOPIC, seconds=60).jobs == done
     other = client.submit((case(n, "a") for n in range(40)), graders=["true-false"])
     grade_open_chunks(client.store, other.id, 1)
     other.cancel()
-    [cancelled] = counts.count(other.status(), TOPIC).slices
-    assert (cancelled.summary.cancelled, counts.count(other.status(), TOPIC).jobs) == (30, 40)
+    [cancelled] = counts.count(other.status(), TOPIC, seconds=60).slices
+    assert (cancelled.summary.cancelled, counts.count(other.status(), TOPIC, seconds=60).jobs) == (
+        30,
+        40,
+    )
     other.retry()
     grade_open_chunks(client.store, other.id)
-    [again] = counts.count(other.status(), TOPIC).slices
+    [again] = counts.count(other.status(), TOPIC, seconds=60).slices
     assert (again.summary.cancelled, again.summary.finished) == (0, 40)
 
 
