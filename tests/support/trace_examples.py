@@ -1277,8 +1277,80 @@ MANAGED_AGENTS = [
     ),
 ]
 
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+CHAT = [
+    {"role": "user", "content": "hi", "timestamp": "2025-01-01T12:00:00Z"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL], "usage": {"prompt_tokens": 1}},
+    {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "found"}]},
+    {"role": "assistant", "content": "done", "function_call": {"name": "g", "arguments": "{}"}},
+]
 #: Examples by format id.
 EXAMPLES: dict[str, Any] = {
+    "native": {
+        "id": "n",
+        "steps": [
+            {"type": "llm", "usage": {"input_tokens": 1}, "started_at": 1},
+            {"id": "t", "type": "tool", "arguments": {"a": 1}, "error": "no"},
+        ],
+        "tools": [{"name": "f", "parameters": {}}],
+        "missing": {"cost": "no"},
+    },
+    "atif": {
+        "schema_version": "ATIF-v1.7",
+        "session_id": "s",
+        "agent": {"name": "a", "tool_definitions": [{"name": "f"}]},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": [{"type": "text", "text": "hi"}]},
+            {
+                "step_id": 2,
+                "source": "agent",
+                "message": "",
+                "tool_calls": [{"tool_call_id": "c", "function_name": "f", "arguments": {}}],
+                "observation": {
+                    "results": [
+                        {
+                            "source_call_id": "c",
+                            "content": "x",
+                            "subagent_trajectory_ref": [{"trajectory_id": "k"}],
+                        }
+                    ]
+                },
+                "metrics": {"prompt_tokens": 1, "cost_usd": 0.5},
+            },
+        ],
+        "final_metrics": {"total_prompt_tokens": 1},
+        "subagent_trajectories": [
+            {"schema_version": "ATIF-v1.7", "trajectory_id": "k", "steps": [{"source": "agent"}]}
+        ],
+    },
+    "swe-agent": {
+        "trajectory": [{"action": "ls -F", "observation": "a", "response": "r", "thought": "t"}],
+        "history": [
+            {"role": "user", "content": "fix"},
+            {"role": "assistant", "content": "r", "action": "ls -F", "tool_calls": [CALL]},
+        ],
+        "info": {"model_stats": {"tokens_sent": 5, "tokens_received": 1, "instance_cost": 0.5}},
+        "replay_config": {"agent": {"model": {"name": "m"}}},
+    },
+    "tau-bench": {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": CHAT},
+    "tau2": {
+        "id": "s",
+        "termination_reason": "user_stop",
+        "start_time": "2025-01-01T12:00:00",
+        "reward_info": {"reward": 1.0},
+        "messages": CHAT,
+    },
+    "general-agentbench": {
+        "task_id": "t",
+        "messages": CHAT,
+        "rounds": [{"reasoning": "", "tools_executed": 1, "prompt_tokens": 5}],
+        "steps": [
+            {"message_type": "tool_call", "tool_name": "f", "timestamp": "2025-01-01T12:00:00"},
+            {"message_type": "tool_result", "tool_name": "f", "tool_error": True},
+        ],
+        "total_tokens": 5,
+    },
+    "openai-chat": CHAT,
     "managed-agents": MANAGED_AGENTS,
     "tool-eval": TOOL_EVAL,
     "openai-agents": OPENAI_AGENTS,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from support.generated import examples
 from support.growth import assert_takes_at_most
+from support.trace_examples import CALL, CHAT
 from support.trace_examples import EXAMPLES as LOGS
 from support.trace_forms import (
     as_anthropic,
@@ -154,6 +155,13 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
+ODD = st.sampled_from(
+    [
+        *(None, True, False, 0, -1, 2**63, 10**30, 1e308, float("inf"), "", "s1", "\ud800", [], {}),
+        *([None], [[]], {"a": {}}, [CALL], CHAT, {"type": "text", "text": "x"}),
+    ]
+).map(copy.deepcopy)
+CHANGES = st.sampled_from(["replace", "remove", "double"])
 
 
 def places(value, path=()):
@@ -176,9 +184,9 @@ def damaged(draw):
         holder = value
         for key in path:
             holder = holder[key]
-        change = draw(st.sampled_from(["replace", "remove", "double"]))
+        change = draw(CHANGES)
         if change == "replace":
-            holder[last] = draw(JSON)
+            holder[last] = draw(ODD | JSON)
         elif change == "remove":
             del holder[last]
         elif isinstance(holder, list):
@@ -197,6 +205,7 @@ def check(value):
         return
     assert traces
     for trace in traces:
+        assert type(trace) is Trace
         told = set()
         for step in trace.steps:
             assert step.id not in told

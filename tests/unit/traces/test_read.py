@@ -2,97 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from functools import partial
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from support.generated import examples
 from support.growth import assert_takes_at_most
-from support.trace_examples import EXAMPLES as LOGS
-from support.trace_examples import claiming
+from support.trace_examples import CHAT, EXAMPLES, claiming
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import FORMATS, Trace, read_trace, read_traces
 
-CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
-CHAT = [
-    {"role": "user", "content": "hi", "timestamp": "2025-01-01T12:00:00Z"},
-    {"role": "assistant", "content": None, "tool_calls": [CALL], "usage": {"prompt_tokens": 1}},
-    {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "found"}]},
-    {"role": "assistant", "content": "done", "function_call": {"name": "g", "arguments": "{}"}},
-]
-EXAMPLES = {
-    "native": {
-        "id": "n",
-        "steps": [
-            {"type": "llm", "usage": {"input_tokens": 1}, "started_at": 1},
-            {"id": "t", "type": "tool", "arguments": {"a": 1}, "error": "no"},
-        ],
-        "tools": [{"name": "f", "parameters": {}}],
-        "missing": {"cost": "no"},
-    },
-    "atif": {
-        "schema_version": "ATIF-v1.7",
-        "session_id": "s",
-        "agent": {"name": "a", "tool_definitions": [{"name": "f"}]},
-        "steps": [
-            {"step_id": 1, "source": "user", "message": [{"type": "text", "text": "hi"}]},
-            {
-                "step_id": 2,
-                "source": "agent",
-                "message": "",
-                "tool_calls": [{"tool_call_id": "c", "function_name": "f", "arguments": {}}],
-                "observation": {
-                    "results": [
-                        {
-                            "source_call_id": "c",
-                            "content": "x",
-                            "subagent_trajectory_ref": [{"trajectory_id": "k"}],
-                        }
-                    ]
-                },
-                "metrics": {"prompt_tokens": 1, "cost_usd": 0.5},
-            },
-        ],
-        "final_metrics": {"total_prompt_tokens": 1},
-        "subagent_trajectories": [
-            {"schema_version": "ATIF-v1.7", "trajectory_id": "k", "steps": [{"source": "agent"}]}
-        ],
-    },
-    "swe-agent": {
-        "trajectory": [{"action": "ls -F", "observation": "a", "response": "r", "thought": "t"}],
-        "history": [
-            {"role": "user", "content": "fix"},
-            {"role": "assistant", "content": "r", "action": "ls -F", "tool_calls": [CALL]},
-        ],
-        "info": {"model_stats": {"tokens_sent": 5, "tokens_received": 1, "instance_cost": 0.5}},
-        "replay_config": {"agent": {"model": {"name": "m"}}},
-    },
-    "tau-bench": {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": CHAT},
-    "tau2": {
-        "id": "s",
-        "termination_reason": "user_stop",
-        "start_time": "2025-01-01T12:00:00",
-        "reward_info": {"reward": 1.0},
-        "messages": CHAT,
-    },
-    "general-agentbench": {
-        "task_id": "t",
-        "messages": CHAT,
-        "rounds": [{"reasoning": "", "tools_executed": 1, "prompt_tokens": 5}],
-        "steps": [
-            {"message_type": "tool_call", "tool_name": "f", "timestamp": "2025-01-01T12:00:00"},
-            {"message_type": "tool_result", "tool_name": "f", "tool_error": True},
-        ],
-        "total_tokens": 5,
-    },
-    "openai-chat": CHAT,
-    **LOGS,
-}
 ids = list(EXAMPLES)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -219,48 +141,6 @@ def test_any_value_is_traces_or_an_error(value):
 @given(st.binary() | st.text())
 def test_any_text_is_traces_or_an_error(text):
     traces_or_trace_error(text)
-
-
-def places(value, path=()):
-    yield path
-    if type(value) is dict:
-        for key in value:
-            yield from places(value[key], (*path, key))
-    elif type(value) is list:
-        for index in range(len(value)):
-            yield from places(value[index], (*path, index))
-
-
-ODD = st.sampled_from(
-    [
-        *(None, True, False, 0, -1, 2**63, 10**30, 1e308, float("inf"), "", "s1", "\ud800", [], {}),
-        *([None], [[]], {"a": {}}, [CALL], CHAT, {"type": "text", "text": "x"}),
-    ]
-)
-
-
-@st.composite
-def damaged(draw):
-    """Return an example with a few of its values replaced, removed or moved."""
-    value = copy.deepcopy(EXAMPLES[draw(st.sampled_from(ids))])
-    for _ in range(draw(st.integers(1, 3))):
-        *path, last = draw(st.sampled_from([path for path in places(value) if path]))
-        inner = value
-        for key in path:
-            inner = inner[key]
-        if draw(st.booleans()):
-            inner[last] = copy.deepcopy(draw(ODD | json_values))
-        else:
-            del inner[last]
-        if not value:
-            break
-    return value
-
-
-@given(damaged())
-@settings(max_examples=examples(500))
-def test_a_damaged_trace_is_a_trace_or_an_error(value):
-    traces_or_trace_error(value)
 
 
 @pytest.mark.slow
