@@ -1,6 +1,7 @@
 """The repository itself: the contents of a clone, a build and an installation."""
 
 import ast
+import importlib
 import json
 import re
 import subprocess
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from re import _parser
 
 import pytest
 from packaging.requirements import Requirement
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE_ROOTS = ("core", "worker", "producer")
+REPEATS = {_parser.MAX_REPEAT, _parser.MIN_REPEAT, _parser.POSSESSIVE_REPEAT}
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!-]*")
 
 MACHINE_TRACES = {
@@ -148,6 +151,56 @@ def statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
         yield statement
         for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
             yield from statements(getattr(statement, inner, []))
+
+
+def test_no_possessive_repeat_has_a_repeat_of_groups_in_it() -> None:
+    """Python before 3.11.5 matches such patterns wrongly: https://github.com/python/cpython/issues/106052."""
+    assert has_repeat_in_possessive(re.compile(r"(?:a|(?:bc)*d)*+"))
+    assert not has_repeat_in_possessive(re.compile(r"(?:(?:a++|b[cd]*)*+e)*"))
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts[1:])
+        for root in PACKAGE_ROOTS
+        for path in (ROOT / root).rglob("*.py")
+        if re.search(r"\)(?:[*+?]|\{[\d,]+\})\+", path.read_text())
+    ]
+    assert "weighbridge_producer.input.rows.json_scanner" in modules
+    wrong = [
+        f"{module}.{name}"
+        for module in modules
+        for name, value in vars(importlib.import_module(module)).items()
+        if isinstance(value, re.Pattern) and has_repeat_in_possessive(value)
+    ]
+    assert wrong == []
+
+
+def has_repeat_in_possessive(pattern: re.Pattern) -> bool:
+    parsed = _parser.parse(pattern.pattern, pattern.flags & re.VERBOSE)
+    return any(
+        operator is _parser.POSSESSIVE_REPEAT and not all(map(is_one_character, repeats(body)))
+        for operator, body in repeats(parsed)
+    )
+
+
+def repeats(parsed: _parser.SubPattern) -> Iterator[tuple[object, _parser.SubPattern]]:
+    """Yield the operator and the body of each repeat at any depth of a pattern."""
+    for operator, argument in parsed:
+        for body in parts(argument):
+            if operator in REPEATS:
+                yield operator, body
+            yield from repeats(body)
+
+
+def parts(argument: object) -> Iterator[_parser.SubPattern]:
+    if isinstance(argument, _parser.SubPattern):
+        yield argument
+    elif isinstance(argument, (list, tuple)):
+        for one in argument:
+            yield from parts(one)
+
+
+def is_one_character(repeat: tuple[object, _parser.SubPattern]) -> bool:
+    _, body = repeat
+    return len(body) == 1 and not any(parts(body[0][1]))
 
 
 def test_the_changelog_has_a_place_for_what_comes_next() -> None:

@@ -28,7 +28,7 @@ _SHOWN = 60  #: characters of a value
 #: Of a list in Python's notation, which takes longer to read than JSON.
 _PYTHON_CHARACTERS = 64 * KIB
 #: Lists of Python have commas, and arrays of NumPy spaces, between texts; Python would join the latter.
-_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{PYTHON_TEXT}(?:(?:\s*,\s*|\s+){PYTHON_TEXT})*+\s*\]")
+_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{PYTHON_TEXT}(?>(?:(?:\s*,\s*|\s+){PYTHON_TEXT})*)\s*\]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ NAME_BYTES = 4 * KIB  #: longer names of members are not read
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _WORD = re.compile(rb"[\w.+-]*+")
 _IN_STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+')
-#: Whole strings, numbers, words and separators: all up to the next bracket, or to a string that is cut off.
-_FLAT = re.compile(rb'(?:[\w \t\r\n,:.+-]++|"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+")*+')
+#: Whole strings, numbers, words and separators up to the next bracket, or to a string that is cut off. Bounded because
+#: each repeat takes memory; it would take none as `*+`, which Python before 3.11.5 matches wrongly here.
+_FLAT = re.compile(rb'(?:[\w \t\r\n,:.+-]++|"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"){0,1000}')
 _PLAIN_NAME = re.compile(rb'"([^"\\\x00-\x1f]{0,4096}+)"[ \t\r\n]*+:')
 _QUOTE, _OPENING, _CLOSING = ord('"'), b"[{", b"]}"
 _TO_CLOSING = 2  #: from an opening bracket's code to that of its closing one
@@ -163,7 +164,7 @@ class JsonScanner:
         """Step on until, after at least one bracket, `floor` values are open."""
         opened, beyond = self._open, 0
         while True:
-            self._at = _end(_FLAT, self._text, self._at)
+            start, self._at = self._at, _end(_FLAT, self._text, self._at)
             if self._at == len(self._text):
                 if not self._more():
                     raise self._error("it ends early")
@@ -182,12 +183,14 @@ class JsonScanner:
                     opened.append(byte + _TO_CLOSING)
                 else:
                     beyond += 1  # the kinds of the brackets are left to who reads the value
-            elif byte not in _CLOSING or (not beyond and opened[-1] != byte):
-                raise self._error(f"unexpected {chr(byte)!r}")
-            elif beyond:
+            elif beyond and byte in _CLOSING:
                 beyond -= 1
-            else:
+            elif byte == opened[-1]:
                 opened.pop()
+            elif self._at > start:
+                continue  # the pattern has reached its bound
+            else:
+                raise self._error(f"unexpected {chr(byte)!r}")
             self._at += 1
             if floor == len(opened) and not beyond:
                 return
