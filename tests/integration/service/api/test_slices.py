@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from support.http import HttpServer
     from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer.client.redis_batch import RedisBatch
+    from weighbridge_producer.service.caches.slice_counts import SlicedJobs
 
 TOPIC = (parse_field("metadata.topic"),)
 
@@ -125,20 +127,21 @@ def test_a_count_goes_on_while_a_batch_is_graded_and_begins_again_after_a_retry(
 ) -> None:
     batch = client.submit((case(n, "a") for n in range(40)), graders=["true-false"])
     counts = SliceCounts(client.store)
+
+    def count(batch: RedisBatch) -> SlicedJobs:
+        return counts.count(batch.status(), TOPIC, seconds=60)
+
     for done, most in ((0, 0), (20, 2), (40, None)):
         grade_open_chunks(client.store, batch.id, most)
-        assert counts.count(batch.status(), TOPIC, seconds=60).jobs == done
+        assert count(batch).jobs == done
     other = client.submit((case(n, "a") for n in range(40)), graders=["true-false"])
     grade_open_chunks(client.store, other.id, 1)
     other.cancel()
-    [cancelled] = counts.count(other.status(), TOPIC, seconds=60).slices
-    assert (cancelled.summary.cancelled, counts.count(other.status(), TOPIC, seconds=60).jobs) == (
-        30,
-        40,
-    )
+    [cancelled] = count(other).slices
+    assert (cancelled.summary.cancelled, count(other).jobs) == (30, 40)
     other.retry()
     grade_open_chunks(client.store, other.id)
-    [again] = counts.count(other.status(), TOPIC, seconds=60).slices
+    [again] = count(other).slices
     assert (again.summary.cancelled, again.summary.finished) == (0, 40)
 
 
