@@ -47,7 +47,9 @@ def _without_header(seen: Recognised) -> str:
 
     proposal = seen.proposal
     needed = [*proposal.fields, *proposal.missing] if proposal else []
-    found = propose(as_data(seen.rows), [name for name in needed if name != "custom_id"])
+    found = propose(
+        as_data(seen.rows, seen.repeated), [name for name in needed if name != "custom_id"]
+    )
     option = f"--no-header --map {shlex.quote(found.text)}"
     return f"if it is data, give {option}; the columns are numbered"
 

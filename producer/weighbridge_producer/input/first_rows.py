@@ -12,6 +12,7 @@ import orjson
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
+from weighbridge.text import pluralize, shorten
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
@@ -84,12 +85,27 @@ class Recognised:
         inner = inner_rows_hint(self.rows, found) or sibling_hint(self.rows, found)
         beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
         found_in_rows = (choice, last, compared, inner, beside, self.lists_hint())
-        return list(filter(None, (self.header_hint(), *found_in_rows)))
+        return list(filter(None, (self.header_hint() or self._repeats_hint(), *found_in_rows)))
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The names that several columns of a table have, to which numbers are added."""
+        return self.layout.dialect.repeated if self.layout and self.layout.dialect else ()
+
+    def _repeats_hint(self) -> str:
+        """Return how columns with the same name are told apart; empty if there are none."""
+        if not self.repeated:
+            return ""
+        name, *others = self.repeated
+        more = f", and those of {pluralize(len(others), 'other name')}," if others else ""
+        return f"the columns called {shorten(name, 80)!r}{more} are numbered in their order"
 
     def header_hint(self) -> str:
         """Return why the first row of a table may be data although it was read as a header; empty if it is none."""
         dialect = self.layout.dialect if self.layout else None
-        return data_in_header(self.rows) if dialect and dialect.may_lack_header else ""
+        if dialect is None or not dialect.may_lack_header:
+            return ""
+        return data_in_header(self.rows, dialect.repeated)
 
     def lists_hint(self) -> str:
         """Return which other lists of the document may be rows as well; empty if none."""

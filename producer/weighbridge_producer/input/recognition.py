@@ -23,7 +23,11 @@ from weighbridge_producer.input.first_rows import (
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.field_mapping import GRADER
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
-from weighbridge_producer.input.mapping.promptfoo_tables import has_verdicts_in_cells
+from weighbridge_producer.input.mapping.promptfoo_tables import (
+    has_verdicts_in_cells,
+    outputs_of,
+    without_judgements,
+)
 from weighbridge_producer.input.mapping.row_values import MISSING, Path
 from weighbridge_producer.input.mapping.same_source import is_beside
 from weighbridge_producer.input.proposals.boolean_columns import boolean_words
@@ -60,6 +64,7 @@ _BYTES = 8 * MIB
 _RESPONSE = "agent_response"
 USUAL_INPUTS = (_RESPONSE, "expected_output")  #: the inputs of most graders
 _PROMPTFOO_TABLE = "promptfoo's table, with a verdict before the output in each cell"
+_PROMPTFOO_OUTPUTS = "promptfoo's table, without expected answers among its columns"
 _PROMPTFOO_HINT = "write the results as JSON, which need no mapping: promptfoo eval -o results.json"
 
 
@@ -223,15 +228,23 @@ def _proposal(
             accepts_several=accepts_several,
             booleans=boolean_words(graders),
         )
-    return propose_from_rows(
-        seen.rows,
+    outputs = outputs_of(seen.rows) if _RESPONSE in needed else []
+    given = {_RESPONSE: outputs[0]} if outputs else value_under_key(seen.rows, needed)
+    proposal = propose_from_rows(
+        without_judgements(seen.rows, outputs) if outputs else seen.rows,
         needed,
         has_only_texts=seen.layout is not None and seen.layout.format is RowFormat.CSV,
         joined=seen.joined,
-        given=value_under_key(seen.rows, needed),
+        given=given,
         accepts_several=accepts_several,
         booleans=boolean_words(graders),
     )
+    if not outputs:
+        return proposal
+    if "expected_output" in proposal.missing:
+        raise MappingNeededError(seen.file, _PROMPTFOO_OUTPUTS, _PROMPTFOO_HINT)
+    rivals = tuple(outputs) if len(outputs) > 1 else ()
+    return replace(proposal, columns=tuple(seen.rows[0]), rivals=rivals)
 
 
 def _without_own_inputs(

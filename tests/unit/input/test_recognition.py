@@ -576,6 +576,59 @@ def test_a_table_with_other_names_or_cells_is_not_taken_for_that_of_promptfoo(
     assert proposed(tmp_path / "a.csv", table(rows), "string-match")
 
 
+OUTPUTS = ["[openai:m] Is {{question}} correct?", "[local:n] Name the expected city."]
+REASON = 'Expected output "Lima" to equal "Rome"'
+
+
+def promptfoo_table(outputs: list[str], *, named: bool) -> bytes:
+    """Return promptfoo's table, in which the columns after each output have the same names."""
+    after = [
+        "Reasoning",
+        "Status",
+        "Score",
+        "Named Scores",
+        "Metric: x",
+        "Grader Reason",
+        "Comment",
+    ]
+    header = ["question", *(["expected"] if named else [])]
+    for output in outputs:
+        header += [output, *after]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    for city in ("Lima", "Rome"):
+        judged = [city, "", "PASS", "1.00", "", "1.00", REASON, ""]
+        writer.writerow(["q", *(["Rome"] if named else []), *(judged * len(outputs))])
+    return text.getvalue().encode()
+
+
+@pytest.mark.parametrize("outputs", [OUTPUTS, OUTPUTS[::-1], OUTPUTS[:1]])
+def test_the_outputs_in_a_table_of_promptfoo_are_the_agents_answers_and_its_judgements_are_not_proposed(
+    outputs: list[str], tmp_path: Path
+) -> None:
+    data = promptfoo_table(outputs, named=True)
+    found = seen(tmp_path / "a.csv", data, "string-match")
+    assert found
+    assert found.proposal
+    fields = (
+        f"custom_id=@row,agent_response={outputs[0]},expected_output=expected,metadata=question"
+    )
+    assert found.proposal.text == fields
+    assert found.proposal.rivals == (tuple(outputs) if len(outputs) > 1 else ())
+    numbered = "the columns called 'Reasoning', and those of 6 other names, are numbered"
+    assert [hint.startswith(numbered) for hint in found.hints()] == [True] * (len(outputs) > 1)
+
+
+def test_a_table_of_promptfoo_without_expected_answers_is_refused_with_what_to_export(
+    tmp_path: Path,
+) -> None:
+    data = promptfoo_table(OUTPUTS, named=False)
+    with pytest.raises(MappingNeededError, match="without expected answers") as caught:
+        seen(tmp_path / "a.csv", data, "string-match")
+    assert "promptfoo eval -o results.json" in caught.value.hint
+
+
 def test_answers_of_batch_services_are_known_by_their_shape(tmp_path: Path) -> None:
     openai = {
         "id": "b",

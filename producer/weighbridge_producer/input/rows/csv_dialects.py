@@ -36,6 +36,7 @@ class Dialect:
     is_markdown: bool = False  #: True for a table in Markdown
     has_header: bool = True
     is_given: bool = False  #: True if the encoding was given, not detected
+    repeated: tuple[str, ...] = ()  #: names that several columns have
 
     @property
     def is_ascii_based(self) -> bool:
@@ -85,6 +86,13 @@ def _dialect_of(
     text = head.decode(encoding, errors="replace")
     lines = list(io.StringIO(text, newline=""))
     lines = lines if is_whole else lines[:-1] or lines
+    found = _dialect_by_lines(lines, encoding, delimiter, form)
+    return found if found.is_markdown else replace(found, repeated=_repeated_names(lines, found))
+
+
+def _dialect_by_lines(
+    lines: Sequence[str], encoding: str, delimiter: str | None, form: TableForm
+) -> Dialect:
     separator_line = _SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
     if separator_line:
         titles = _titles_above(lines[1:], separator_line[1]) if form.has_header else 0
@@ -96,6 +104,17 @@ def _dialect_of(
     delimiter = delimiter or _delimiter_of(lines[skipped:])
     titles = _titles_above(lines[skipped:], delimiter) if form.has_header else 0
     return Dialect(encoding, delimiter, skipped + titles)
+
+
+def _repeated_names(lines: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
+    """Return the names that occur more than once in a table's first row."""
+    reader = csv.reader(iter(lines[dialect.skipped :]), delimiter=dialect.delimiter, strict=True)
+    try:
+        header = next(filter(any, reader), [])
+    except csv.Error:
+        return ()  # reading the table reports it
+    names = Counter(filter(None, map(str.strip, header)))
+    return tuple(name for name, times in names.items() if times > 1)
 
 
 def _lines_above_rule(lines: Sequence[str]) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault, InputError
@@ -81,7 +82,7 @@ def table_rows(
             continue
         if header is None and dialect.has_header:
             header = header_of(cells)
-            repeated = header if len(header) > 1 else None
+            repeated = cells if len(cells) > 1 else None
             continue
         header = header or numbered(cells)
         if cells == repeated:
@@ -213,19 +214,23 @@ class _Lines:
 
 
 def header_of(cells: list[str]) -> list[str]:
-    """Return the names of a table's columns; raises InputError if they are too many or repeat."""
+    """Return the names of a table's columns, with a number after each that is repeated: `Status_1` and `Status_2`.
+
+    Raises InputError if they are too many.
+    """
     if len(cells) > _COLUMNS_LIMIT:
         raise InputError(
             f"the table has {len(cells):,} columns", f"at most {_COLUMNS_LIMIT:,} can be read"
         )
     names = [cell.strip() or f"column {index}" for index, cell in enumerate(cells, 1)]
-    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
-    if repeated:
-        raise InputError(
-            f"two columns of the table are called {repeated[:80]!r}",
-            "rename one of them; if the first row is data, give --no-header",
-        )
-    return names
+    if len(taken := set(names)) == len(names):
+        return names
+    repeated = {name: count(1) for name, times in Counter(names).items() if times > 1}
+    return [_next_free(name, repeated[name], taken) if name in repeated else name for name in names]
+
+
+def _next_free(name: str, numbers: Iterator[int], taken: set[str]) -> str:
+    return next(each for number in numbers if (each := f"{name}_{number}") not in taken)
 
 
 def numbered(cells: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from weighbridge.text import shorten
 from weighbridge_producer.input.proposals.column_names import is_usual
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from weighbridge_producer.input.mapping.row_values import Row
 
@@ -22,33 +22,44 @@ _KINDS = (
 )
 
 
-def data_in_header(rows: Sequence[Row]) -> str:
+def data_in_header(rows: Sequence[Row], repeated: Collection[str] = ()) -> str:
     """Return why the names of a table's columns seem to be its first row of data; empty if they do not.
 
-    One name is a number, date, boolean or numbered id like all values below it, or is itself among them, and each usual name
-    is. Numbers that go up by 1, such as those of runs and years, may be names.
+    One name is a number, date, boolean or numbered id like all values below it, or is itself among them or `repeated`, and
+    each usual name is among the values below it. Numbers that go up by 1, such as those of runs and years, may be names.
     """
     names = list(rows[0]) if rows else []
+    cells = as_written(names, repeated)
     # The header of a file that was appended to another one is not a value.
-    below = [row for row in rows if list(row.values()) != names]
-    if not below or any(is_usual(name) and name not in _values(name, below) for name in names):
+    below = [row for row in rows if list(row.values()) != cells]
+    written = list(zip(names, cells, strict=True))
+    if not below or any(
+        is_usual(cell) and cell not in _values(name, below) for name, cell in written
+    ):
         return ""
-    why = next(filter(None, (_why(name, below, names) for name in names)), "")
+    why = next(
+        filter(None, (_why(cell, _values(name, below), cells) for name, cell in written)), ""
+    )
     return f"its first row, which is read as a header, looks like data: {why}" if why else ""
 
 
-def as_data(rows: Sequence[Row]) -> list[Row]:
+def as_data(rows: Sequence[Row], repeated: Collection[str] = ()) -> list[Row]:
     """Return rows with the names of their columns as the first of them, and numbers as names."""
-    cells = [list(rows[0]), *(list(row.values()) for row in rows)]
+    cells = [as_written(list(rows[0]), repeated), *(list(row.values()) for row in rows)]
     return [{str(number): cell for number, cell in enumerate(row, 1)} for row in cells]
+
+
+def as_written(names: Sequence[str], repeated: Collection[str]) -> list[str]:
+    """Return names as the table has them, without the numbers that tell `repeated` ones apart."""
+    plain = [name.rpartition("_")[0] for name in names]
+    return [cell if cell in repeated else name for cell, name in zip(plain, names, strict=True)]
 
 
 def _values(name: str, rows: Sequence[Row]) -> list[str]:
     return [str(row[name]).strip() for row in rows]
 
 
-def _why(name: str, rows: Sequence[Row], names: Sequence[str]) -> str:
-    values = _values(name, rows)
+def _why(name: str, values: Sequence[str], names: Sequence[str]) -> str:
     shown = repr(shorten(name, _WIDTH))
     present = list(filter(None, values))
     for what, is_one in _KINDS:
@@ -57,7 +68,9 @@ def _why(name: str, rows: Sequence[Row], names: Sequence[str]) -> str:
     before, number = _numbered(name)
     if before and number and present and all(_numbered(value)[0] == before for value in present):
         return f"{shown} is numbered like all values below it"
-    return f"{shown} is also a value below it" if name in values else ""
+    if name in values:
+        return f"{shown} is also a value below it"
+    return f"{shown} is in it more than once" if names.count(name) > 1 else ""
 
 
 def _numbered(text: str) -> tuple[str, str]:

@@ -47,7 +47,8 @@ def markdown_rows(
     A table ends at a blank line if no line with bars follows it. Another table is a fault, and is not read.
     """
     limit = settings.line_limit_bytes
-    header: list[str] = []
+    header: list[str] = []  #: the cells of the first row
+    names: list[str] = []  #: of the columns
     ends = False, False
     rule = number = 0
     is_apart = False  #: True after a blank line
@@ -63,7 +64,8 @@ def markdown_rows(
                 continue
             if not header:
                 ends, rule = _ends_of(line), number + 1
-                header = header_of(_cells(line, *ends))
+                header = _cells(line, *ends)
+                names = header_of(header)
                 is_apart = False
                 continue
             cells = _cells(line, *ends)
@@ -71,34 +73,34 @@ def markdown_rows(
                 yield SourceRow(held.number, {}, _ANOTHER, held.size)
                 return
             if held:
-                yield from _rows_of(held, header, limit, left_out)
+                yield from _rows_of(held, names, limit, left_out)
                 held = None
             if is_apart and not _BAR.search(line):
                 continue
             row = _Line(number, cells, size)
-            if is_apart and cells != header:
+            if cells == header and size <= limit:
+                left_out.headers()
+            elif is_apart:
                 held = row
             else:
-                yield from _rows_of(row, header, limit, left_out)
+                yield from _rows_of(row, names, limit, left_out)
             is_apart = False
         if held:
-            yield from _rows_of(held, header, limit, left_out)
+            yield from _rows_of(held, names, limit, left_out)
     except UnicodeDecodeError as error:
         raise not_decoded(error, number + 1) from None
 
 
-def _rows_of(row: _Line, header: list[str], limit: int, left_out: LeftOut) -> Iterator[SourceRow]:
+def _rows_of(row: _Line, names: list[str], limit: int, left_out: LeftOut) -> Iterator[SourceRow]:
     if row.size > limit:
         yield SourceRow(row.number, {}, long_line(row.size, limit), row.size)
-    elif row.cells == header:
-        left_out.headers()
     elif not any(row.cells):
         left_out.blanks()
-    elif len(row.cells) != len(header):
-        fault = ragged(len(row.cells), len(header), hint=r"write \| for a bar within a cell")
+    elif len(row.cells) != len(names):
+        fault = ragged(len(row.cells), len(names), hint=r"write \| for a bar within a cell")
         yield SourceRow(row.number, {}, fault, row.size)
     elif not _are_rule(row.cells):
-        yield SourceRow(row.number, dict(zip(header, row.cells, strict=True)), None, row.size)
+        yield SourceRow(row.number, dict(zip(names, row.cells, strict=True)), None, row.size)
 
 
 def _are_rule(cells: list[str]) -> bool:

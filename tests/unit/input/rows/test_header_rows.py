@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 
 from weighbridge.settings import Settings
+from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.files.table_form import TableForm
+from weighbridge_producer.input.first_rows import Opened, first_rows
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.rows.header_rows import as_data, data_in_header
 from weighbridge_producer.input.rows.row_formats import RowReader
 from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def rows(text: str, *, has_header: bool = True) -> list[dict[str, object]]:
@@ -55,6 +61,18 @@ def test_a_first_row_that_looks_like_data_is_said_to(text: str, why: str) -> Non
 )
 def test_a_header_with_names_is_none(text: str) -> None:
     assert data_in_header(rows(text)) == ""
+
+
+def test_a_first_row_that_has_one_cell_twice_looks_like_data_unless_it_has_usual_names(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    for header, first in (("France,Paris,Paris", "France"), ("question,said,said", "")):
+        path.write_text(f"{header}\nPeru,lima,Lima\nCuba,Oslo,Havana\n")
+        seen = first_rows(Opened.first_of(Paths([path])), Settings())
+        assert ("'Paris' is in it more than once" in seen.header_hint()) == bool(first)
+        data = as_data(seen.rows, seen.repeated)
+        assert [*data[0].values()] == header.split(",")
 
 
 @pytest.mark.parametrize("quoted", ["", '3,"c, d",y\n'], ids=["without quotes", "with quotes"])

@@ -259,9 +259,19 @@ def test_a_line_that_is_too_long_is_skipped() -> None:
     assert found[-1].values == {"id": "2", "text": "b"}
 
 
-def test_two_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(InputError, match="two columns of the table are called 'a'"):
-        rows(b"a,b,a\n1,2,3\n", "x.csv")
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.csv", b" a ,b,a,a_1,a\n1,2,3,4,5\n a ,b,a,a_1,a\n"),
+        ("x.csv", b' a ,b,a,a_1,a\n1,2,3,4,"5"\n a ,b,a,a_1,a\n'),
+        ("x.md", b"|a|b|a|a_1|a|\n|---|---|---|---|---|\n|1|2|3|4|5|\n|a|b|a|a_1|a|\n"),
+    ],
+    ids=["without quotes", "with quotes", "Markdown"],
+)
+def test_columns_of_one_name_are_numbered_beside_names_that_are_taken(
+    name: str, data: bytes
+) -> None:
+    assert values(data, name) == [{"a_2": "1", "b": "2", "a_3": "3", "a_1": "4", "a_4": "5"}]
 
 
 def test_a_column_without_a_name_is_called_by_its_position() -> None:
