@@ -386,9 +386,15 @@ def test_an_input_that_breaks_off_meets_no_gate(cli, tmp_path, name, text):
 
 
 def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp_path):
-    (tmp_path / "a.csv").write_text("id,answer,gold,filter,topic\n1,x,x,a,b\n2,y,y,b,b\n")
+    table = "id,answer,gold,filter,topic,x.model\n1,x,x,a,b,m\n2,y,y,b,b,n\n"
+    (tmp_path / "a.csv").write_text(table)
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     given = ("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
+    dotted = cli(*given, "--map", "metadata=x.model", "--by", "metadata.x.model")
+    assert "no result has metadata.x.model; did you mean 'metadata.model'?" in dotted.err
+    named = dotted.err.rstrip().rpartition(" map ")[2]
+    assert named == "metadata.x.model=x.model"
+    assert "no result" not in cli(*given, "--map", named, "--by", "metadata.x.model").err
     given += ("--by", "metadata.filter", "--by", "metadata.topic.part")
     run = cli(*given, "--map", "metadata=topic")
     for name in ("filter", "topic.part"):

@@ -47,7 +47,7 @@ from weighbridge_producer.cli.show import (
     shown,
     table,
 )
-from weighbridge_producer.cli.slices_text import print_absences, print_slices
+from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
 from weighbridge_producer.gating.exit_status import Decision, decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.gating.slices import SliceTally
@@ -206,7 +206,7 @@ def status(
         handle = client.batch(batch)
         state, summary = handle.status(), handle.summary()
         slices = _slices(handle, gating)
-    print_absences(slices)
+    print_slice_notes(slices)
     if as_json:
         graders, listed = ([row.as_dict() for row in rows] for rows in (summary, slices.slices()))
         print_json({**state.as_dict(), "graders": graders, "slices": listed})
@@ -250,7 +250,7 @@ def watch(
         print_state(state)
         print_summary(summary, state.counts)
         print_slices(slices)
-    print_absences(slices)
+    print_slice_notes(slices)
     exit_with(decision)
 
 

@@ -18,7 +18,7 @@ from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.repeats_text import print_repeats
 from weighbridge_producer.cli.run_names import RUN_HELP, open_run
 from weighbridge_producer.cli.show import out, print_gates, print_json, print_waiting, shown
-from weighbridge_producer.cli.slices_text import print_absences
+from weighbridge_producer.cli.slices_text import print_slice_notes
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.regression_gates import RegressionGates
@@ -183,7 +183,7 @@ def compare(
     for comparison, checked in results:
         if not as_json:
             print_comparison(comparison, _EXAMPLES_SHOWN if examples is None else examples)
-        print_absences(comparison.after_slices)
+        print_slice_notes(comparison.after_slices)
         print_gates(checked, comparison.after.name if len(results) > 1 else "")
     _print_written(outputs, as_json=as_json)
     unpaired = [comparison for comparison, _ in results if not comparison.pairs]

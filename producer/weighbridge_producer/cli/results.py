@@ -31,7 +31,7 @@ from weighbridge_producer.cli.show import (
     shown,
     stdout_bytes,
 )
-from weighbridge_producer.cli.slices_text import print_absences
+from weighbridge_producer.cli.slices_text import print_slice_notes
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.report import Report
 
@@ -209,7 +209,7 @@ def results(
             summary, source, err if any(map(goes_to_stdout, outputs)) else out, causes=causes
         )
     if summary:
-        print_absences(summary.slices)
+        print_slice_notes(summary.slices)
     if summary and summary.decision:
         exit_with(summary.decision)
     if cursor and not sort and not as_json:

@@ -46,7 +46,7 @@ from weighbridge_producer.cli.show import (
     silence_stdout,
     stdout_bytes,
 )
-from weighbridge_producer.cli.slices_text import print_absences, print_slices
+from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
 from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
@@ -243,7 +243,7 @@ def run(
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:
         _print_report(report, outputs, names_words=not source.notes.wants_integers)
-    print_absences(report.slices, source.mapping)
+    print_slice_notes(report.slices, source.mapping)
     exit_with(decision)
 
 

@@ -16,15 +16,21 @@ if TYPE_CHECKING:
 _NAME_WIDTH = 28
 
 
-def print_absences(slices: SliceTally, mapping: FieldMapping | None = None) -> None:
-    """Print a note on standard error for each field that no result has, and how to map it if the mapping lacks it."""
-    for note in slices.absences():
+def print_slice_notes(slices: SliceTally, mapping: FieldMapping | None = None) -> None:
+    """Print a note on standard error for each field that is a list or that no result has, and how to map it if the mapping lacks it."""
+    for note in slices.notes():
         err.print(shown(note))
     if mapping is None or mapping.takes_rest or mapping.entries:
         return
-    roots = dict.fromkeys(name.split(".")[1] for name in slices.absent)
-    for root in [root for root in roots if root not in mapping.metadata]:
-        err.print(shown(f"  to copy a column {root!r} to the results, add --map metadata={root}"))
+    sources = {str(value): name for name, value in mapping.metadata.items()}
+    for column in [name.partition(".")[2] for name in slices.absent]:
+        root = column.partition(".")[0]
+        if column in sources:
+            hint = f"column {column!r} is copied as {sources[column]!r}; to keep its name, map metadata.{column}={column}"
+            err.print(shown(f"  {hint}"))
+        elif root not in mapping.metadata:
+            hint = f"to copy a column {root!r} to the results, add --map metadata={root}"
+            err.print(shown(f"  {hint}"))
 
 
 def print_slices(slices: SliceTally, console: Console = out) -> None:

@@ -17,7 +17,7 @@ import zstandard
 from weighbridge.errors import FileError, InputError
 from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.runs import Run
-from weighbridge_producer.gating.fields import field_name
+from weighbridge_producer.gating.fields import leaves_among
 from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:
@@ -125,17 +125,15 @@ def run_of_baseline(folder: Path, name: str, settings: Settings) -> Run:
         lines = _lines(path, settings)
         header, _ = next(lines)
         run.unnamed, run.results = header.unnamed, header.unnamed
-        names = None if wanted is None else {field_name(field) for field in wanted}
         for number, (_, line) in enumerate(lines, start=2):
             try:
                 entry = _entry.decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise InputError(f"line {number} of {str(path)!r} is damaged: {error}") from None
-            if names is None:
+            if wanted is None:
                 yield entry
             else:
-                fields = {key: value for key, value in entry.fields.items() if key in names}
-                yield msgspec.structs.replace(entry, fields=fields)
+                yield msgspec.structs.replace(entry, fields=leaves_among(entry.fields, wanted))
 
     run = Run(name, read)
     return run

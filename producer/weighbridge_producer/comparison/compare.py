@@ -247,7 +247,7 @@ def compare_runs(
             for number, *pair in map(_decoder.decode, changes.read()):
                 on_change(runs[number], Pair(*pair))
     for run, tally in zip(others, tallies, strict=True):
-        if tally.after_slices.absences():
+        if tally.after_slices.absent:
             tally.after_slices.present = reference.field_names() | run.field_names()
     return [Comparison(reference, run, tally) for run, tally in zip(others, tallies, strict=True)]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair, condition_of
-from weighbridge_producer.gating.fields import MISSING, OTHER_VALUES, field_name
+from weighbridge_producer.gating.fields import OTHER_VALUES, field_name, values_in
 from weighbridge_producer.gating.slices import SLICES_LIMIT, SliceTally
 from weighbridge_producer.statistics import PairedCounts
 
@@ -121,13 +121,14 @@ class LabelTally:
 
     def _count_slice(self, name: str, before: Entry, after: Entry, cell: Cell) -> None:
         values = self.slices.setdefault(name, {})
-        value = after.fields.get(name) or before.fields.get(name) or MISSING
-        if value not in values:
-            if self.room.left > 0:
-                self.room.left -= 1
-            else:
-                value = OTHER_VALUES
-        values.setdefault(value, Counter())[cell] += 1
+        for value in values_in(name, after.fields.get(name) or before.fields.get(name)):
+            kept = value
+            if kept not in values:
+                if self.room.left > 0:
+                    self.room.left -= 1
+                else:
+                    kept = OTHER_VALUES
+            values.setdefault(kept, Counter())[cell] += 1
 
 
 def _shown(entry: Entry) -> str:

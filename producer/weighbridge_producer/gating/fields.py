@@ -13,7 +13,7 @@ from weighbridge.errors import InvalidFilterError
 from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _ROOT = "metadata"
 _VALUE_LIMIT = 64  #: characters of a value that is kept whole
@@ -22,24 +22,28 @@ _DIGEST_BYTES = 12
 _LEAVES_LIMIT = 32  #: kept per case if all fields are wanted
 _DEPTH_LIMIT = 4
 _NAMES_SHOWN = 12
+_ENTRIES_LIMIT = 50  #: of a list that are told apart
+EACH_ENTRY = "*"  #: as the last name of a field, each entry of the list that it names
 MISSING = "(none)"  #: stands for the cases without a value
 OTHER_VALUES = "(other)"  #: stands for all values that are not counted or shown separately
 BUILT_IN = frozenset({MISSING, OTHER_VALUES})
 
-FieldPath = tuple[str, ...]  #: `metadata.agent.model` is ("agent", "model")
+#: `metadata.agent.model` is ("agent", "model"), also if `agent.model` is one name.
+FieldPath = tuple[str, ...]
 Leaves = dict[str, str]  #: values of fields as text, by path; long ones as `value_key` gives them
 _any = msgspec.json.Decoder()
+_texts = msgspec.json.Decoder(list[str])
 
 
 def parse_field(text: str) -> FieldPath:
     """Parse the name of a field, such as `metadata.topic`; raises InvalidFilterError."""
-    root, *names = text.split(".")
-    if root != _ROOT or not names or not all(names):
+    root, _, names = text.partition(".")
+    if root != _ROOT or not names:
         raise InvalidFilterError(
             f"{text[:80]!r} does not name a field of the metadata",
             "write metadata.FIELD, for instance metadata.topic, with a further .FIELD for each level",
         )
-    return tuple(names)
+    return tuple(names.split("."))
 
 
 @lru_cache(maxsize=1024)  # not more, because anybody who may read can name fields
@@ -60,17 +64,44 @@ def leaves_of(metadata: bytes | memoryview, wanted: tuple[FieldPath, ...] | None
     value = _any.decode(metadata)
     if wanted is None:
         return all_leaves(value)
-    return {
-        field_name(path): text for path in wanted if (text := value_at(value, path)) is not None
-    }
+    return _present({field_name(path): value_at(value, path) for path in wanted})
+
+
+def leaves_among(leaves: Leaves, wanted: Iterable[FieldPath]) -> Leaves:
+    """Return the values of the wanted fields as `leaves_of` does, from those of all; of a long list, the text that stands for it."""
+    each = {path: path[:-1] if path[-1] == EACH_ENTRY else path for path in wanted}
+    texts = {path: leaves.get(field_name(plain)) for path, plain in each.items()}
+    return _present(
+        {
+            field_name(path): text if each[path] is path else _entries(text)
+            for path, text in texts.items()
+        }
+    )
 
 
 def value_at(metadata: Mapping[str, Any] | None, path: FieldPath) -> str | None:
-    """Return a field's value as text, a list as JSON; None if it is missing, an object or an empty list."""
-    value: Any = metadata
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return _text(value)
+    """Return a field's value as text, a list as JSON; None if it is missing, an object or an empty list.
+
+    A path that ends in `*` has the values of a list's entries, which `values_in` returns.
+    """
+    if path[-1] == EACH_ENTRY:
+        return _entries(_found(metadata, path[:-1]))
+    return _text(_found(metadata, path))
+
+
+def values_in(name: str, text: str | None) -> Sequence[str]:
+    """Return the values in the text of a field: those of entries if it names each of them, or else the only one."""
+    if not text:
+        return (MISSING,)
+    return _texts.decode(text) if name.endswith(f".{EACH_ENTRY}") else (text,)
+
+
+def list_in(text: str) -> list[Any] | None:
+    """Return the list that a text is in JSON, such as that of a value; None for other texts."""
+    try:
+        return _any.decode(text) if text.startswith("[") else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def value_key(value: str) -> str:
@@ -87,12 +118,8 @@ def value_key(value: str) -> str:
 
 def compact_list(value: str) -> str:
     """Return a value that is a list in JSON as `value_at` writes it, or any other value as it is."""
-    if not value.startswith("["):
-        return value
-    try:
-        return msgspec.json.encode(_any.decode(value)).decode()
-    except (msgspec.DecodeError, RecursionError):
-        return value
+    entries = list_in(value)
+    return value if entries is None else msgspec.json.encode(entries).decode()
 
 
 def absence(name: str, present: Iterable[str]) -> str:
@@ -114,6 +141,34 @@ def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]
             yield from _leaves(value[name], (*path, name), most)
     elif (text := _text(value)) is not None and path:
         yield field_name(path), text
+
+
+def _present(values: Mapping[str, str | None]) -> Leaves:
+    return {name: text for name, text in values.items() if text is not None}
+
+
+def _found(value: Any, path: FieldPath) -> Any:
+    """Return what is at a path, in which names may contain dots: the longest name that there is counts."""
+    while path and isinstance(value, dict):
+        known: dict[str, Any] = value
+        names = ((".".join(path[:end]), end) for end in range(len(path), 0, -1))
+        name, end = next((each for each in names if each[0] in known), ("", len(path)))
+        value, path = known.get(name), path[end:]
+    return None if path else value
+
+
+def _entries(value: Any) -> str | None:
+    """Return the different values of a list's entries, or the only value of anything else, as a list in JSON.
+
+    The list may be JSON in a text, as cells of tables have it.
+    """
+    within = list_in(value) if isinstance(value, str) else None
+    value = value if within is None else within
+    entries = value if isinstance(value, list) else [value]
+    texts = dict.fromkeys(filter(None, map(_text, entries[:_ENTRIES_LIMIT])))
+    if len(entries) > _ENTRIES_LIMIT:
+        texts[OTHER_VALUES] = None
+    return msgspec.json.encode(list(texts)).decode() if texts else None
 
 
 def _text(value: Any) -> str | None:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.jobs.outcome import VACUOUS, GraderSummary, Outcome
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.gating.fields import (
+    EACH_ENTRY,
     MISSING,
     OTHER_VALUES,
     absence,
     all_leaves,
     field_name,
+    list_in,
     value_at,
+    values_in,
 )
 
 if TYPE_CHECKING:
@@ -93,14 +96,15 @@ class SliceTally:
     ) -> None:
         """Count a job."""
         for name, known in self._values.items():
-            value = values.get(name) or MISSING
-            if value not in known:
-                if len(known) >= SLICES_LIMIT:
-                    value = OTHER_VALUES
-                known.add(value)
-            self._count(name, value, label, outcome)
-            if vacuous and outcome == Outcome.PASSED:
-                self._count(name, value, label, VACUOUS)
+            for value in values_in(name, values.get(name)):
+                kept = value
+                if kept not in known:
+                    if len(known) >= SLICES_LIMIT:
+                        kept = OTHER_VALUES
+                    known.add(kept)
+                self._count(name, kept, label, outcome)
+                if vacuous and outcome == Outcome.PASSED:
+                    self._count(name, kept, label, VACUOUS)
 
     def _count(self, name: str, value: str, label: str | None, outcome: str) -> None:
         counted = self._jobs[name]
@@ -124,9 +128,14 @@ class SliceTally:
         """Return whether there are jobs, and neither they nor the results looked at have the field."""
         return self._values.get(name) == {MISSING} and name not in self.present
 
-    def absences(self) -> list[str]:
-        """Return a sentence about each field that no job has."""
-        return [absence(name, self.present) for name in self.absent]
+    def notes(self) -> list[str]:
+        """Return a sentence about each field that no job has, or that is a list."""
+        absences = [absence(name, self.present) for name in self.absent]
+        return absences + [
+            f"{name} is a list, and each list is one value; {name}.{EACH_ENTRY} counts each of its entries"
+            for name, values in self._values.items()
+            if any(map(list_in, values))
+        ]
 
     @property
     def absent(self) -> list[str]:

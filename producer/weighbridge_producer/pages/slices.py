@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from weighbridge.errors import InvalidFilterError, ResultsFreedError, StaleCursorError
-from weighbridge_producer.gating.fields import MISSING, parse_field
+from weighbridge_producer.gating.fields import EACH_ENTRY, MISSING, list_in, parse_field
 from weighbridge_producer.pages.addresses import batch_at
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.access.auth import ReadBatch, Reader, SearchTurn, search_turn
@@ -42,6 +42,9 @@ def slices_of(service: Service, state: BatchState, by: str) -> dict[str, Any]:
     return context | {
         "sliced": found,
         "is_absent": all(each.value == MISSING for each in found.slices),
+        "each_entry": batch_at(batch_id, by=f"{by}.{EACH_ENTRY}")
+        if any(list_in(each.value) for each in found.slices)
+        else "",
         "here": batch_at(batch_id, by=by),
         "slices_href": batch_at(batch_id, "slices", by=by),
     }

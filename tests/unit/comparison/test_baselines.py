@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = Settings()
-BEFORE = [case(f"q{n}", "Lisbon", metadata={"topic": f"t{n % 3}"}) for n in range(30)]
+BEFORE = [
+    case(
+        f"q{n}",
+        "Lisbon",
+        metadata={"topic": f"t{n % 3}", "tags": ["x", f"y{n % 2}"], "v1.5": n % 2},
+    )
+    for n in range(30)
+]
 AFTER = [case(f"q{n}", "Porto" if n % 2 else "Lisbon") for n in range(30)]
 
 
@@ -36,7 +43,7 @@ def save(folder: Path, name: str = "main", rows: list[bytes] = BEFORE):
 def test_a_baseline_compares_as_the_results_that_it_was_made_of(tmp_path: Path) -> None:
     kept = save(tmp_path, rows=[*BEFORE, b"nonsense"])
     assert (kept.results, kept.unnamed) == (31, 1)
-    by = (parse_field("metadata.topic"),)
+    by = tuple(map(parse_field, ("metadata.topic", "metadata.tags.*", "metadata.v1.5")))
     told = [
         compare_runs([run, run_of_lines("after", graded(AFTER))], by=by)[0].as_dict()
         for run in (
@@ -46,6 +53,10 @@ def test_a_baseline_compares_as_the_results_that_it_was_made_of(tmp_path: Path) 
     ]
     assert told[0] == told[1]
     assert told[0]["groups"]["regressed"] == 15
+    values = [(each["field"], each["value"]) for each in told[0]["labels"][0]["slices"]]
+    assert {("metadata.tags.*", "x"), ("metadata.tags.*", "y1"), ("metadata.v1.5", "1")} <= {
+        *values
+    }
 
 
 def test_a_name_has_the_results_that_were_set_last(tmp_path: Path) -> None:

@@ -68,6 +68,54 @@ def test_a_list_is_one_value() -> None:
     ]
 
 
+def test_each_entry_of_a_list_counts_if_the_field_says_so() -> None:
+    tags = [["eu", "b2b", "eu"], ["eu", {"a": 1}, None], '["b2b"]', "eu", [], None, [7, "(none)"]]
+    rows = graded(case(f"q{n}", metadata={"a": {"tags": each}}) for n, each in enumerate(tags))
+    made = tally(rows, parse_field("metadata.a.tags.*"))
+    assert told(made) == [
+        (value, "string-match", jobs, 0)
+        for value, jobs in (("eu", 3), ("(none)", 2), ("b2b", 2), ('"(none)"', 1), ("7", 1))
+    ]
+    assert made.notes() == []
+
+
+def test_of_a_long_list_the_entries_beyond_the_first_are_one() -> None:
+    rows = graded([case("q", metadata={"topic": list(range(1_000))})])
+    made = tally(rows, parse_field("metadata.topic.*"))
+    values = made.values("metadata.topic.*")
+    assert len(values) == 51
+    assert values["(other)"].passed == 1
+
+
+def test_of_lists_that_are_whole_values_it_is_said_how_to_count_each_entry() -> None:
+    rows = graded([case("q", metadata={"topic": ["eu"]}), case("r", metadata={"topic": "[eu]"})])
+    [note] = tally(rows).notes()
+    assert note.startswith("metadata.topic is a list")
+    assert note.endswith("metadata.topic.* counts each of its entries")
+    assert tally(rows[1:]).notes() == []
+
+
+def test_names_with_dots_are_found_the_longest_first() -> None:
+    metadata = {
+        "gpt-4.1": "a",
+        "No.": "b",
+        "run": {"v2.1": {"x": "c"}},
+        "d.e": "d",
+        "d": {"e": "f"},
+    }
+    rows = graded([case("q", metadata=metadata)])
+    found = {
+        "gpt-4.1": "a",
+        "No.": "b",
+        "run.v2.1.x": "c",
+        "d.e": "d",
+        "d": "(none)",
+        "gpt-4": "(none)",
+    }
+    for name, value in found.items():
+        assert told(tally(rows, parse_field(f"metadata.{name}"))) == [(value, "string-match", 1, 0)]
+
+
 def test_a_value_that_is_missing_or_an_object_is_none() -> None:
     metadata = [{"topic": None}, {"topic": []}, {"topic": {"a": 1}}, {}]
     rows = graded([case("q"), *(case(f"r{n}", metadata=each) for n, each in enumerate(metadata))])

@@ -23,7 +23,8 @@ class SlicesQuery(BaseModel, extra="forbid"):
     by: list[Annotated[str, Field(max_length=300)]] = Field(
         min_length=1,
         max_length=FIELDS_LIMIT,
-        description="a metadata field such as `metadata.topic`; may be repeated",
+        description="a metadata field such as `metadata.topic`, or `metadata.tags.*` for each entry of a list; may be"
+        " repeated",
     )
 
 

@@ -29,7 +29,7 @@ TOPIC = (parse_field("metadata.topic"),)
 def case(number: int, topic: str | None) -> dict[str, object]:
     """A case that fails where its number is a multiple of three."""
     inputs = {"agent_response": "no" if number % 3 == 0 else "yes", "expected_output": True}
-    metadata = {"topic": topic} if topic else {}
+    metadata = {"topic": topic, "tags": ["x", f"{number % 2}"]} if topic else {}
     return {"custom_id": f"c{number}", "inputs": inputs, "metadata": metadata}
 
 
@@ -76,6 +76,17 @@ def test_the_page_of_a_batch_has_the_table_only_when_it_is_asked_for(
     rows = [[cell.text for cell in row.all("td")] for row in table.all("tr")[1:]]
     assert rows[0][:5] == ["<b>tax</b>", "true-false", "50.0%", "2 / 4", "2"]
     assert rows[2][:3] == ["(none)", "true-false", "100.0%"]
+
+
+def test_of_a_field_of_lists_the_page_leads_to_their_entries(
+    service: HttpServer, batch: str
+) -> None:
+    page = shown(service, f"/batches/{batch}?by=metadata.tags")
+    [link] = [each for each in page.root.all("a") if each.text == "Count each entry"]
+    page = shown(service, link.attributes["href"] or "")
+    rows = [row.all("td") for row in page.root.one("table").all("tr")[1:]]
+    assert {row[0].text for row in rows} == {"x", "0", "1", "(none)"}
+    assert "Count each entry" not in page.root.text
 
 
 @pytest.mark.parametrize(
