@@ -438,6 +438,9 @@ def test_a_list_as_the_expected_value_is_said_to_need_expected_any(cli, tmp_path
     ended = cli(*given)
     assert "1/2" in ended.out
     assert "expected_any" not in ended.out
+    write(tmp_path / "a.jsonl", {"custom_id": "c", "inputs": inputs | {"expected_output": []}})
+    empty = cli(*given).out
+    assert "string-match: an expected value is an empty list, by which no answer is" in empty
 
 
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
@@ -27,9 +27,12 @@ from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.joins import JoinSpec
 from weighbridge_producer.input.mapping.field_mapping import GRADER, REST, FieldMapping
 from weighbridge_producer.input.mapping.list_entries import EACH
-from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
+from weighbridge_producer.input.mapping.mapping_text import input_of, mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import Constant, FirstOf, Path, Value
 from weighbridge_producer.input.yaml_file import YamlFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "each", "join")
 _JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT"
@@ -72,7 +75,7 @@ class _MappingReader:
             self._file.fail(
                 "'inputs' is not an object", root, "inputs", "write inputs: {agent_response: PATH}"
             )
-        fields += [(f"inputs.{name}", self._value(inputs, name)) for name in inputs]
+        fields += [(f"inputs.{name}", self._value(inputs, name, input_of)) for name in inputs]
         fields += self._metadata(root)
         fields += self._each(root)
         try:
@@ -135,10 +138,12 @@ class _MappingReader:
         """Return the path of a file that is named relative to the mapping file."""
         return file if is_url(file) else str(FilePath(self._file.name).parent / file)
 
-    def _value(self, node: CommentedMap, key: Any) -> Value:
+    def _value(
+        self, node: CommentedMap, key: Any, parsed: Callable[[str], Value] = value_of
+    ) -> Value:
         entry = node[key]
         if isinstance(entry, str) and entry.strip():
-            return value_of(entry.strip())
+            return parsed(entry.strip())
         if isinstance(entry, CommentedMap) and set(entry) == {"value"}:
             return Constant(self._file.plain(entry["value"]))
         if (

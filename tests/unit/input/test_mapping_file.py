@@ -18,6 +18,7 @@ grader: judge
 inputs:
   agent_response: output.text
   expected_output: [expected, gold]
+  note: "{topic}|id"
   k: {value: 3}
 metadata: [topic, model.name]
 rows: /results
@@ -34,7 +35,7 @@ def read(tmp_path: Path, text: str) -> str:
 
 def test_a_file_says_what_the_option_says(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == (
-        "custom_id={topic}-{id},grader=judge,agent_response=output.text,expected_output=expected|gold,k:=3,"
+        "custom_id={topic}-{id},grader=judge,agent_response=output.text,expected_output=expected|gold,note={topic}|id,k:=3,"
         "metadata=topic,metadata=model.name"
     )
     assert read_mapping(tmp_path / "m.yaml").mapping.rows == "/results"

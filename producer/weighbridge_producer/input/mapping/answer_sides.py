@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -83,4 +84,6 @@ def pairs_of(
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (date, time)):
+        return value.isoformat()
     return format(value, "f") if isinstance(value, Decimal) else str(value).strip()

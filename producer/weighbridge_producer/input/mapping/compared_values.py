@@ -1,7 +1,7 @@
 """Answers and expected answers in different notations, of which none can be equal to the other whatever the agent knew.
 
 Letters beside texts or letters within other text, numbers beside letters, numbers that count from 1 beside others that count from 0, whole numbers with
-a decimal point, texts within JSON, and derivations before a marked answer. Most values of a column decide, because a few are often of another kind.
+a decimal point, texts within JSON or braces, derivations before a marked answer, and equal numbers or times that are written otherwise. Most values of a column decide, because a few are often of another kind.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weighbridge_producer.input.mapping.choice_columns import (
     index_from_1_hint,
     texts_of_choices,
 )
+from weighbridge_producer.input.mapping.equal_values import equal_values_hint
 from weighbridge_producer.input.mapping.json_cells import form_for, mostly_hold_texts, texts_in
 from weighbridge_producer.input.mapping.marked_answers import marked_hint
 
@@ -37,6 +38,7 @@ _LETTER_WITHIN = re.compile(r"\W*[A-Ja-j](?:\W*$|[).:])|.*(?:^|[^\w'])[A-J]\W*$"
 _INDEX_WITHIN = re.compile(r"\b[0-9]{1,2}\b").search
 _WHOLE = re.compile("-?[0-9]{1,18}").fullmatch
 _POINTED = re.compile(r"-?[0-9]{1,18}\.0{1,18}").fullmatch
+_BRACED = re.compile(r"\{[^{}:]+\}").fullmatch  #: such as a set, or an array of PostgreSQL
 _BOOLEANS = frozenset({"true", "false", "yes", "no"})
 
 
@@ -56,7 +58,8 @@ def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
             return _json_hint(side, other)
     if hint := next((hint for pair in sides if (hint := marked_hint(*pair))), ""):
         return hint
-    return next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
+    hint = next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
+    return hint or equal_values_hint(answer, expected)
 
 
 def wants_integers(rows: Sequence[Row], mapping: FieldMapping) -> bool:
@@ -66,6 +69,8 @@ def wants_integers(rows: Sequence[Row], mapping: FieldMapping) -> bool:
 
 def _hint(side: Side, other: Side, rows: Sequence[Row]) -> str:
     """Return what is wrong with the values of a side, compared with the other's; empty if nothing is."""
+    if side.are(_BRACED) and other.has_few(_BRACED):
+        return _braces_hint(side, other)
     if side.are(_POINTED) and other.has_several(_is_whole_or_boolean):
         return _pointed_hint(side, other)
     column = choice_column(rows)
@@ -101,6 +106,14 @@ def _json_hint(side: Side, other: Side) -> str:
     takes_one = side.field == _RESPONSE
     form = form_for(side.source, side.present, takes_one=takes_one) or f"json({side.source})"
     return f"{what}: {_advice(side, form) or 'compare what they stand for, with json(COLUMN)'}"
+
+
+def _braces_hint(side: Side, other: Side) -> str:
+    others = other.said("texts", lambda text: not _BRACED(text))
+    return (
+        f"{_has(side, 'texts in braces', _BRACED, other, others)}: if they are several accepted answers, write them as a list"
+        f' in JSON, such as ["A", "B"], and map {side.field}=json(COLUMN)'
+    )
 
 
 def _pointed_hint(side: Side, other: Side) -> str:

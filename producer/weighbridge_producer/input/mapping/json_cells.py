@@ -27,13 +27,17 @@ _FORM = re.compile(r"json\((.+)\)")
 _SHOWN = 60  #: characters of a value
 #: Of a list in Python's notation, which takes longer to read than JSON.
 _PYTHON_CHARACTERS = 64 * KIB
-#: Lists of Python have commas, and arrays of NumPy spaces, between texts; Python would join the latter.
-_TEXTS_OF_PYTHON = re.compile(rf"\[\s*{PYTHON_TEXT}(?>(?:(?:\s*,\s*|\s+){PYTHON_TEXT})*)\s*\]")
+#: Lists of Python have commas, and arrays of NumPy spaces, between texts; Python would join the latter. Sets, and arrays of
+#: PostgreSQL, have braces.
+_TEXTS_OF_PYTHON = re.compile(
+    rf"\[\s*{PYTHON_TEXT}(?>(?:(?:\s*,\s*|\s+){PYTHON_TEXT})*)\s*\]"
+    rf"|\{{\s*{PYTHON_TEXT}(?>(?:\s*,\s*{PYTHON_TEXT})*)\s*\}}"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonCell:
-    """The value that a text holds as JSON, or the list of texts that it holds as Python writes one."""
+    """The value that a text holds as JSON, or the list of texts that it holds as Python writes one, or a set of them."""
 
     text: str
     cell: Path
@@ -87,7 +91,7 @@ def _only(value: Any) -> Any:
 
 @lru_cache(maxsize=2)  # a text is looked at more than once per row
 def value_in(text: str) -> Any:
-    """Return the value that a text holds as JSON or as a list of texts in Python's notation; MISSING if it holds none."""
+    """Return the value that a text holds as JSON or as a list or set of texts in Python's notation; MISSING if it holds none."""
     try:
         return strict_json(text)
     except ValueError:
@@ -102,7 +106,7 @@ def value_in(text: str) -> Any:
 
 def texts_in(value: Any) -> list[str] | None:
     """Return the text or texts that a text holds as JSON or as Python writes them; None if it holds anything else."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in {'"', "["}:
+    if not isinstance(value, str) or value.lstrip()[:1] not in {'"', "[", "{"}:
         return None
     held = value_in(value)
     texts = held if isinstance(held, list) else [held]

@@ -70,6 +70,14 @@ def added_values(texts: Sequence[str]) -> frozenset[str]:
     return _parsed(texts, None).added()
 
 
+def input_of(text: str) -> Value:
+    """Parse the right-hand side of an input, in which alternatives may be templates; a bar in braces separates nothing."""
+    parts = _alternatives_in(text) if is_template(text) else []
+    if len(parts) > 1 and all(parts):
+        return FirstOf((Path(text), *map(value_of, parts)))
+    return value_of(text)
+
+
 def value_of(text: str) -> Value:
     """Parse the right-hand side of a field: a path, alternatives separated by `|`, a template or a special form."""
     if is_template(text):
@@ -83,6 +91,18 @@ def value_of(text: str) -> Value:
         # A column name may contain a `|`.
         return FirstOf((Path(text), *(_single_value(part.strip()) for part in text.split("|"))))
     return _single_value(text)
+
+
+def _alternatives_in(text: str) -> list[str]:
+    """Return the parts of a text between the bars that are not within braces."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "{") - (character == "}")
+        if character == "|" and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
 
 
 def _single_value(text: str) -> Value:
@@ -112,7 +132,9 @@ class _Fields:
         if name.endswith(":"):
             self.add(name[:-1].strip(), _constant(text, written))
         else:
-            self.add(name.strip(), value_of(written.strip()))
+            name = name.strip()
+            parsed = value_of if _is_label(name) else input_of
+            self.add(name, parsed(written.strip()))
 
     def add(self, name: str, value: Value) -> None:
         """Add a field by name; raises MappingError if it has been added already."""
@@ -200,6 +222,11 @@ class _Fields:
             error=None if "agent_response" in self._inputs else base.error,
             change=None if "expected_output" in self._inputs else base.change,
         )
+
+
+def _is_label(name: str) -> bool:
+    """Return whether a field may be a text made of several values, such as an id with a bar between them."""
+    return name in {"custom_id", GRADER, EACH, "metadata"} or name.startswith("metadata.")
 
 
 def _refuse_same(inputs: Mapping[str, Value]) -> None:

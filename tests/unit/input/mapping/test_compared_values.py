@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,10 @@ def test_texts_in_json_are_noted() -> None:
         (("yes", "no", "yes", "no"), "1010"),
         (("positive", "negative", "positive", "negative"), "1010"),
         ("1234", "4321"),
-        (("42", "7.5", "3"), ("42.0", "7.5", "3.0")),
+        (("42", "7.5", "3"), ("42.0", "7.5", "4.0")),
+        (("42", "7.5", "3", "1", "2"), ("42.0", "7.5", "3.0", "1", "2")),
+        (("2024-01-31", "2024-13-31"), ("2024-01-31 00:00:00", "2024-13-31 00:00:00")),
+        (("{a}", "{b}"), ("{a}", "{c}")),
         (("The sum is 4", "17 in all", "it is 9"), "497"),
         (("[1]", "[2]"), "12"),
         ((["a"], "b"), "AB"),
@@ -126,6 +130,43 @@ def test_texts_in_json_are_noted() -> None:
 )
 def test_other_values_are_not_noted(outputs: Any, golds: Any) -> None:
     assert hint(outputs, golds) == ""
+
+
+DAYS = (*map(datetime.fromisoformat, ("2024-01-31T10:00:00", "2024-02-01T11:00:00")), None)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "golds", "pair"),
+    [
+        (("42", "7.5", "3"), ("42.0", "7.50", "4.0"), ("42", "42.0")),
+        (("3", "12.5"), (Decimal("3.00"), Decimal("12.50")), ("3", "3.00")),
+        (("1e3",), ("1000",), ("1e3", "1000")),
+        (("2024-01-31 10:00", "2024-02-01T11:00:00+00:00", "x"), (*DAYS[:2], "y"), None),
+        (
+            ("2024-01-31 10:00", "2024-02-01 11:00", "x"),
+            DAYS,
+            ("2024-01-31 10:00", "2024-01-31T10:00:00"),
+        ),
+        (("2024-01-31", "2024-02-01"), ("2024-01-31 00:00:00", "2024-02-01T00:00Z"), None),
+    ],
+)
+def test_equal_numbers_and_times_in_different_notations_are_noted(
+    outputs: Any, golds: Any, pair: tuple[str, str] | None
+) -> None:
+    found = hint(outputs, golds)
+    start = "agent_response has {!r} where expected_output has {!r}: in "
+    assert found.startswith(start.format(*pair)) if pair else found == ""
+
+
+@pytest.mark.parametrize("cell", ["{Paris, Lutetia}", "{Paris}", '{Paris,"New York"}'])
+def test_texts_in_braces_are_noted_because_they_may_be_several_accepted_answers(cell: str) -> None:
+    found = hint(("Paris", "Lima"), (cell, "{Lima}"))
+    assert found.startswith(
+        f"expected_output has texts in braces such as {cell!r}, and agent_response"
+    )
+    assert found.endswith(
+        'write them as a list in JSON, such as ["A", "B"], and map expected_output=json(COLUMN)'
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +228,7 @@ def test_most_values_of_a_column_decide() -> None:
     )
     assert "mostly letters such as 'B'" in hint([*TEXTS, "x"], ["B", "A", "C", "B", "none"])
     assert "in 4 of the first 5 rows" in hint([*"21334", "?"], (1, 0, 2, 2, 1, "-"))
-    assert hint(("42", "7", "one", "two"), ("42.0", "7.0", "1.5", "2.5")) == ""
+    assert "decimal point" not in hint(("42", "7", "one", "two"), ("42.0", "7.0", "1.5", "2.5"))
     assert hint(("yes", "no", "yes", "no", "unknown"), "10100") == ""
 
 

@@ -44,6 +44,8 @@ def value(written: str, cell: Any) -> Any:
         ("['Paris']", "Paris"),
         ("['Paris', \"L'Aquila\"]", ["Paris", "L'Aquila"]),
         ("['Paris' 'Rome']", ["Paris", "Rome"]),
+        ("{'Paris', \"L'Aquila\"}", ["Paris", "L'Aquila"]),
+        ('{"Paris"}', "Paris"),
         ("['a\\n\\'b\\x00\\u200b']", "a\n'b\0\u200b"),
         ("42", 42),
         ("null", None),
@@ -61,7 +63,7 @@ def test_a_cell_stands_for_what_it_holds(cell: Any, held: Any) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000,
+    ["Paris", '"Paris', "['Paris'", "[Paris]", "['a'+'b']", "['a''b']", "{'a' 'b'}", "{a,b}", "{'a': 'b'}", "['\\d']", "['\\Uffffffff']", "[open('x')]", "(" * 5_000,
      '{"a": 1, "a": 2}', pytest.param(f"[{'1' * 70_000!r}]", id="a long list of Python")],
 )  # fmt: skip
 def test_a_cell_that_holds_nothing_is_an_error_of_its_row(cell: str) -> None:

@@ -85,6 +85,23 @@ def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template
 
 
 @pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("{gone}|{topic}", "geo"),
+        ("{topic}|{gone}", "geo"),
+        ("gone|{topic}/{id}|topic", "geo/7"),
+        ('{"a": "x|y", "b": {id}}', '{"a": "x|y", "b": 7}'),
+        ("{topic}|", "geo|"),
+    ],
+)
+def test_templates_may_be_alternatives_of_an_input(path: str, value: str) -> None:
+    assert case(f"custom_id=id,x={path}")["inputs"] == {"x": value}
+    named = case("custom_id={id}|{topic},x=id,metadata.m={id}|{topic}")
+    assert (named["custom_id"], named["metadata"]["m"]) == ("7|geo", "7|geo")
+    assert case(f"custom_id=id,x={path}", ROW | {path: "whole"})["inputs"] == {"x": "whole"}
+
+
+@pytest.mark.parametrize(
     "path",
     ["gone", "output.gone", "output.tokens.2", "output.tokens.-3", "topic.x", "cut.text", "{gone}"],
 )
