@@ -80,6 +80,7 @@ def choose_mapping(
     )
     from weighbridge_producer.input.further_rows import FurtherRows
     from weighbridge_producer.input.mapping.known_datasets import with_other_rows
+    from weighbridge_producer.input.proposals.trace_columns import left_out_tools_note
     from weighbridge_producer.input.recognition import recognise_rows
     from weighbridge_producer.input.repeated_ids import with_file_in_id
 
@@ -117,6 +118,8 @@ def choose_mapping(
     check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
     _require(joined, mapping, graders)
     print_layout(seen.file, seen.layout, mapping, joined)
+    if note := left_out_tools_note(mapping.inputs.get("trace"), seen.rows, graders):
+        err.print(f"  {shown(note, _WIDTH)}", soft_wrap=True)
     return mapping, joined
 
 

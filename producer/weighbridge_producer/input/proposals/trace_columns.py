@@ -13,18 +13,21 @@ from weighbridge.traces.read import read_trace
 from weighbridge_producer.input.mapping.conversations import is_conversation
 from weighbridge_producer.input.mapping.row_values import Path, Template, json_within
 from weighbridge_producer.input.proposals.column_names import normal
+from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.proposed_ids import IS_BRACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.traces import Trace
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.proposals.column_values import Columns
 
 _TOOLS = frozenset(map(normal, TOOL_FIELDS))  #: names of columns with definitions
 _KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`
 _ROWS_READ = 5
+_CHECKS_TOOLS = "tool-schema"  #: the grader of calls
 
 
 class TraceWithTools(NamedTuple):
@@ -48,6 +51,21 @@ def trace_with_tools(path: str, columns: Columns, rows: Sequence[Row]) -> TraceW
         None,
         f"trace: the tool definitions in {tools!r} are left out, because in some rows they or {path!r} are not JSON; write both"
         f" as JSON, [] for no tools, and map trace={forms[0]}",
+    )
+
+
+def left_out_tools_note(
+    value: Value | None, rows: Sequence[Row], graders: Sequence[GraderSpec]
+) -> str:
+    """Return that a mapping leaves out the tool definitions beside a trace's messages; empty if no grader would check them."""
+    if not isinstance(value, Path) or not any(spec.grader == _CHECKS_TOOLS for spec in graders):
+        return ""
+    found = trace_with_tools(value.text, column_values(rows), rows)
+    if found is None or found.value is None:
+        return found.note if found else ""
+    return (
+        f"trace: the tool definitions beside {value.text!r} are left out; {_CHECKS_TOOLS} checks calls against them with"
+        f" trace={found.value}"
     )
 
 

@@ -15,8 +15,9 @@ from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.first_rows import Opened
-from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping, value_of
 from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.proposals.trace_columns import left_out_tools_note
 from weighbridge_producer.input.recognition import recognise
 
 if TYPE_CHECKING:
@@ -112,3 +113,16 @@ def test_tools_of_rows_that_make_no_json_are_left_out_and_that_is_said() -> None
     found = propose([written, written | {"id": "b", "tools": "[]"}], ["trace"])
     assert found.fields["trace"].startswith("{")
     assert not found.caution
+
+
+def test_a_mapping_of_the_messages_alone_is_said_to_leave_out_the_tools_if_a_grader_checks_calls() -> (
+    None
+):
+    def note(path: str, key: str = "tools", grader: str = "tool-schema") -> str:
+        return left_out_tools_note(value_of(path), [row(key=key)], [GraderSpec(grader)])
+
+    whole = 'trace={"messages": {messages}, "tools": {tools}}'
+    assert note("messages").endswith(f"tool-schema checks calls against them with {whole}")
+    assert note("messages", grader="loop") == ""
+    assert note("messages", key="sources") == ""
+    assert note(whole.removeprefix("trace=")) == ""
