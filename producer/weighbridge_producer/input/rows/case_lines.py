@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.mapping.row_values import Path
+    from weighbridge_producer.input.mapping.row_values import Path, Row
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
 #: What tools write into a cell of text that has no value.
 _NULLS = frozenset({"NULL", "null", "\\N", "NaN", "nan", "<NA>", "#N/A", "None", "NaT"})
+#: The words with which tables begin the rows of their sums and means.
+_TOTALS = re.compile(
+    "total|totals|total general|grand total|subtotal|sum|average|mean|overall|summe|gesamt|gesamtsumme|durchschnitt|mittelwert"
+    "|somme|moyenne|suma|promedio|totale|media|totaal|gemiddelde|średnia|toplam|ortalama|summa|итого|всего|среднее"
+    "|合計|合计|總計|总计|平均|平均值|합계|총계|평균",
+    re.IGNORECASE,
+).fullmatch
 _UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
 
@@ -65,12 +72,16 @@ def as_lines(
             made = case(row.values, number)
             inputs = made["inputs"]
             expected = inputs.get("expected_output")
-            if expected == "":
+            is_total = expected == "" == inputs.get("agent_response") and _is_of_totals(row.values)
+            if expected == "" and not is_total:
                 notes.count_empty_expected()
             elif type(expected) is str and expected in _NULLS:
                 notes.count_null(expected, inputs.get("agent_response"))
             line = encode_case(made, plain_value)
-            if "custom_id" not in made:
+            if is_total:
+                notes.count_total()
+                line = SourceLine(b"\n")
+            elif "custom_id" not in made:
                 line = SourceLine(b"\n", _no_id(row, mapping))
             elif line.fault:
                 line = _mended(line, made, row, notes)
@@ -105,6 +116,12 @@ def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[Source
             yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, what, hint))
             return
         yield line
+
+
+def _is_of_totals(row: Row) -> bool:
+    """Return whether the first cell of a row that is not empty is a word for sums or means."""
+    first = next((cell for cell in row.values() if cell not in ("", None)), None)
+    return isinstance(first, str) and _TOTALS(first.strip(" :.")) is not None
 
 
 def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:

@@ -43,6 +43,7 @@ class RowNotes:
         self._null = ""  #: the first such word
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
+        self.total_rows = 0  #: rows of sums or means without answers, which are left out
         self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
         self.without_entries = 0  #: rows whose list of cases is empty
         self.no_rows = 0  #: members of documents beside the rows that stand under keys
@@ -76,6 +77,10 @@ class RowNotes:
     def count_blank(self) -> None:
         """Count a row without any value."""
         self.blank_rows += 1
+
+    def count_total(self) -> None:
+        """Count a row of sums or means, without answers."""
+        self.total_rows += 1
 
     def count_header(self) -> None:
         """Count a row that repeats the header."""
@@ -152,7 +157,8 @@ class RowNotes:
 
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
-        notes = [self.blank_rows_note(), self._headers_note(), self.other_rows_note()]
+        notes = [self.blank_rows_note(), self._totals_note(), self._headers_note()]
+        notes += [self.other_rows_note()]
         notes += [
             self._entries_note(),
             self._no_rows_note(),
@@ -181,6 +187,12 @@ class RowNotes:
             return ""
         rows = ("row without any value was", "rows without any value were")
         return f"{pluralize(self.blank_rows, *rows)} skipped"
+
+    def _totals_note(self) -> str:
+        if not self.total_rows:
+            return ""
+        rows = ("row of totals without answers was", "rows of totals without answers were")
+        return f"{pluralize(self.total_rows, *rows)} skipped"
 
     def _headers_note(self) -> str:
         if not self.repeated_headers:

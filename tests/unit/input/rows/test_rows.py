@@ -186,6 +186,25 @@ def test_repeated_headers_of_appended_files_are_left_out_and_counted(
     assert source.notes.counts() == ["2 rows that repeat the header were skipped"]
 
 
+def test_rows_of_totals_are_left_out_and_counted_if_they_have_neither_answer(
+    tmp_path: Path,
+) -> None:
+    below = "Total,,,9\n,,,\n,Average:,,\nSum,a,,\nTotal,,b,\nTotals of May,,,\n4,,,"
+    (tmp_path / "a.csv").write_text(f"id,x,gold,output\n1,y,a,a\n{below}\n")
+    mapping = parse_mapping(
+        ["custom_id=@row,agent_response=gold,expected_output=x,metadata=output"]
+    )
+    source = Source(str(tmp_path / "a.csv"), Settings(), mapping)
+    found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
+    assert found == [2, 5, 6, 7, 8, 9]
+    mapping = parse_mapping(["custom_id=@row,agent_response=gold,expected_output=output"])
+    source = Source(str(tmp_path / "a.csv"), Settings(), mapping)
+    for _ in range(2):
+        found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
+    assert found == [2, 3, 7, 8, 9]
+    assert "2 rows of totals without answers were skipped" in source.notes.counts()
+
+
 def test_rows_whose_answers_are_both_a_word_for_no_value_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,a,b\n1,nan,nan\n2,x,NULL\n3,\\N,\\N\n4,no,no\n")
     mapping = parse_mapping(["custom_id=id,agent_response=a,expected_output=b"])
