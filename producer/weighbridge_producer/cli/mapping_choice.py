@@ -79,7 +79,7 @@ def choose_mapping(
         refuse_list_without_rows,
     )
     from weighbridge_producer.input.further_rows import FurtherRows
-    from weighbridge_producer.input.mapping.known_datasets import with_other_rows
+    from weighbridge_producer.input.mapping.known_datasets import with_shape_of
     from weighbridge_producer.input.proposals.trace_columns import left_out_tools_note
     from weighbridge_producer.input.recognition import recognise_rows
     from weighbridge_producer.input.repeated_ids import with_file_in_id
@@ -107,7 +107,7 @@ def choose_mapping(
             _check_shape(seen, needed)
         found = with_file_in_id(found, files, settings) if found else None
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
-    mapping = with_other_rows(_combined(texts, saved or recognised), seen.rows)
+    mapping = with_shape_of(seen.rows, _combined(texts, saved or recognised))
     check_known_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
     examples = joined.examples() if joined else ()

@@ -40,12 +40,15 @@ def shape_of(rows: Sequence[Row]) -> Shape | None:
     return next((shape for shape in SHAPES if _have_shape(rows, shape)), None)
 
 
-def with_other_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMapping:
-    """Return a mapping of one's own with the rows that are no cases, if the first rows are of a shape that has them."""
+def with_shape_of(rows: Sequence[Row], mapping: FieldMapping) -> FieldMapping:
+    """Return a mapping of one's own with the rows that are no cases, and the errors in place of answers, of a known shape."""
     shape = shape_of(rows)
-    if mapping.others or shape is None or shape.others is None:
+    if shape is None:
         return mapping
-    return replace(mapping, others=shape.others.for_inputs(rows, mapping.inputs.values()))
+    others = shape.others.for_inputs(rows, mapping.inputs.values()) if shape.others else None
+    answer = mapping.inputs.get("agent_response") or mapping.inputs.get("trace")
+    error = replace(shape.error, answer=answer) if shape.error and answer else None
+    return replace(mapping, others=mapping.others or others, error=mapping.error or error)
 
 
 def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:

@@ -12,7 +12,7 @@ from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.row_values import MISSING, FirstOf, Path, json_within
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.mapping.row_values import Row, Value
 
 _WIDTH = 300
 
@@ -28,7 +28,7 @@ class RecordedError:
     errors: FirstOf
     outcome: Path | None = None
     good: frozenset[str] = frozenset()
-    answer: FirstOf | None = None
+    answer: Value | None = None
     takes_empty: bool = False  #: True if an empty answer is one
 
     def of(self, row: Row, number: int) -> Any:

@@ -156,6 +156,29 @@ def test_answers_and_errors_of_bedrock_in_batches_are_told_apart(
     assert failed.fault.message.endswith("an answer: 400: bad request")
 
 
+@pytest.mark.parametrize(
+    ("rows", "given"),
+    [
+        ((ANSWERED, EXPIRED, REFUSED), "custom_id=custom_id,agent_response=response.body.choices"),
+        ((ANSWERED, EXPIRED, REFUSED), "custom_id=custom_id,trace=response.body.choices"),
+        ((ANSWERED, EXPIRED, REFUSED), "agent_response=response.body.choices"),
+    ],
+)
+def test_an_error_is_told_also_if_the_answer_is_mapped_otherwise(
+    rows: tuple[Any, ...], given: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(*rows))
+    texts = [f'{given},expected_output:="hello"']
+    paths = Paths([tmp_path / "a.jsonl"])
+    mapping, _ = choose_mapping(paths, (), Settings(), texts=texts, saved=None, joins=())
+    answered, *failed = Source(tmp_path / "a.jsonl", Settings(), mapping)
+    assert answered.fault is None
+    assert [line.fault.message.rpartition("answer: ")[2] for line in failed if line.fault] == [
+        "batch_expired: the window is over",
+        "invalid: too long",
+    ]
+
+
 def test_a_result_of_promptfoo_without_an_output_is_an_error_and_one_with_an_empty_output_is_not(
     tmp_path: Path,
 ) -> None:
