@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support.cases import results_by_id, sleepy_cases, true_false_cases
 from support.waiting import eventually
-from support.workers import environment
+from support.workers import BY_MODULE, environment
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
@@ -63,13 +64,22 @@ def test_workers_whose_clocks_are_off_expire_nothing_and_stay_listed(
     started = [start_worker(own_server.url, 1, sweep_seconds=0.2)]
     for offset in (HOUR, -HOUR):
         with_clock_off_by(offset)
-        started.append(start_worker(own_server.url, 1, sweep_seconds=0.2))
+        # Not forked from a process with the right clock.
+        wrong = start_worker(own_server.url, 1, command=BY_MODULE, sweep_seconds=0.2)
+        assert datetime.fromisoformat(
+            wrong.log[: len("2026-01-01 00:00:00")]
+        ).timestamp() == pytest.approx(time.time() + offset, abs=60)
+        started.append(wrong)
     pids = {worker.pid for worker in started}
     settings = Settings.model_validate({"batch_expiry_seconds": EXPIRY_SECONDS})
     with RedisClient(own_server.url, settings=settings) as client:
         batch = client.submit(sleepy_cases(JOBS, 0.05))
-        while not batch.status().status.final:
+
+        def has_ended() -> bool:
             assert {info.pid for info in client.workers()} == pids
+            return batch.status().status.final
+
+        eventually(has_ended, 60, "the batch's end")
         assert batch.status().status == BatchStatus.COMPLETED
         assert len(results_by_id(batch)) == JOBS
         for wrong in started[1:]:
