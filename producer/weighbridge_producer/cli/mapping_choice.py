@@ -163,9 +163,10 @@ def _added_to(found: Recognised | None) -> FieldMapping | None:
         fields = ",".join(
             f"{name}={path}" for name, path in (found.proposal.fields | missing).items()
         )
+        hints = (f"from its columns, add --map {shlex.quote(fields)}", found.proposal.caution)
         raise MappingError(
             "the mapping does not say what the custom_id of a case is",
-            f"from its columns, add --map {shlex.quote(fields)}",
+            "\n  ".join(filter(None, hints)),
         )
     return found.mapping if found else None
 

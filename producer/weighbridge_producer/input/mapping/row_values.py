@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -16,6 +16,7 @@ KEY = "@key"  #: a path that means the key under which a row stands in a JSON do
 ENTRY = "@entry"  #: a path that means the number of an entry in its row's list, from 1
 FILE = "@file"  #: a path that means the name of the row's file within the input
 ADDED = frozenset({KEY, FILE})  #: paths of values that are added to a row only if they are used
+EACH_ENTRY = "*"  #: a part of a path that means each entry of a list
 MISSING: Final = object()  #: the value of a path that does not exist in a row
 
 _INDEX = re.compile(r"0|-?[1-9][0-9]{0,8}")  #: negative ones count from the end of a list
@@ -39,7 +40,7 @@ class Value(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A column, a dotted path or a JSON Pointer (RFC 6901) into a row."""
+    """A column, a dotted path or a JSON Pointer (RFC 6901) into a row; `*` in it means each entry of a list."""
 
     text: str
     parts: tuple[str, ...] = field(init=False)
@@ -53,9 +54,10 @@ class Path:
 
     @property
     def name(self) -> str:
-        """The last part that is not an index, used as the default name of the value; `gpt-4.1` is one part."""
+        """The last part that is no index and no `*`, used as the default name of the value; `gpt-4.1` is one part."""
         parts = self.parts if self.text.startswith("/") else _NAME_END.split(self.text)
-        return next((part for part in reversed(parts) if not _INDEXES.fullmatch(part)), self.text)
+        names = (part for part in reversed(parts) if not _INDEXES.fullmatch(part))
+        return next((name for name in names if name != EACH_ENTRY), self.text)
 
     def __str__(self) -> str:
         """Return the path as it is written."""
@@ -67,12 +69,7 @@ class Path:
             return row[self.text]
         if self.text == ROW_NUMBER:
             return number
-        value: Any = row
-        for part in self.parts:
-            value = _step(value, part)
-            if value is MISSING:
-                break
-        return value
+        return _at(row, self.parts)
 
     def paths(self) -> Iterable[Path]:
         """Return the path itself."""
@@ -196,8 +193,23 @@ def json_within(value: Any) -> Any:
     return value
 
 
+def _at(value: Any, parts: Sequence[str]) -> Any:
+    """Return what is at the parts of a path: of each entry of a list, a list of what those have that have something."""
+    for place, part in enumerate(parts, 1):
+        value = json_within(value)
+        if part == EACH_ENTRY and isinstance(value, list):
+            rest = parts[place:]
+            found = [each for entry in value if (each := _at(entry, rest)) is not MISSING]
+            nested = EACH_ENTRY in rest
+            found = [each for inner in found for each in inner] if nested else found
+            return found if found or not value else MISSING
+        value = _step(value, part)
+        if value is MISSING:
+            break
+    return value
+
+
 def _step(value: Any, part: str) -> Any:
-    value = json_within(value)
     if isinstance(value, Mapping):
         return value.get(part, MISSING)
     if isinstance(value, list) and _INDEX.fullmatch(part) and -len(value) <= int(part) < len(value):

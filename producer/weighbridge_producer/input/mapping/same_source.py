@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from weighbridge_producer.input.mapping.choices import Choice, Letter
 from weighbridge_producer.input.mapping.conversations import TEXTS, LastAnswer
 from weighbridge_producer.input.mapping.json_cells import JsonCell
-from weighbridge_producer.input.mapping.row_values import Constant, FirstOf, Path, Template
+from weighbridge_producer.input.mapping.row_values import (
+    EACH_ENTRY,
+    Constant,
+    FirstOf,
+    Path,
+    Template,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +80,14 @@ def _places_of_template(value: Template) -> set[_Place]:
 
 
 def _are_same(one: _Place, other: _Place) -> bool:
-    return one == other or _is_within(one, other) or _is_within(other, one)
+    are_equal = len(one) == len(other) and all(map(_may_be_same, one, other))
+    return are_equal or _is_within(one, other) or _is_within(other, one)
+
+
+def _may_be_same(one: str, other: str) -> bool:
+    """Return whether two keys are the same, or one is each entry of a list and the other the index of one."""
+    keys = {one, other}
+    return one == other or (EACH_ENTRY in keys and max(keys).lstrip("-").isdecimal())
 
 
 def _is_within(place: _Place, around: _Place) -> bool:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.mapping.list_entries import EACH
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
-from weighbridge_producer.input.mapping.row_values import ROW_NUMBER, Path, Template, Value
+from weighbridge_producer.input.mapping.row_values import (
+    EACH_ENTRY,
+    ROW_NUMBER,
+    Path,
+    Template,
+    Value,
+)
 from weighbridge_producer.input.proposals.agreeing_columns import agreeing_column
 from weighbridge_producer.input.proposals.boolean_columns import (
     boolean_columns,
@@ -196,7 +202,7 @@ class _Draft:
         """Return the proposal; `paths` are all in the first rows."""
         unused = self._unused_id()
         notes = [unused.note] if unused else []
-        notes += [*self.notes, *self._notes_on_several()]
+        notes += [*self.notes, *self._notes_on_several(accepts_several=accepts_several)]
         if self.answers and accepts_several:
             self.taken[_EXPECTED] = self.answers
         missing = tuple(name for name in self.needed if name not in self.taken)
@@ -222,7 +228,7 @@ class _Draft:
         free = {path: self.own[path] for path in self.own if path not in self.taken.values()}
         return unused_id(free, len(self.rows))
 
-    def _notes_on_several(self) -> list[str]:
+    def _notes_on_several(self, *, accepts_several: bool) -> list[str]:
         """Return what is said of cells with JSON, and of several answers of which only the first is taken."""
         notes = []
         if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
@@ -241,9 +247,11 @@ class _Draft:
         if self.further:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
         if not self.has_several and (several := list_of_several(expected, self.rows)):
+            how = how_to_keep_correct(several, self.rows)
+            if accepts_several and not how:
+                how = f"; to accept each entry, map {_EXPECTED}={several}.{EACH_ENTRY}{expected[len(several) + 2 :]}"
             notes.append(
-                f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one"
-                f"{how_to_keep_correct(several, self.rows)}"
+                f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one{how}"
             )
         return notes
 

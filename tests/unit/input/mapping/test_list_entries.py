@@ -13,6 +13,7 @@ from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.joins import JoinSpec
+from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping_file import read_mapping
 from weighbridge_producer.input.source import Source
@@ -178,6 +179,22 @@ def test_a_row_with_lists_is_proposed_with_how_to_take_each_entry(tmp_path: Path
     with pytest.raises(MappingError) as then:
         chosen(tmp_path / "a.json", "@each=paragraphs.qas,expected_output:=1")
     assert "custom_id=paragraphs.qas.id" in str(then.value.hint)
+
+
+def test_each_answer_of_an_entry_is_accepted(tmp_path: Path) -> None:
+    answers = [{"text": "b"}, {"text": "a"}]
+    document = [{"title": "T", "qas": [{"id": "q1", "prediction": "a", "answers": answers}]}]
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document))
+    with pytest.raises(MappingError) as caught:
+        chosen(tmp_path / "a.json", "@each=qas")
+    suggested, caution = str(caught.value.hint).split("\n")
+    assert suggested.endswith("expected_output=qas.answers.0.text,agent_response=qas.prediction")
+    assert caution.endswith("to accept each entry, map expected_output=qas.answers.*.text")
+    text = "@each=qas,custom_id=qas.id,agent_response=qas.prediction,expected_output=qas.answers.*.text"
+    mapping = with_accepted_answers(parse_mapping([text]), GRADERS)
+    [case] = cases(*Source(tmp_path / "a.json", Settings(), mapping))
+    assert case["inputs"] == {"agent_response": "a", "expected_output": "b"}
+    assert case["graders"][0]["config"] == {"expected_any": ["a"]}
 
 
 def test_the_list_is_written_with_the_mapping_and_in_its_file(tmp_path: Path) -> None:

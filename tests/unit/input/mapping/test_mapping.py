@@ -19,6 +19,13 @@ ROW = {
     "topic": "geo",
     "weird/name": "slash",
     "nothing": None,
+    "none": [],
+    "tree": [
+        {"of": [{"n": 1, "of": ["a"]}, {"n": 2, "of": ["b"]}]},
+        {"of": '[{"n": 3, "of": ["c"]}]'},
+        {"of": []},
+        {},
+    ],
     "json": '{"text": "Lyon", "all": [1, {"x": 2}]}',
     "cut": '{"text": "Lyon"',
     "repr": """[{'text': "it's", 'ok': True, 'n': None}, {'text': 'a \\'b\\' \\xe9'}]""",
@@ -76,6 +83,13 @@ def test_paths_lead_to_the_fields_of_a_case() -> None:
         ("nothing|answer", "paris"),
         ("{topic}/{id}", "geo/7"),
         ("{output.tokens}", "[3,4]"),
+        ("output.tokens.*", [3, 4]),
+        ("/output/tokens/*", [3, 4]),
+        ("repr.*.text", ["it's", "a 'b' é"]),
+        ("repr.*.ok", [True]),
+        ("tree.*.of.*.of.*", ["a", "b", "c"]),
+        ("tree.*.of.0.n", [1, 3]),
+        ("none.*.of", []),
     ],
 )
 def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template(
@@ -103,7 +117,18 @@ def test_templates_may_be_alternatives_of_an_input(path: str, value: str) -> Non
 
 @pytest.mark.parametrize(
     "path",
-    ["gone", "output.gone", "output.tokens.2", "output.tokens.-3", "topic.x", "cut.text", "{gone}"],
+    [
+        "gone",
+        "output.gone",
+        "output.tokens.2",
+        "output.tokens.-3",
+        "output.*",
+        "output.tokens.*.x",
+        "tree.*.gone",
+        "topic.x",
+        "cut.text",
+        "{gone}",
+    ],
 )
 def test_what_the_row_does_not_have_is_left_out(path: str) -> None:
     assert case(f"custom_id=id,x={path},y=topic")["inputs"] == {"y": "geo"}
@@ -134,6 +159,8 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
         ("meta.topic", "topic"),
         ("tags.0", "tags"),
         ("grid.0.-1", "grid"),
+        ("tags.*", "tags"),
+        ("spans.*.name", "name"),
         ("/a.b/c.d", "c.d"),
     ],
 )
@@ -197,6 +224,8 @@ def test_a_path_that_leads_nowhere_is_told_with_the_column_it_may_have_meant() -
         ("{out}", "out"),
         ("json(out)|out", "out"),
         ("json(out)", "json(/out)"),
+        ("out.0.text", "out.*.text"),
+        ("out.-1", "json(out.*)"),
         ("last_answer(messages)", "messages.-1.content"),
         ("choices[answer]", "gold|choices[/answer]"),
         ("letter(choices[answer])", "letter(choices[ answer ])"),
@@ -212,6 +241,8 @@ def test_answers_that_can_be_read_from_one_place_are_refused(answer: str, expect
     ("answer", "expected"),
     [
         ("out", "out.text"),
+        ("out.0.text", "gold.*.text"),
+        ("out.x", "out.*"),
         ("out|text", "gold|label"),
         ("choices[answer]", "choices[gold]"),
         ("letter(choices[answer])", "choices[answer]"),

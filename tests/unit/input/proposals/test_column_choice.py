@@ -409,6 +409,16 @@ def test_entries_with_a_boolean_for_the_correct_one_are_kept_by_it(
     assert ("jq" in found.caution) == bool(said)
 
 
+def test_of_several_entries_without_a_mark_it_is_said_how_to_accept_each() -> None:
+    gold = {"answers": [{"at": 1, "text": {"en": "Paris"}}, {"at": 2, "text": {"en": "the Paris"}}]}
+    rows = [{"id": f"q{n}", "gold": gold, "predicted_text": "x"} for n in range(2)]
+    found = propose(rows, NEEDED, accepts_several=True)
+    assert found.fields["expected_output"] == "gold.answers.0.text.en"
+    each = "; to accept each entry, map expected_output=gold.answers.*.text.en"
+    assert found.caution.endswith(f"even if another is the correct one{each}")
+    assert each not in propose(rows, NEEDED).caution
+
+
 def test_a_column_that_may_be_the_answer_too_is_not_proposed_as_the_expected_one() -> None:
     answers = ["Paris", "Lima", "Kyoto", "Nairobi"]
     rows = [
