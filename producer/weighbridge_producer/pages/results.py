@@ -14,6 +14,7 @@ from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.addresses import batch_at
+from weighbridge_producer.pages.batch_order import Heading
 from weighbridge_producer.pages.case_table import LABELS_SHOWN, by_case, case_table, read_cases
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.pages.results_query import ResultsQuery
@@ -97,6 +98,7 @@ def results(
         pages=_pages(batch_id, query, found),
         order=query.order,
         orders=_ORDERS,
+        headings=_headings(batch_id, query),
         here=query.address(batch_id, page=query.page if query.page > 1 else ""),
         choices=_choices(summary),
         downloads=[
@@ -104,6 +106,17 @@ def results(
             for name, form in _DOWNLOADS
         ],
     )
+
+
+def _headings(batch_id: str, query: ResultsQuery) -> dict[CaseOrder, Heading]:
+    """Return the links by which the table is sorted."""
+    return {
+        order: Heading(
+            query.address(batch_id, order="" if order is CaseOrder.FAILURES else order),
+            "ascending" if order is query.order else "",
+        )
+        for order in _ORDERS
+    }
 
 
 def _found(

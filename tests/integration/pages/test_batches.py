@@ -17,8 +17,10 @@ from support.http import HttpServer
 from support.pages import Page
 from weighbridge.store import BatchOptions
 from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_producer.pages import batches as pages_of_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from support.workers import WorkerProcess
@@ -130,6 +132,79 @@ def test_batches_are_found_by_a_part_of_their_name_or_id(own_server: EmbeddedSer
         assert sorted(found) == sorted(nights)
         assert listed(f"/?text={made[7][-12:]}") == ["night 7"]
         assert listed("/?text=%3Cb%3E") == []
+
+
+@pytest.fixture
+def rated(own_server: EmbeddedServer) -> Iterator[HttpServer]:
+    """A service with batches `a` to `c`, of which the last has the most jobs and the first fails most, and one without jobs."""
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        for name, answers in (("b", "yy"), ("a", "ynn"), ("none", ""), ("c", "yyyn")):
+            batch = client.open(name, ["true-false"])
+            cases = [case(f"{n}", {"y": "yes", "n": "no"}[each]) for n, each in enumerate(answers)]
+            if cases:
+                client.submit(cases, graders=["true-false"], resume=batch.id)
+                grade_open_chunks(client.store, batch.id)
+        yield service
+
+
+def names_of_batches(page: Page) -> list[str]:
+    return [cell.one("a").text for cell in page.root.all("td", class_="of-batch")]
+
+
+def heading(page: Page, name: str) -> tuple[str, str]:
+    """Return the link of a column's heading, and the direction in which it says that the table is sorted."""
+    [found] = [each for each in page.root.all("th") if each.text == name]
+    return found.one("a").attributes["href"], found.attributes.get("aria-sort", "")
+
+
+ORDERS = {
+    "Batch": (["a", "b", "c", "none"], ["none", "c", "b", "a"]),
+    "Pass rate": (["a", "c", "b", "none"], ["b", "c", "a", "none"]),
+    "Failed": (["a", "c", "none", "b"], ["none", "b", "c", "a"]),
+    "Jobs": (["c", "a", "b", "none"], ["none", "b", "a", "c"]),
+    "Created": (["b", "a", "none", "c"], ["c", "none", "a", "b"]),
+}
+
+
+def test_a_heading_sorts_the_list_and_then_the_other_way(rated: HttpServer) -> None:
+    first = get(rated, "/")
+    assert heading(first, "Created")[1] == "descending"
+    for column, (names, reverse) in ORDERS.items():
+        page, seen = first, []
+        for expected in (names, reverse, names):
+            page = get(rated, heading(page, column)[0])
+            assert names_of_batches(page) == expected
+            seen.append(heading(page, column)[1])
+        assert {*seen} == {"ascending", "descending"}
+        assert seen[0] == seen[2]
+
+
+def test_a_sorted_list_is_searched_and_paged_and_says_if_only_the_newest_are_sorted(
+    rated: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages_of_batches, "_PER_PAGE", 2)
+    page = get(rated, "/?order=-jobs")
+    assert names_of_batches(page) == ["c", "a"]
+    [following] = [link for link in page.root.all("a") if link.text == "Next"]
+    page = get(rated, following.attributes["href"])
+    assert names_of_batches(page) == ["b", "none"]
+    assert "sorted" not in page.root.text
+    [before] = [link for link in page.root.all("a") if link.text == "Previous"]
+    assert before.attributes["href"] == "/?order=-jobs"
+    page = get(rated, "/?order=-jobs&text=NONE")
+    assert names_of_batches(page) == ["none"]
+    assert page.root.one("input", name="order").attributes["value"] == "-jobs"
+    assert [link.attributes["href"] for link in page.root.all("a") if link.text == "Clear"] == [
+        "/?order=-jobs"
+    ]
+    assert heading(page, "Batch")[0].startswith("/?text=NONE&order=name")
+    monkeypatch.setattr(pages_of_batches, "_SORTED_BATCHES", 2)
+    monkeypatch.setattr(pages_of_batches, "_SEARCHED_AT_ONCE", 2)
+    page = get(rated, "/?order=name")
+    assert names_of_batches(page) == ["c", "none"]
+    assert "Only the newest 2 batches are sorted." in page.root.text
+    assert get(rated, "/?order=evil", 422).root.all("table") == []
 
 
 def test_the_pass_rates_of_a_source_are_drawn_and_lead_to_its_batches(

@@ -98,6 +98,21 @@ def test_failures_come_first_unless_another_order_is_asked_for(
     assert by_score[:3] == ["shop-unknown-7", "shop-pingpong-5", "shop-stuck-4"]
 
 
+def test_a_heading_leads_to_the_order_by_its_column_and_says_if_it_is_the_present_one(
+    service: HttpServer, shop: Batch
+) -> None:
+    page = get(service, f"/batches/{shop.id}/results?text=shop&order=input")
+    for heading, named_after in (("Case", "input"), ("Why", "")):
+        [cell] = [each for each in page.root.all("th") if each.text == heading]
+        order = "&order=input" if named_after else ""
+        where = cell.one("a").attributes["href"]
+        assert where == f"/batches/{shop.id}/results?text=shop{order}"
+        assert cell.attributes.get("aria-sort") == ("ascending" if named_after else None)
+    assert [each.text for each in page.root.all("th") if not each.all("a")] == [
+        each.label for each in shop.summary() if each.label
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [

@@ -1,5 +1,9 @@
 """Pass rates over time, a line for each source."""
 
+from datetime import datetime
+
+import pytest
+
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import Counts
 from weighbridge_producer.pages.rate_history import HEIGHT, WIDTH, rate_histories
@@ -23,6 +27,28 @@ def test_the_batches_of_a_source_stand_in_the_order_of_time():
     heights = [point.y for point in history.points]
     assert heights == sorted(heights)
     assert all(0 <= point.x <= WIDTH and 0 <= point.y <= HEIGHT for point in history.points)
+
+
+def moments(*texts):
+    return [batch("a", datetime.fromisoformat(f"{text}+00:00").timestamp(), 1, 1) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("batches", "ticks"),
+    [
+        (("2026-11-02T23:59", "2026-11-03T00:01"), ["2 Nov", "3 Nov"]),
+        (("2025-12-31", "2026-01-01"), ["31 Dec 2025", "1 Jan 2026"]),
+        (("2026-11-02T09:00", "2026-11-02T17:30"), ["2 Nov, 09:00", "17:30"]),
+        ([f"2026-11-0{day}" for day in range(1, 6)], ["1 Nov", "5 Nov", "3 Nov"]),
+        ([f"2026-11-0{day}" for day in (1, 1, 1, 1, 2)], ["1 Nov", "2 Nov"]),
+        ([f"2026-11-0{day}" for day in range(1, 5)], ["1 Nov", "4 Nov"]),
+    ],
+)
+def test_the_axis_has_the_dates_of_a_few_batches_in_utc(batches, ticks):
+    [history] = rate_histories(moments(*batches))
+    assert [tick.text for tick in history.ticks] == ticks
+    ends = {"start": 0, "middle": len(batches) // 2, "end": -1}
+    assert all(tick.x == history.points[ends[tick.anchor]].x for tick in history.ticks)
 
 
 def test_what_is_running_has_no_name_or_was_not_judged_is_left_out():
