@@ -22,6 +22,7 @@ sys.path.append(
 
 from support.browser import DESK, PHONE, chromium, visited, watched  # noqa: E402
 from support.examples import MIXED, SHOP_AGENT, TRACE_GRADERS  # noqa: E402
+from support.preloaded import fork_server  # noqa: E402
 from support.served import Served  # noqa: E402
 
 if TYPE_CHECKING:
@@ -68,9 +69,10 @@ PICTURES: dict[str, tuple[Callable[[Page, str], None], int, int]] = {
 def main() -> None:
     """Take all screenshots."""
     with (
+        fork_server(),
         tempfile.TemporaryDirectory() as folder,
         Served(Path(folder), plugins=None) as served,
-        chromium() as browser,
+        chromium(draws=True) as browser,
     ):
         batch = served.graded(SHOP_AGENT.read_bytes(), *TRACE_GRADERS, source=SHOP_AGENT.name)
         for name, (show, at_desk, on_phone) in PICTURES.items():

@@ -77,8 +77,8 @@ class NoChromiumError(Exception):
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start a Chromium; raises NoChromiumError."""
+def chromium(*, draws: bool = False) -> Iterator[Browser]:
+    """Start a Chromium, for pictures one that `draws` whole pages; raises NoChromiumError."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=_TIMEOUT_MILLISECONDS)
@@ -88,7 +88,9 @@ def chromium() -> Iterator[Browser]:
             raise NoChromiumError
         # Chromium's sandbox does not work for root, which is usual in containers.
         as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=path, args=[*as_root, *_FEWER])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[*as_root, *(() if draws else _FEWER)]
+        )
         yield browser
         browser.close()
 
