@@ -9,10 +9,12 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 import uvloop
 
 from support.preloaded import sandbox_command
+from support.waiting import eventually
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.sandbox.pool import Sandbox, SandboxLimitError
@@ -46,6 +48,10 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[InSandbox]:
         sandbox.command = sandbox_command()
         yield lambda story: runner.run(story(sandbox))
         runner.run(sandbox.close())
+
+
+def await_end_of(pid: int) -> None:
+    eventually(lambda: not psutil.pid_exists(pid), 5, "the process's end")
 
 
 def test_a_process_is_a_new_python_with_the_limits_of_a_job() -> None:
@@ -131,6 +137,7 @@ def test_work_that_no_signal_interrupts_is_killed_at_the_deadline(
         with pytest.raises(SandboxLimitError) as limit:
             await sandbox.run(DEAF)
         assert limit.value.code == ErrorCode.TIMEOUT
+        await_end_of(before)
         assert await sandbox.run(os.getpid) != before
 
     in_sandbox(story)
@@ -199,7 +206,8 @@ def test_work_that_nobody_waits_for_any_more_ends(in_sandbox: InSandbox) -> None
         before = await sandbox.run(os.getpid)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await sandbox.run(time.sleep, 60)
+                await sandbox.run(DEAF)
+        await_end_of(before)
         assert await sandbox.run(os.getpid) != before
 
     in_sandbox(story)
