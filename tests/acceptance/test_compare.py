@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
+from support.markdown import unpadded
 from support.result_lines import case, graded
 from weighbridge.jobs.grader_spec import GraderSpec
 
@@ -85,7 +86,7 @@ def test_a_summary_for_a_pull_request_has_rates_gates_and_what_regressed(
         "compare", *runs, "-o", "summary.md", "--max-regressions", "0", "--by", "metadata.topic"
     )
     assert ended.status == 100
-    text = (tmp_path / "summary.md").read_text()
+    text = unpadded((tmp_path / "summary.md").read_text())
     assert text.startswith(
         "## Weighbridge: `a.jsonl` → `b.jsonl`\n\n20 results in both, 10 unchanged,"
     )
@@ -295,7 +296,7 @@ def test_a_field_that_no_result_has_is_told_by_each_command(cli, tmp_path: Path)
     assert (compared.status, compared.err.splitlines()) == (0, told)
     fields = ("--by", "metadata.topic", "--by", "metadata.lang.code")
     cli("compare", "a.jsonl", "a.jsonl", *fields, "-o", "a.md")
-    assert "| · `metadata.topic t` |" in (tmp_path / "a.md").read_text()
+    assert "| · `metadata.topic t` |" in unpadded((tmp_path / "a.md").read_text())
     gated = cli("results", "a.jsonl", "--min-pass-rate", "metadata.topik:t=0.5")
     assert gated.status == 1
     assert (

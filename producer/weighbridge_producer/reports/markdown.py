@@ -7,6 +7,8 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import percent, pluralize, revealed, shorten
 from weighbridge_producer.gating.listed_gates import listed_gates
@@ -25,6 +27,7 @@ CAUSES_SHOWN = 10
 _LABELS_SHOWN = 50
 _CHANGES_SHOWN = 50
 _CELL_CHARACTERS = 200
+_ALIGNED_CHARACTERS = 40  #: of a cell that makes its column wider
 _RATES = ("pass rate", *RATED)
 _FENCES = re.compile("`+")
 
@@ -48,10 +51,28 @@ def code(text: str, most: int = _CELL_CHARACTERS) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: Iterable[str] = ()) -> str:
-    """Return a table, the columns named in `right` aligned to the right."""
+    """Return a table, the columns named in `right` aligned to the right; columns are aligned in the text too.
+
+    Cells longer than 40 characters make no column wider, so that the other lines stay short.
+    """
     names, numbers = list(head), set(right)
-    lines = [names, ["---:" if name in numbers else "---" for name in names], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = [names, *map(list, rows)]
+    longest = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(len("---:"), min(width, _ALIGNED_CHARACTERS)) for width in longest]
+    if longest[-1] > _ALIGNED_CHARACTERS:
+        widths[-1] = len("---")
+    rules = [
+        f"{'-' * (width - 1)}{':' if name in numbers else '-'}"
+        for name, width in zip(names, widths, strict=True)
+    ]
+    are_right = [name in numbers for name in names]
+    padded = [map(_padded, line, widths, are_right) for line in (names, rules, *lines[1:])]
+    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
+
+
+def _padded(cell: str, width: int, is_right: bool) -> str:
+    space = " " * (width - cell_len(cell))
+    return space + cell if is_right else cell + space
 
 
 def _head(report: Report, found: Survey) -> str:

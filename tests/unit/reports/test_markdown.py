@@ -2,11 +2,12 @@
 
 import orjson
 
+from support.markdown import unpadded
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge_producer.gating.gates import FAILED, GateResult
 from weighbridge_producer.gating.slices import Slice, summary_of
 from weighbridge_producer.reports.forms import FORMS
-from weighbridge_producer.reports.markdown import code
+from weighbridge_producer.reports.markdown import code, table
 from weighbridge_producer.reports.report import Report
 
 
@@ -17,7 +18,7 @@ def summary(tmp_path, *answers, **options):
     ]
     path = tmp_path / "results.jsonl"
     path.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), ["string-match"])))
-    return b"".join(FORMS["md"].blocks(Report(path, "cases.jsonl", **options))).decode()
+    return unpadded(b"".join(FORMS["md"].blocks(Report(path, "cases.jsonl", **options))).decode())
 
 
 def test_it_has_the_rates_and_the_commonest_causes_with_examples(tmp_path):
@@ -51,7 +52,7 @@ def test_of_a_gate_for_many_values_the_unmet_are_listed_first(tmp_path):
     assert "1 job, 2 gates not met" in text
     rows = [line for line in text.splitlines() if name in line]
     assert [row.startswith("| ❌ not met") for row in rows] == [True] * 2 + [False] * 19
-    assert rows[-1] == f"|  | `{name}` |  | and 80 more, all met |"
+    assert rows[-1] == f"| | `{name}` | | and 80 more, all met |"
 
 
 def test_it_has_a_table_of_rates_for_each_field_that_is_asked_for(tmp_path):
@@ -67,11 +68,27 @@ def test_it_has_a_table_of_rates_for_each_field_that_is_asked_for(tmp_path):
     )
     assert first.strip().splitlines()[2:] == [
         "| `a\\|b` | `string-match` | 25.0% | 1 / 4 | 3 | 0 | 0 |",
-        "| `none` | `string-match` |  | 0 / 0 | 0 | 0 | 2 |",
+        "| `none` | `string-match` | | 0 / 0 | 0 | 0 | 2 |",
     ]
     # A hundred percent means all.
     assert "| `en` | `string-match` | 99.9% | 9,999 / 10,000 | 1 | 0 | 0 |" in second
     assert "| `de` | `string-match` | 100.0% | 4 / 4 | 0 | 0 | 0 |" in second
+
+
+def test_the_columns_of_a_table_are_aligned_in_the_text_but_for_long_cells():
+    assert table(("name", "n", "why"), (("東京", "1,000", "x"), ("a", "2", "y")), right=["n"]) == (
+        "| name |     n | why  |\n"
+        "| ---- | ----: | ---- |\n"
+        "| 東京 | 1,000 | x    |\n"
+        "| a    |     2 | y    |"
+    )
+    long = "x" * 50
+    assert table(("a", "b"), ((long, long), ("y", "z"))).splitlines() == [
+        f"| a{' ' * 39} | b   |",
+        f"| {'-' * 40} | --- |",
+        f"| {long} | {long} |",
+        f"| y{' ' * 39} | z   |",
+    ]
 
 
 def test_no_text_of_a_case_is_markup_and_every_row_is_one_line(tmp_path):

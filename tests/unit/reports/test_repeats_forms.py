@@ -13,6 +13,7 @@ from google.protobuf import json_format
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from pyarrow import parquet
 
+from support.markdown import unpadded
 from support.pages import Page
 from support.result_lines import case, graded
 from weighbridge_producer.comparison.regression_gates import RegressionGates
@@ -77,7 +78,7 @@ def test_a_line_and_a_row_are_a_case_of_a_run(written: RepeatsData) -> None:
 
 
 def test_the_summary_has_the_estimates_and_the_flaky_cases(written: RepeatsData) -> None:
-    text = made(written, "md").decode()
+    text = unpadded(made(written, "md").decode())
     assert "## Weighbridge: `monday → tuesday`" in text
     assert "| `monday` | 3 | 50.0%" in text
     assert "| `monday` | `<b>b</b>` | 1 of 2 |" in text
@@ -94,7 +95,7 @@ def test_the_page_has_the_same_without_scripts(written: RepeatsData) -> None:
 
 def test_the_summaries_count_lost_and_unjudged_repeats(tmp_path: Path) -> None:
     written = data_of(tmp_path, ("monday", {"a": "+--", "b": "+"}), ("tuesday", {"a": "+??"}))
-    text = made(written, "md").decode()
+    text = unpadded(made(written, "md").decode())
     assert "| flaky | ungradable | errored |" in text
     assert "| 0 | 2 | 0 |" in text
     assert "| 3 in 2 cases |" in text
