@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge_producer.cli.show import RATE_COLUMNS, cell, err, out, rates, shown, table
+from weighbridge_producer.gating.fields import plain_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,8 @@ def print_slice_notes(slices: SliceTally, mapping: FieldMapping | None = None) -
     if mapping is None or mapping.takes_rest or mapping.entries:
         return
     sources = {str(value): name for name, value in mapping.metadata.items()}
-    for column in [name.partition(".")[2] for name in slices.absent]:
+    unknown = [name for name in slices.absent if plain_name(name) not in slices.present]
+    for column in [name.partition(".")[2] for name in unknown]:
         root = column.partition(".")[0]
         if column in sources:
             hint = f"column {column!r} is copied as {sources[column]!r}; to keep its name, map metadata.{column}={column}"

@@ -248,7 +248,8 @@ def compare_runs(
                 on_change(runs[number], Pair(*pair))
     for run, tally in zip(others, tallies, strict=True):
         if tally.after_slices.absent:
-            tally.after_slices.present = reference.field_names() | run.field_names()
+            for side in (reference, run):
+                side.note_fields(tally.after_slices.present)
     return [Comparison(reference, run, tally) for run, tally in zip(others, tallies, strict=True)]
 
 

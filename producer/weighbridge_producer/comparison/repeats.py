@@ -70,16 +70,16 @@ class RepeatKey:
         return (self.path,) if self.path else ()
 
     def is_in(self, entry: Entry) -> bool:
-        """Return whether a result has the metadata field, or the separator in its custom_id, whichever the key is."""
+        """Return whether a result has a value of the metadata field, or the separator in its custom_id, whichever the key is."""
         if self.path:
-            return field_name(self.path) in entry.fields
+            return bool(entry.fields.get(field_name(self.path)))
         return self.separator in (entry.custom_id or "")
 
     def of(self, entry: Entry) -> str:
-        """Return the case of a result; a result without the field is a separate case."""
+        """Return the case of a result; a result without a value of the field is a separate case."""
         custom_id = entry.custom_id or ""
         if self.path:
-            return entry.fields.get(field_name(self.path), custom_id)
+            return entry.fields.get(field_name(self.path)) or custom_id
         before, found, _ = custom_id.rpartition(self.separator) if self.separator else ("", "", "")
         return before if found else custom_id
 
@@ -271,7 +271,7 @@ def compare_repeats(
     `on_case` is called with each case of each run, in the order of the first run's input and then of the others'.
 
     Memory grows with the number of labels and of distinct repeat counts, not with the results. Raises InvalidFilterError
-    if no result of a run has the metadata field, or the separator, that is the key.
+    if no result of a run has a value of the metadata field, or the separator, that is the key.
     """
     labels: dict[str, RepeatedLabel] = {}
     with Partitions() as partitions, InputOrder() as cases:
@@ -318,7 +318,7 @@ def _in_each_run(
 
 
 def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
-    """Return the error for a field or separator that no result has; it names what the first results have."""
+    """Return the error for a field that no result has a value of, or a separator that none has; it names what the first results have."""
     if not key.path:
         custom_id = next((entry.custom_id or "" for entry in run.entries()), "")
         return InvalidFilterError(
@@ -327,12 +327,14 @@ def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
             " repeats have one id; or metadata.FIELD",
         )
     name = field_name(key.path)
-    present = run.field_names()
+    present: dict[str, bool] = {}
+    run.note_fields(present)
     fields = ", ".join(sorted(present)[:_FIELDS_NAMED])
     has = f"; the fields of its metadata: {fields}" if fields else "; it has no metadata"
+    value = "a value of " if name in present else ""
+    meant = "" if name in present else did_you_mean(closest(name, sorted(present)))
     return InvalidFilterError(
-        f"no result of {run.name} has {name}, which its repeats should have in common"
-        f"{did_you_mean(closest(name, sorted(present)))}",
+        f"no result of {run.name} has {value}{name}, which its repeats should have in common{meant}",
         f"name a metadata field of the results, or custom_id:SEPARATOR{has}",
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from weighbridge.errors import InputError
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
+from weighbridge_producer.gating.fields import note_fields
 from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ class Run:
             else:
                 yield entry
 
-    def field_names(self) -> set[str]:
-        """Return the metadata fields of the first results, for a message about a field that no result has."""
+    def note_fields(self, present: dict[str, bool]) -> None:
+        """Add the metadata fields of the first results, for a message about a field that no result has a value of."""
         counted = self.results, self.unnamed  # reading a baseline resets these
-        names = {name for entry in islice(self.read(None), _LOOKED_AT) for name in entry.fields}
+        for entry in islice(self.read(None), _LOOKED_AT):
+            note_fields(present, entry.fields)
         self.results, self.unnamed = counted
-        return names
 
     def as_dict(self) -> dict[str, Any]:
         """Return the run's description in its JSON form."""

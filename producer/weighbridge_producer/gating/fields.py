@@ -53,7 +53,7 @@ def field_name(path: FieldPath) -> str:
 
 
 def all_leaves(metadata: Any) -> Leaves:
-    """Return the values of the first fields of a case's metadata."""
+    """Return the values of the first fields of a case's metadata; null and an empty list as an empty text."""
     return dict(islice(_leaves(metadata, (), _LEAVES_LIMIT), _LEAVES_LIMIT))
 
 
@@ -122,9 +122,22 @@ def compact_list(value: str) -> str:
     return value if entries is None else msgspec.json.encode(entries).decode()
 
 
-def absence(name: str, present: Iterable[str]) -> str:
-    """Return a sentence about a field that no result has, by the names of the fields that results have."""
+def note_fields(present: dict[str, bool], leaves: Leaves) -> None:
+    """Add the names of a case's fields, each with whether any of its values so far is not empty."""
+    for name, text in leaves.items():
+        present[name] = bool(text) or present.get(name, False)
+
+
+def plain_name(name: str) -> str:
+    """Return the name of the list of whose entries a name says that each counts, or else the name."""
+    return name.removesuffix(f".{EACH_ENTRY}")
+
+
+def absence(name: str, present: Mapping[str, bool]) -> str:
+    """Return a sentence about a field that no result has a value of, by the fields that results have."""
     known = sorted(present)
+    if plain_name(name) in present:
+        return f"{name} is empty in every result that has it"
     if inner := [each for each in known if each.startswith(f"{name}.")]:
         return f"{name} is an object; name a field in it: {', '.join(inner[:_NAMES_SHOWN])}"
     missing = f"no result has {name}"
@@ -139,8 +152,8 @@ def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]
     if isinstance(value, dict) and len(path) < _DEPTH_LIMIT:
         for name in list(value)[:most]:
             yield from _leaves(value[name], (*path, name), most)
-    elif (text := _text(value)) is not None and path:
-        yield field_name(path), text
+    elif path and not isinstance(value, dict):
+        yield field_name(path), _text(value) or ""
 
 
 def _present(values: Mapping[str, str | None]) -> Leaves:

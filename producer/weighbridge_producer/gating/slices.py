@@ -16,6 +16,8 @@ from weighbridge_producer.gating.fields import (
     all_leaves,
     field_name,
     list_in,
+    note_fields,
+    plain_name,
     value_at,
     values_in,
 )
@@ -72,8 +74,8 @@ class SliceTally:
         self._combinations = 0
         self._values: dict[str, set[str]] = {field_name(path): set() for path in self.by}
         self._looked_at = 0
-        #: Names of fields of the first results without a field of `by`.
-        self.present: set[str] = set()
+        #: Fields of the first results without a value of a field of `by`, and whether they have values.
+        self.present: dict[str, bool] = {}
 
     def add_lines(self, lines: bytes) -> None:
         """Count complete result lines."""
@@ -86,9 +88,9 @@ class SliceTally:
         """Count a result."""
         if self.by:
             values = {field_name(path): value_at(row.metadata, path) for path in self.by}
-            if None in values.values() and self._looked_at < _LOOKED_AT:
+            if not all(values.values()) and self._looked_at < _LOOKED_AT:
                 self._looked_at += 1
-                self.present.update(all_leaves(row.metadata))
+                note_fields(self.present, all_leaves(row.metadata))
             self.add(row.label, row.outcome, values, vacuous=row.cause == VACUOUS)
 
     def add(
@@ -125,11 +127,11 @@ class SliceTally:
         return {value: summary_of("", counts) for value, counts in found.items()}
 
     def is_absent(self, name: str) -> bool:
-        """Return whether there are jobs, and neither they nor the results looked at have the field."""
-        return self._values.get(name) == {MISSING} and name not in self.present
+        """Return whether there are jobs, and neither they nor the results looked at have a value of the field."""
+        return self._values.get(name) == {MISSING} and not self.present.get(plain_name(name))
 
     def notes(self) -> list[str]:
-        """Return a sentence about each field that no job has, or that is a list."""
+        """Return a sentence about each field that no job has a value of, or that is a list."""
         absences = [absence(name, self.present) for name in self.absent]
         return absences + [
             f"{name} is a list, and each list is one value; {name}.{EACH_ENTRY} counts each of its entries"
@@ -139,7 +141,7 @@ class SliceTally:
 
     @property
     def absent(self) -> list[str]:
-        """The names of the fields that no job has."""
+        """The names of the fields that no job has a value of."""
         return [name for name in self._values if self.is_absent(name)]
 
     def slices(self, most: int = SLICES_SHOWN) -> list[Slice]:

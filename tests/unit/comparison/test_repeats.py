@@ -68,6 +68,20 @@ def test_what_tells_repeats_apart_can_be_chosen(key: str, cases: int) -> None:
     assert repeats(results, key=RepeatKey.parse(key)).runs[0].cases.total() == cases
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_cases_whose_field_is_empty_are_not_repeats_of_each_other(empty) -> None:
+    key = RepeatKey.parse("metadata.question")
+    unnamed, named = (
+        rows({"a": "++"}, metadata={"question": empty}),
+        rows({"b": "+-"}, metadata={"question": "q"}),
+    )
+    assert repeats([*unnamed, *named], key=key).runs[0].cases == {(1, 1): 2, (2, 1): 1}
+    with pytest.raises(
+        InvalidFilterError, match=r"no result of run 0 has a value of metadata.question, which"
+    ):
+        repeats(unnamed, key=key)
+
+
 def test_results_of_one_id_in_one_file_are_repeats() -> None:
     [reliability] = repeats(
         [*graded([case("a")]), *graded([case("a", "Porto")])], key=RepeatKey.parse("custom_id")

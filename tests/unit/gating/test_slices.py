@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from support.result_lines import case, graded
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.comparison.compare import compare_runs
+from weighbridge_producer.comparison.runs import run_of_lines
 from weighbridge_producer.gating import slices as slices_module
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file, summary_of
@@ -93,6 +97,19 @@ def test_of_lists_that_are_whole_values_it_is_said_how_to_count_each_entry() -> 
     assert note.startswith("metadata.topic is a list")
     assert note.endswith("metadata.topic.* counts each of its entries")
     assert tally(rows[1:]).notes() == []
+
+
+@pytest.mark.parametrize("empty", ["", None, []])
+@pytest.mark.parametrize("name", ["metadata.gap", "metadata.gap.*"])
+def test_a_field_that_is_empty_in_every_result_is_not_told_as_missing(empty, name: str) -> None:
+    rows = graded(case(f"q{n}", metadata={"gap": empty, "topic": "t"}) for n in range(2))
+    path = parse_field(name)
+    made = tally([*rows, *graded([case("r", metadata={})])], path)
+    assert made.notes() == [f"{name} is empty in every result that has it"]
+    runs = [run_of_lines(side, rows) for side in "ab"]
+    [comparison] = compare_runs(runs, by=(path,))
+    assert comparison.after_slices.notes() == made.notes()
+    assert tally([*rows, *graded([case("r", metadata={"gap": "g"})])], path).notes() == []
 
 
 def test_names_with_dots_are_found_the_longest_first() -> None:

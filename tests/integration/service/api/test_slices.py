@@ -91,7 +91,7 @@ def test_of_a_field_of_lists_the_page_leads_to_their_entries(
 
 @pytest.mark.parametrize(
     ("by", "words"),
-    [("topic", "write metadata.FIELD"), ("metadata.nosuch", "has the field metadata.nosuch")],
+    [("topic", "write metadata.FIELD"), ("metadata.nosuch", "has a value of metadata.nosuch")],
 )
 def test_the_page_says_what_is_wrong_with_a_field(
     service: HttpServer, batch: str, by: str, words: str
@@ -105,7 +105,7 @@ def test_a_field_that_no_job_has_has_no_table(service: HttpServer, batch: str) -
         f"/batches/{batch}/slices?by=metadata.nosuch",
     ):
         root = shown(service, path).root
-        assert "No job that is counted has the field metadata.nosuch." in root.text
+        assert "No job that is counted has a value of metadata.nosuch." in root.text
         assert root.all("table") == []
 
 
