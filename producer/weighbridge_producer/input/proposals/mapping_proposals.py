@@ -35,7 +35,10 @@ from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST,
 from weighbridge_producer.input.proposals.named_columns import named_columns
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.proposals.proposed_ids import id_paths, unused_id
-from weighbridge_producer.input.proposals.trace_columns import trace_with_tools
+from weighbridge_producer.input.proposals.trace_columns import (
+    further_messages_note,
+    trace_with_tools,
+)
 from weighbridge_producer.input.proposals.value_guesses import (
     guessed_answers,
     guessed_id,
@@ -138,6 +141,8 @@ class _Draft:
     def take_tools_with_messages(self) -> None:
         """Take the definitions of tools that are in a column beside the messages of a trace, or say why not."""
         path = self.taken.get(_TRACE, "") if _TRACE in self.needed else ""
+        if note := further_messages_note(path, self.columns):
+            self.notes.append(note)
         self.trace = trace_with_tools(path, self.columns, self.rows) if path else None
         if self.trace and self.trace.value:
             self.taken[_TRACE] = str(self.trace.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _TOOLS = frozenset(map(normal, TOOL_FIELDS))  #: names of columns with definitions
 _KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`
 _ROWS_READ = 5
+_PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*").fullmatch  #: a key that jq takes as it is
 _CHECKS_TOOLS = "tool-schema"  #: the grader of calls
 
 
@@ -39,7 +41,7 @@ class TraceWithTools(NamedTuple):
 
 def trace_with_tools(path: str, columns: Columns, rows: Sequence[Row]) -> TraceWithTools | None:
     """Return how to take tool definitions that stand beside the messages at a path; None if there are none."""
-    tools = next((other for other in columns if _is_beside(path, other, columns)), None)
+    tools = next((other for other in columns if _has_definitions(path, other, columns)), None)
     are_messages = any(map(is_conversation, map(json_within, columns.get(path, ()))))
     if tools is None or not are_messages or IS_BRACE.search(path + tools):
         return None
@@ -52,6 +54,31 @@ def trace_with_tools(path: str, columns: Columns, rows: Sequence[Row]) -> TraceW
         f"trace: the tool definitions in {tools!r} are left out, because in some rows they or {path!r} are not JSON; write both"
         f" as JSON, [] for no tools, and map trace={forms[0]}",
     )
+
+
+def further_messages_note(path: str, columns: Columns) -> str:
+    """Return that a trace's messages go on in another column, as in `prompt` and `completion`; empty if they do not."""
+    if not _has_conversations(path, columns):
+        return ""
+    name = path.rpartition(".")[2]
+    others = [
+        other
+        for other in columns
+        if other != path and (_is_beside(path, other) or other.endswith(f".{name}"))
+    ]
+    further = next((other for other in others if _has_conversations(other, columns)), "")
+    if not further:
+        return ""
+    first, second = sorted((path, further), key=list(columns).index)
+    are_lists = all(isinstance(value, list) for value in (*columns[path], *columns[further]))
+    is_plain = are_lists and bool(_PLAIN(path) and _PLAIN(further))
+    command = f": jq -c '.messages = .{first} + .{second}' FILE > COPY" if is_plain else ""
+    return f"trace: the messages in {further!r} are left out; write both into one list{command}"
+
+
+def _has_conversations(path: str, columns: Columns) -> bool:
+    values = [value for value in map(json_within, columns.get(path, ())) if value]
+    return bool(values) and all(map(is_conversation, values))
 
 
 def left_out_tools_note(
@@ -69,10 +96,13 @@ def left_out_tools_note(
     )
 
 
-def _is_beside(path: str, other: str, columns: Columns) -> bool:
+def _is_beside(path: str, other: str) -> bool:
+    return path.rpartition(".")[0] == other.rpartition(".")[0]
+
+
+def _has_definitions(path: str, other: str, columns: Columns) -> bool:
     """Return whether a column beside another one has definitions of tools, and nothing else."""
-    is_beside = path.rpartition(".")[0] == other.rpartition(".")[0]
-    if not is_beside or normal(Path(other).name) not in _TOOLS:
+    if not _is_beside(path, other) or normal(Path(other).name) not in _TOOLS:
         return False
     present = [value for value in map(json_within, columns[other]) if value]
     return bool(present) and all(map(_are_definitions, present))

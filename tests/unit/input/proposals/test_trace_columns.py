@@ -115,6 +115,31 @@ def test_tools_of_rows_that_make_no_json_are_left_out_and_that_is_said() -> None
     assert not found.caution
 
 
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        (
+            {"query": MESSAGES[:1], "response": MESSAGES[1:], "tool_definitions": TOOLS},
+            "write both into one list: jq -c '.messages = .query + .response' FILE > COPY",
+        ),
+        (
+            {"in": {"query": MESSAGES[:1], "reply": MESSAGES[1:]}},
+            "'in.reply' are left out; write both into one list",
+        ),
+        ({"query": MESSAGES[:1], "response": text(MESSAGES[1:])}, "one list"),
+        ({"input": {"messages": MESSAGES[:1]}, "output": {"messages": MESSAGES[1:]}}, "one list"),
+        ({"query": MESSAGES, "response": "I look."}, ""),
+        ({"query": MESSAGES, "tools": TOOLS}, ""),
+    ],
+)
+def test_messages_that_go_on_in_another_column_are_said_to_be_left_out(
+    rows: dict[str, Any], note: str
+) -> None:
+    caution = propose([{"id": each, **rows} for each in "ab"], ["trace"]).caution
+    assert caution.endswith(note)
+    assert ("are left out" in caution) == bool(note)
+
+
 def test_a_mapping_of_the_messages_alone_is_said_to_leave_out_the_tools_if_a_grader_checks_calls() -> (
     None
 ):
