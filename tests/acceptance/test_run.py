@@ -771,8 +771,34 @@ def test_only_what_failed_in_an_earlier_run_is_graded_again(cli, tmp_path):
     again = cli("run", "new.jsonl", "--only-failed", "new.out.jsonl")
     assert (again.status, again.err) == (
         0,
-        "no job failed or errored in new.out.jsonl: there is nothing to grade\n",
+        "every job in new.out.jsonl passed or was ungradable: there is nothing to grade\n",
     )
+
+
+def test_what_a_run_that_failed_fast_did_not_grade_is_graded_again_or_told(cli, tmp_path):
+    cases = [case(f"c{n}", FAIL if n % 2 else PASS) for n in range(9)]
+    write_cases(tmp_path / "cases.jsonl", cases)
+    cli("run", "cases.jsonl", "-o", "old.jsonl", "--sort")
+    rows = [orjson.loads(line) for line in (tmp_path / "old.jsonl").read_bytes().splitlines()]
+    for row in rows[4:6]:
+        row |= {"status": "cancelled", "result": None, "receipt": None}
+    (tmp_path / "old.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows[:6]))
+    with (tmp_path / "cases.jsonl").open("ab") as file:
+        file.write(b"nonsense\n")
+    told = (
+        "3 cases were left out, because old.jsonl does not have them\n"
+        "1 line was left out, without a custom_id to find in old.jsonl\n"
+    )
+    again = ("run", "cases.jsonl", "--only-failed", "old.jsonl")
+    tried = cli(*again, "--dry-run")
+    assert (tried.status, tried.err) == (0, told)
+    assert tried.out.endswith("4 cases, 4 jobs. Nothing was graded.\n")
+    ended = cli(*again, "-o", "new.jsonl", "--sort")
+    assert told in ended.err
+    graded = [orjson.loads(line) for line in (tmp_path / "new.jsonl").read_bytes().splitlines()]
+    assert [row["custom_id"] for row in graded] == ["c1", "c3", "c4", "c5"]
+    sampled = cli(*again, "--sample", "4", "--dry-run")
+    assert "4 cases, 4 jobs." in sampled.out
 
 
 def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothing(cli, tmp_path):
@@ -796,8 +822,7 @@ def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothin
     assert refused.status == 1
     assert refused.json["error"]["code"] == "INPUT_UNREADABLE"
     assert (
-        "1 case failed or errored in 'old.out.jsonl', and 'new.jsonl' has none of them"
-        in refused.err
+        "'old.out.jsonl' has 1 case to grade again, and 'new.jsonl' has none of them" in refused.err
     )
     assert (tmp_path / "kept.jsonl").read_text() == (tmp_path / "kept.csv").read_text() == "kept"
     assert set(tmp_path.iterdir()) == before

@@ -12,7 +12,7 @@ from weighbridge.errors import BadLine
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.cli.reading import print_notes, print_unused
+from weighbridge_producer.cli.reading import print_chosen, print_notes, print_unused
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.input.duplicates import DuplicateIndex
@@ -28,7 +28,9 @@ _CASES_SHOWN = 3
 _WIDTH = 300
 
 
-def dry_run(source: Source, graders: Sequence[GraderSpec], *, as_json: bool) -> None:
+def dry_run(
+    source: Source, graders: Sequence[GraderSpec], only_failed: str = "", *, as_json: bool
+) -> None:
     """Read a source as a run would, print what it would grade, and exit: 0 when every line can be graded, 1 otherwise."""
     grader = LineGrader(graders)
     jobs = lines = faults = 0
@@ -49,6 +51,7 @@ def dry_run(source: Source, graders: Sequence[GraderSpec], *, as_json: bool) -> 
             jobs += grader.jobs_of(job)
             if len(first) < _CASES_SHOWN:
                 first.append(content)
+    print_chosen(source, only_failed)
     print_unused(source)
     print_notes(source)
     if as_json:

@@ -21,10 +21,11 @@ from weighbridge_producer.input.rows.text_encodings import checked_encoding
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.chosen_ids import ChosenIds
     from weighbridge_producer.input.joins import JoinSpec
     from weighbridge_producer.input.mapping_file import SavedMapping
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
@@ -119,10 +120,11 @@ def source_of(
     join_keys: list[str] | None = None,
     trace_mapping: str | None = None,
     sample: str | None = None,
+    only: Callable[[], ChosenIds] | None = None,
     encoding: str | None = None,
     no_header: bool = False,
 ) -> Source:
-    """Return the source for CASES and the options for reading them.
+    """Return the source for CASES and the options for reading them; a sample is one of the cases of `only`.
 
     If neither the options nor the shape or column names of the rows determine a mapping, one is proposed, and used if
     the user at the terminal accepts it. Raises MappingError, JoinError, and MappingNeededError without a terminal; an
@@ -173,6 +175,8 @@ def source_of(
         source.on_beginning = lambda head: print_unmapped(source.name, head, graders, settings)
     if note := source.skipped_note():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
+    if only:
+        source.only = only()
     if chosen:
         source.sample = chosen.bounded(source)
     return source
@@ -183,6 +187,22 @@ def files_of(cases: list[str], settings: Settings) -> list[str]:
     if "-" in cases:
         return []
     return [str(path) for path, *_ in Source(Paths.of(cases), settings, _ANY).fingerprint()]
+
+
+def print_chosen(source: Source, run: str) -> None:
+    """Print how many of the cases to grade again a source does not have, and how many of its cases the earlier run did not have."""
+    only = source.only if source.is_read_to_end else None
+    if only is not None and only.missing:
+        missing = f"{only.missing:,} of {pluralize(len(only), 'case')} to grade again"
+        err.print(f"{missing} from {shown(run)} are not in the input", soft_wrap=True)
+    if only is not None and only.unknown:
+        left_out = pluralize(only.unknown, "case was", "cases were")
+        err.print(f"{left_out} left out, because {shown(run)} does not have them", soft_wrap=True)
+    if only is not None and only.unnamed:
+        left_out = pluralize(only.unnamed, "line was", "lines were")
+        err.print(
+            f"{left_out} left out, without a custom_id to find in {shown(run)}", soft_wrap=True
+        )
 
 
 def print_unused(source: Source) -> None:

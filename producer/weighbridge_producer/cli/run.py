@@ -25,6 +25,7 @@ from weighbridge_producer.cli.reading import (
     SampleSize,
     TableEncoding,
     TraceMappingFile,
+    print_chosen,
     print_empty_expected,
     print_notes,
     print_unused,
@@ -105,7 +106,8 @@ def run(
             "--only-failed",
             metavar="RUN",
             autocompletion=completed_runs,
-            help=f"Grade only the cases that had a failed or errored job in an earlier run: {RUN_HELP}.",
+            help="Grade only the cases with a job that failed, errored, expired or was cancelled in an earlier run:"
+            f" {RUN_HELP}.",
             callback=opt.utf8,
         ),
     ] = "",
@@ -184,22 +186,21 @@ def run(
         join_keys=on,
         trace_mapping=trace_mapping,
         sample=sample,
+        only=(lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None,
         encoding=encoding,
         no_header=no_header,
     )
-    if only_failed:
-        source.only = failed_ids(only_failed, settings, redis_url)
-        if not len(source.only):
-            err.print(
-                f"no job failed or errored in {shown(only_failed)}: there is nothing to grade"
-            )
-            if as_json:
-                print_json({"batch": None, "graders": [], "outputs": []})
-            return
+    if source.only is not None and not len(source.only):
+        err.print(
+            f"every job in {shown(only_failed)} passed or was ungradable: there is nothing to grade"
+        )
+        if as_json:
+            print_json({"batch": None, "graders": [], "outputs": []})
+        return
     if dry_run:
         from weighbridge_producer.cli.dry_run import dry_run as show_cases
 
-        show_cases(source, specs, as_json=as_json)
+        show_cases(source, specs, only_failed, as_json=as_json)
     check_outputs(outputs, source)
     opt.check_graded(source, specs)
     if as_json and any(map(goes_to_stdout, outputs)):
@@ -232,10 +233,8 @@ def run(
     decision = decide_on(
         *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short
     )
-    if source.only is not None and source.only.missing:
-        missing = f"{source.only.missing:,} of {pluralize(len(source.only), 'case')}"
-        err.print(f"{missing} that failed in {shown(only_failed)} are not in the input")
     if not report.cut_short:
+        print_chosen(source, only_failed)
         print_unused(source)
         print_empty_expected(source, specs)
         print_notes(source)

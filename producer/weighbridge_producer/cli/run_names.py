@@ -32,25 +32,26 @@ RUN_HELP = "a result file (.jsonl, plain, .gz or .zst), a batch id, or the name 
 _BATCH = "wb_"  #: prefix of batch ids
 
 
-_TO_GRADE_AGAIN = frozenset({Outcome.FAILED, Outcome.ERRORED})
+#: Of jobs that are done; all others are graded again.
+_DONE = frozenset({Outcome.PASSED, Outcome.UNGRADABLE})
 
 
 def failed_ids(name: str, settings: Settings, url: str | None) -> ChosenIds:
-    """Return the ids of the cases with a failed or errored job in a run."""
+    """Return the ids of a run's cases, of which those with a failed, errored, cancelled or expired job are selected."""
     with ExitStack() as stack:
         run = open_run(name, settings, url, stack)
         return ChosenIds(
-            entry.custom_id
+            (entry.custom_id, entry.outcome not in _DONE)
             for entry in run.entries()
-            if entry.custom_id is not None and entry.outcome in _TO_GRADE_AGAIN
+            if entry.custom_id is not None
         )
 
 
 def no_failed_case(source: Source, name: str) -> InputError:
-    """Return the error for an input that has no case that failed or errored in a run."""
+    """Return the error for an input that has none of the cases that `failed_ids` selects."""
     failed = pluralize(len(source.only or ()), "case")
     return InputError(
-        f"{failed} failed or errored in {name!r}, and {source.name!r} has none of them; nothing is written",
+        f"{name!r} has {failed} to grade again, and {source.name!r} has none of them; nothing is written",
         "cases are found by custom_id: give the cases of that run, with the same ids, or leave out --only-failed",
     )
 

@@ -20,11 +20,13 @@ def read(cases):
 
 
 def test_only_the_cases_with_these_ids_are_read_at_their_lines(tmp_path):
-    cases = source(tmp_path, "a", "b", "c", "d")
-    cases.only = ChosenIds(["d", "b", "b", "gone"])
+    cases = source(tmp_path, "a", "b", "c", "d", 5, "e")
+    ids = [("d", True), ("b", True), ("b", False), ("a", False), ("gone", True)]
+    cases.only = ChosenIds(ids)
     for _ in range(2):
         assert [number for number, _ in read(cases)] == [2, 4]
-        assert (len(cases.only), cases.only.missing) == (3, 1)
+        only = cases.only
+        assert (len(only), only.missing, only.unknown, only.unnamed) == (3, 1, 2, 1)
     assert not cases.is_one_stream
 
 
@@ -35,4 +37,5 @@ def test_without_any_id_nothing_is_read(tmp_path):
 
 
 def test_the_same_ids_in_any_order_are_the_same_choice():
-    assert str(ChosenIds(["a", "b"])) == str(ChosenIds(["b", "a"])) != str(ChosenIds(["a"]))
+    ids = [("a", True), ("b", True)]
+    assert str(ChosenIds(ids)) == str(ChosenIds(ids[::-1])) != str(ChosenIds(ids[:1]))
