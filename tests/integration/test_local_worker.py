@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -19,8 +21,6 @@ from weighbridge_producer.run.local_worker import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weighbridge.embedded.server import EmbeddedServer
 
 
@@ -38,7 +38,15 @@ def prepared() -> psutil.Process:
     return psutil.Process(worker.process.pid)
 
 
-def test_a_prepared_worker_is_taken_over_once(own_server: EmbeddedServer, tmp_path: Path) -> None:
+def lose_starter(worker: LocalWorker) -> None:
+    """Close this process's end of a worker's lifeline, as its own end would."""
+    with Path(os.devnull).open("wb") as null:
+        os.dup2(null.fileno(), worker._worker.held_end)
+
+
+def test_a_prepared_worker_is_taken_over_once_and_workers_end_when_whoever_started_them_has(
+    own_server: EmbeddedServer, tmp_path: Path
+) -> None:
     prepare_worker()
     waiting = prepared()
     with (
@@ -51,7 +59,9 @@ def test_a_prepared_worker_is_taken_over_once(own_server: EmbeddedServer, tmp_pa
         log = tmp_path / "first.log"
         eventually(lambda: "is ready" in log.read_text(), 30, "its log")
         assert waiting.environ().get("TMPDIR") != str(tmp_path)  # it was passed later
-    assert has_ended(waiting)
+        for worker in (first, second):
+            lose_starter(worker)
+            assert worker._worker.process.wait(20) == -signal.SIGKILL
 
 
 def test_a_prepared_worker_that_has_died_is_started_again(
