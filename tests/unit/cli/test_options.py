@@ -56,3 +56,20 @@ def test_help_names_what_an_option_takes_and_no_type_of_python(command):
     assert told.exit_code == 0
     assert "list[" not in told.output
     assert not re.search(r"--(id|output|redis-url) <", told.output)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["init", "--ci", "x"], "'--ci': 'x' is not one of 'github', 'gitlab', 'none'."),
+        (["completion", "tcsh"], "'SHELL': 'tcsh' is not one of 'bash', 'zsh', 'fish'."),
+        (
+            ["keys", "make", "n", "--role", "boss"],
+            "'--role': 'boss' is not one of 'read', 'submit'",
+        ),
+    ],
+)
+def test_a_word_that_is_no_choice_is_refused_with_the_choices(words, told):
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code == 2
+    assert f"Error: Invalid value for {told}" in refused.output
