@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ class ResultSelection:
         self._label = label
         self.takes_all = not (self._outcomes or causes) and custom_id is None and label is None
         self.cursor = ""
+        self.repeated = 0  #: selected results with the custom_id and label of an earlier one, if they are counted
         self._is_empty = True
         self._labels: dict[str, None] = {}  #: of results, while none is selected
         self._found: dict[str, None] = {}  #: the first causes of results that did not pass
@@ -110,12 +112,25 @@ class ResultSelection:
                 read = ((row, ResultRow.from_bytes(row)) for row in rows)
                 yield b"".join(self._taken(read))
 
-    def lines_in(self, file: Path) -> Iterator[bytes]:
+    def lines_in(self, file: Path, *, counts_repeats: bool) -> Iterator[bytes]:
         """Yield the selected lines of a file; raises InputError for a line that is not a result."""
         from weighbridge_producer.reports.result_reader import result_lines
 
         lines = result_lines(file, read_settings())
-        yield from self._taken((line.raw, line.row) for line in lines)
+        rows = ((line.raw, line.row) for line in lines)
+        yield from self._taken(self._with_repeats_counted(rows) if counts_repeats else rows)
+
+    def _with_repeats_counted(
+        self, rows: Iterable[tuple[bytes, ResultRow]]
+    ) -> Iterator[tuple[bytes, ResultRow]]:
+        from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
+
+        with closing(DuplicateIndex()) as earlier:
+            for raw, row in rows:
+                if row.custom_id is not None and self._is_wanted(row):
+                    key = f"{row.label}\0{row.custom_id}"
+                    self.repeated += earlier.claim(key, b"") is not Duplicate.FIRST
+                yield raw, row
 
     def _taken(self, rows: Iterable[tuple[bytes, ResultRow]]) -> Iterator[bytes]:
         """Yield the lines of the results that are selected, or of whole cases, whose results are next to each other."""

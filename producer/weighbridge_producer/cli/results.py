@@ -166,7 +166,7 @@ def results(
                     "it is for batches: a file's lines keep the cases that they have",
                     param_hint="--with-cases",
                 )
-            lines = wanted.lines_in(Path(source))
+            lines = wanted.lines_in(Path(source), counts_repeats=outputs != [STDOUT])
         else:
             batch = _batch_id(source)
             handle = stack.enter_context(opt.client(url)).batch(batch)
@@ -201,6 +201,12 @@ def results(
     cursor = wanted.cursor or None
     if (note := wanted.note(source)) and (cause or not shows_summary):
         err.print(shown(note))
+    if wanted.repeated:
+        again = pluralize(wanted.repeated, "result")
+        err.print(
+            f"{shown(source)}: {again} with the custom_id and label of an earlier one, counted too",
+            soft_wrap=True,
+        )
     if as_json:
         fields = summary_as_dict(summary, causes=causes) if summary else {}
         print_json(({"outputs": outputs, "cursor": cursor} if outputs else {}) | fields)

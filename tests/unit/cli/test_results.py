@@ -266,3 +266,23 @@ def test_a_table_of_the_cases_that_failed_for_a_cause_has_all_labels(tmp_path, r
     results(*one, source=file)
     [row] = csv.DictReader(table.read_text().splitlines())
     assert "lenient.verdict" not in row
+
+
+@pytest.mark.parametrize(
+    ("options", "repeated"),
+    [
+        (["--min-pass-rate", "0.1"], "6 results"),
+        (["--failed", "--causes"], "4 results"),
+        (["--id", "ok", "-o", "ok.csv"], "1 result"),
+        (["--label", "other", "--causes"], ""),
+    ],
+)
+def test_it_is_told_that_repeated_results_are_counted(
+    results, file, options, repeated, monkeypatch
+):
+    monkeypatch.chdir(file.parent)
+    assert "of an earlier one" not in results(*options)[1]
+    file.write_bytes(2 * file.read_bytes())
+    told = f"{file}: {repeated} with the custom_id and label of an earlier one, counted too\n"
+    err = results(*options)[1]
+    assert told in err if repeated else "of an earlier one" not in err
