@@ -10,6 +10,7 @@ from contextlib import suppress
 import orjson
 import pytest
 
+from support.markdown import unpadded
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge_producer.cli.commands import run_app
 
