@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from weighbridge_producer.input.mapping.list_entries import EACH, present_entries
 from weighbridge_producer.input.mapping.mapping_text import value_of
-from weighbridge_producer.input.mapping.row_values import FILE, ROW_NUMBER, FirstOf, Template
+from weighbridge_producer.input.mapping.row_values import FILE, ROW_NUMBER, FirstOf, Path, Template
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.first_rows import Recognised
     from weighbridge_producer.input.mapping.row_values import Value
     from weighbridge_producer.input.proposals.proposal import Proposal
 
+_ENTRIES = 100  #: that a proposal looks at
 COLUMN = "COLUMN"  #: in place of a column that is to be named
 #: By an answer that another file may have, the name that joins it.
 _JOIN_NAMES = {"expected_output": "gold", "agent_response": "answers"}
@@ -32,12 +35,33 @@ def suggestion(seen: Recognised) -> list[str]:
     )
     if proposal.mapping is None:
         hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
+    if each := _each_entry(seen):
+        hint = f"{each}\n  for the first entry of each row alone, {option}"
     joining = _joining(proposal) if proposal.missing and not seen.joined else ""
     others = [each for each in seen.hints() if each != header]
     first = (header, _without_header(seen)) if header else ()
     return list(
         filter(None, (*first, hint, joining, proposal.caution, *others, seen.document_hint()))
     )
+
+
+def _each_entry(seen: Recognised) -> str:
+    """Return the option by which each entry of the lists in rows is a case, if the proposed id is that of the first; or empty."""
+    from weighbridge_producer.input.proposals.first_of_lists import lists_of_several
+    from weighbridge_producer.input.proposals.mapping_proposals import propose
+
+    proposal = seen.proposal
+    lists = lists_of_several(proposal.fields.get("custom_id", ""), seen.rows) if proposal else []
+    if proposal is None or not lists:
+        return ""
+    path = ".".join(part for part in lists[-1].split(".") if part != "0")
+    entries = (entry for row in seen.rows for entry in present_entries(row, Path(path)))
+    needed = [*proposal.fields, *proposal.missing]
+    found = propose(
+        list(islice(entries, _ENTRIES)), [name for name in needed if name != "custom_id"]
+    )
+    option = f"for each entry of {path}, --map {shlex.quote(f'{EACH}={path},{found.text}')}"
+    return "\n  ".join(filter(None, (option, found.caution)))
 
 
 def _without_header(seen: Recognised) -> str:

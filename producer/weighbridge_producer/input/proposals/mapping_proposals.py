@@ -253,7 +253,9 @@ class _Draft:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
         if not self.has_several and (several := list_of_several(expected, self.rows)):
             how = how_to_keep_correct(several, self.rows)
-            if accepts_several and not how:
+            others = (self.taken["custom_id"], self._path_of(_RESPONSE))
+            is_of_cases = any(path.startswith(f"{several}.") for path in others)
+            if accepts_several and not (how or is_of_cases):
                 how = f"; to accept each entry, map {_EXPECTED}={several}.{EACH_ENTRY}{expected[len(several) + 2 :]}"
             notes.append(
                 f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one{how}"

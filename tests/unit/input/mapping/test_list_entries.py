@@ -175,7 +175,17 @@ def test_a_row_with_lists_is_proposed_with_how_to_take_each_entry(tmp_path: Path
     paths = Paths([tmp_path / "a.json"])
     with pytest.raises(MappingNeededError) as caught:
         choose_mapping(paths, GRADERS, Settings(), texts=(), saved=None, joins=())
-    assert "to grade each entry, map @each=paragraphs.qas" in str(caught.value.hint)
+    first, second, *_, last = str(caught.value.hint).split("\n  ")
+    entry = "custom_id=paragraphs.qas.id,agent_response=paragraphs.qas.prediction"
+    expected = "expected_output=paragraphs.qas.answers.0.text"
+    assert first.startswith(
+        f"for each entry of paragraphs.qas, --map @each=paragraphs.qas,{entry},{expected}"
+    )
+    alone = "for the first entry of each row alone, --map custom_id=paragraphs.0.qas.0.id,"
+    assert second.startswith(alone)
+    assert "to grade each entry, map @each=paragraphs.qas" in last
+    cases_of = chosen(tmp_path / "a.json", first.partition("--map ")[2])
+    assert [each["custom_id"] for each in cases_of] == ["q1", "r1", "q2", "r2"]
     with pytest.raises(MappingError) as then:
         chosen(tmp_path / "a.json", "@each=paragraphs.qas,expected_output:=1")
     assert "custom_id=paragraphs.qas.id" in str(then.value.hint)

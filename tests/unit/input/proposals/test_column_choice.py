@@ -417,6 +417,8 @@ def test_of_several_entries_without_a_mark_it_is_said_how_to_accept_each() -> No
     each = "; to accept each entry, map expected_output=gold.answers.*.text.en"
     assert found.caution.endswith(f"even if another is the correct one{each}")
     assert each not in propose(rows, NEEDED).caution
+    tries = [{"tries": [{"gold": "a", "response": "a"}, {"gold": "b", "response": "a"}]}] * 2
+    assert "to accept each" not in propose(tries, NEEDED, accepts_several=True).caution
 
 
 def test_a_column_that_may_be_the_answer_too_is_not_proposed_as_the_expected_one() -> None:
