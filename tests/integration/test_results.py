@@ -192,12 +192,11 @@ class TestFilters:
     def test_a_pass_that_rests_on_no_facts_is_found_as_vacuous(
         self, client: RedisClient, worker: WorkerProcess
     ) -> None:
-        empty = {"custom_id": "empty", "inputs": {"agent_trace": []}, "grader": "budget"}
-        empty["config"] = {"max_tool_calls": 3}
+        empty = {"custom_id": "empty", "inputs": {"trace": {"steps": []}}, "grader": "tool-schema"}
         batch = client.submit([empty, *true_false_cases(3)])
         batch.wait(30)
-        vacuous = sum(group.vacuous for group in batch.summary())
-        assert len(found(batch, cause="vacuous")) == vacuous
+        assert sum(group.vacuous for group in batch.summary()) == 1
+        assert [row["custom_id"] for row in found(batch, cause="vacuous")] == ["empty"]
 
     @pytest.mark.parametrize(
         "wanted",
