@@ -7,6 +7,7 @@ import random
 import socket
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
@@ -111,11 +112,8 @@ def test_many_who_ask_for_one_large_case_and_do_not_read_take_little(
 def test_uploads_of_large_lines_give_their_memory_back(served: ServeProcess) -> None:
     body = large_case(1) + large_case(2)
     with Growth(served.pid) as growth:
-        uploads = [threading.Thread(target=submit, args=(served, body)) for _ in range(6)]
-        for upload in uploads:
-            upload.start()
-        for upload in uploads:
-            upload.join()
+        with ThreadPoolExecutor(6) as pool:
+            assert len(set(pool.map(submit, [served] * 6, [body] * 6))) == 6
         assert growth.most < GROWTH_BYTES
         eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")
 
