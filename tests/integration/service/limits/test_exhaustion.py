@@ -165,6 +165,19 @@ def test_who_stops_reading_an_answer_is_cut_off(
         eventually(lambda: port not in service.connected_ports, 20, "the end of the connection")
 
 
+def test_who_has_not_read_for_longest_is_cut_off_when_too_much_waits_for_all(
+    service: HttpServer, large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow_readers, "_HELD_BYTES", 100_000)  # one connection holds 64 KiB or more
+    path = f"/api/batches/{large}/results?limit=1000"
+    with unread(service, path) as first:
+        assert first.recv(12) == b"HTTP/1.1 200"
+        with unread(service, path) as second:
+            ports = [connection.getsockname()[1] for connection in (first, second)]
+            eventually(lambda: ports[0] not in service.connected_ports, 20, "the first one's end")
+            assert ports[1] in service.connected_ports
+
+
 def test_who_reads_slowly_but_reads_gets_all(
     service: HttpServer, large: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
