@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from redis.exceptions import OutOfMemoryError
 
-from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.cases import assert_graded_right, results_by_id, sleepy_cases, true_false_cases
 from support.chunks import FAILURE, a_batch, claimed, filled, recorded
 from support.servers import TcpServer
 from support.waiting import eventually
@@ -129,10 +129,10 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
     worker = start_worker(server.url, heartbeat_seconds=0.5, heartbeat_ttl_seconds=2)
     children = {child.pid for child in worker.await_children(2)}
     with RedisClient(server.url) as client:
-        batch = client.submit(true_false_cases(JOBS))
+        # The sleepy ones take longer than a heartbeat lasts.
+        batch = client.submit([*true_false_cases(JOBS), *sleepy_cases(6, 1.0)])
         with full(server):
-            watch_worker(client, worker.pid, until=lambda: batch.status().counts.finished == JOBS)
-            batch.wait(30)
+            watch_worker(client, worker.pid, until=lambda: batch.status().status.final)
         assert_graded_right(results_by_id(batch), JOBS)
         assert {child.pid for child in worker.children()} == children
     assert "reconnecting to the broker" not in worker.log
