@@ -9,14 +9,14 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import orjson
-import psutil
 import pytest
 
 from support import requests
 from support.http import ServeProcess
+from support.resident import Growth
 from support.uploads import NDJSON
 from support.waiting import eventually
 from support.workers import environment
@@ -36,35 +36,6 @@ CLIENTS = 32
 GROWTH_BYTES = 330_000_000
 DEPTH = 100_000
 KEPT_BYTES = 120_000_000
-
-
-class Growth:
-    """How much more a process has resident than at the beginning, at most."""
-
-    def __init__(self, pid: int) -> None:
-        self._process = psutil.Process(pid)
-        self._before = self.resident()
-        self._done = threading.Event()
-        self.most = 0
-
-    def resident(self) -> int:
-        return int(self._process.memory_info().rss)
-
-    def now(self) -> int:
-        return self.resident() - self._before
-
-    def __enter__(self) -> Self:
-        self._sampling = threading.Thread(target=self._sample)
-        self._sampling.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._sampling.join()
-
-    def _sample(self) -> None:
-        while not self._done.wait(0.02):
-            self.most = max(self.most, self.now())
 
 
 @pytest.fixture
