@@ -25,7 +25,7 @@ WeighbridgeError
 │   ├── InvalidInputError             some of its lines cannot be graded, and it was submitted with `strict`
 │   └── NoGraderError                 neither the submission nor the input names a grader
 ├── OutputError                       an output cannot be written
-├── FileError (OSError)               the operating system refuses a file or folder
+├── FileError (OSError)               the operating system refuses a file or folder that is neither input nor output
 ├── InvalidFilterError (ValueError)   a filter has a value that no result can have
 ├── InvalidGateError (ValueError)     a gate has an invalid share, label or field
 ├── InvalidKeyError (ValueError)      an API key cannot be made as asked
@@ -230,7 +230,7 @@ class UnknownTraceFormatError(TraceError):
 
 
 class InputError(WeighbridgeError):
-    """The input as a whole cannot be read."""
+    """The input, or a file of results, cannot be read as a whole: it is missing, refused or of another form."""
 
     code = "INPUT_UNREADABLE"
 
@@ -311,7 +311,7 @@ class OutputError(WeighbridgeError):
 
 
 class FileError(WeighbridgeError, OSError):
-    """The operating system refuses a file or folder."""
+    """The operating system refuses a file or folder that is neither input nor output, such as that of the baselines."""
 
     code = "FILE_ERROR"
 

@@ -20,6 +20,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.result_selection import ResultSelection
+from weighbridge_producer.cli.run_names import result_file
 from weighbridge_producer.cli.show import (
     err,
     error_value,
@@ -166,7 +167,7 @@ def results(
                     "it is for batches: a file's lines keep the cases that they have",
                     param_hint="--with-cases",
                 )
-            lines = wanted.lines_in(Path(source), counts_repeats=outputs != [STDOUT])
+            lines = wanted.lines_in(result_file(source), counts_repeats=outputs != [STDOUT])
         else:
             batch = _batch_id(source)
             handle = stack.enter_context(opt.client(url)).batch(batch)

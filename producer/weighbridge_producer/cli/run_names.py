@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchError, InputError
+from weighbridge.errors import BatchError, InputError, OutputError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
@@ -20,6 +20,8 @@ from weighbridge_producer.comparison.runs import (
     run_of_file,
 )
 from weighbridge_producer.input.chosen_ids import ChosenIds
+from weighbridge_producer.input.files.input_files import opened_input
+from weighbridge_producer.reports.forms import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +69,23 @@ def no_case(source: Source) -> InputError:
     )
 
 
+def result_file(name: str) -> Path:
+    """Return the path of a file of results; raises InputError for one of another form that `-o` writes."""
+    path = Path(name)
+    with opened_input(path) as file:
+        begins_like_json = file.read(1) == b"{"
+    try:
+        form = output_of(name).form
+    except OutputError:  # any other name
+        return path
+    if form.name == "jsonl" or begins_like_json:
+        return path
+    raise InputError(
+        f"{name!r} is {form.what}, not a file of result lines",
+        "give result lines: `run` and `results` write them with -o NAME.jsonl, beside other outputs",
+    )
+
+
 def open_run(
     name: str, settings: Settings, url: str | None, stack: ExitStack, *, whole: bool = False
 ) -> Run:
@@ -78,7 +97,7 @@ def open_run(
     if path.is_file():
         if has_baseline(folder, name):
             err.print(f"{shown(name)} names a file and a baseline; the file is read")
-        return run_of_file(path, settings)
+        return run_of_file(result_file(name), settings)
     if has_baseline(folder, name):
         return run_of_baseline(folder, name, settings)
     if not name.startswith(_BATCH):
@@ -96,7 +115,8 @@ def open_lines(
     """Return the result lines of a file or batch; the stack closes the client, if one is needed."""
     if name.startswith(_BATCH) and not Path(name).is_file():
         return lines_of_batch(_batch(name, url, stack))
-    return lines_of_file(Path(name), settings)
+    path = result_file(name) if Path(name).is_file() else Path(name)
+    return lines_of_file(path, settings)
 
 
 def _batch(name: str, url: str | None, stack: ExitStack, *, whole: bool = False) -> Batch:

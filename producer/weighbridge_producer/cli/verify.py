@@ -22,6 +22,7 @@ from weighbridge_producer.cli.reading import (
     print_unused,
     source_of,
 )
+from weighbridge_producer.cli.run_names import result_file
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 
@@ -66,6 +67,7 @@ def verify(
         raise InputError(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
         )
+    result_file(str(results))
     from weighbridge_producer.run.verify import verify as verify_results
 
     specs = opt.specs(grader, config, graders)

@@ -11,6 +11,7 @@ from weighbridge.errors import InputError
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
 from weighbridge_producer.gating.fields import note_fields
+from weighbridge_producer.input.files.input_files import opened_input
 from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def lines_of_file(path: Path, settings: Settings) -> Iterator[tuple[str, bytes]]
         raise InputError(f"the results {str(path)!r} do not exist", _HINT)
     longest = settings.line_limit_bytes * _LINES_PER_CASE_LINE
     allowed = settings.model_copy(update={"line_limit_bytes": longest})
-    with path.open("rb") as stream:
+    with opened_input(path) as stream:
         for number, line in enumerate(StreamLines(stream, str(path), allowed), start=1):
             where = f"line {number} of {str(path)!r}"
             if line.fault:

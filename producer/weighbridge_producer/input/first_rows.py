@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,7 +15,7 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles, Paths, opened_input
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
@@ -48,6 +49,7 @@ from weighbridge_producer.input.rows.rows_search import rows_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from weighbridge.errors import Fault
     from weighbridge.settings import Settings
@@ -139,7 +141,7 @@ class Opened:
 
     name: str  #: name within the input; its suffix may determine the format
     label: str  #: name for messages
-    open: Callable[[], BinaryIO]
+    open: Callable[[], AbstractContextManager[BinaryIO]]
     form: TableForm = USUAL_FORM  #: of tables
 
     @classmethod
@@ -151,7 +153,10 @@ class Opened:
     def all_of(cls, cases: Paths, form: TableForm = USUAL_FORM) -> list[Opened]:
         """Return the files of an input."""
         found = InputFiles(cases, takes_tables=True)
-        return [cls(found.name_of(file), str(file), _opening(file), form) for file in found.files]
+        return [
+            cls(found.name_of(file), str(file), partial(opened_input, file), form)
+            for file in found.files
+        ]
 
 
 def from_first_row_on(files: Sequence[Opened], settings: Settings) -> Sequence[Opened]:
@@ -169,10 +174,6 @@ def _is_empty(opened: Opened, settings: Settings) -> bool:
         and table_format(opened.name) is RowFormat.CSV
         and head.count(b"\n") == 0
     )
-
-
-def _opening(file: InputFile) -> Callable[[], BinaryIO]:
-    return lambda: file.open("rb")
 
 
 def first_rows(

@@ -5,18 +5,24 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from weighbridge.errors import Fault, InputError, MappingNeededError
+from weighbridge.errors import Fault, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.event_folders import EventFolder
-from weighbridge_producer.input.files.input_files import DESCRIPTIONS, InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.input_files import (
+    DESCRIPTIONS,
+    InputFile,
+    InputFiles,
+    Paths,
+    opened_input,
+)
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.mapped_rows import mapped_rows
@@ -200,7 +206,7 @@ class Source:
         """Yield the name of each file or stream, and the open stream of its bytes."""
         if self._found:
             for file in self._found.files:
-                with self._opened(file) as stream:
+                with opened_input(file, BLOCK_BYTES) as stream:
                     yield self._found.name_of(file), stream
         elif isinstance(self._cases, (str, Path, Paths)):
             yield "stdin", sys.stdin.buffer
@@ -208,15 +214,6 @@ class Source:
             yield from self._cases.named
         else:
             yield self.name, cast("BinaryIO", self._cases)
-
-    @contextmanager
-    def _opened(self, file: InputFile) -> Iterator[BinaryIO]:
-        try:
-            stream = file.open("rb", buffering=BLOCK_BYTES)
-        except OSError as error:
-            raise InputError(f"the input {str(file)!r} cannot be read: {error.strerror}") from None
-        with stream:
-            yield stream
 
     def _lines(self, stream: BinaryIO, name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
         if self.mapping:

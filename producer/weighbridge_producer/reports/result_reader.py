@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.jobs.result_line import ResultRow
+from weighbridge_producer.input.files.input_files import opened_input
 from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.reports.report import not_a_result
 
@@ -28,7 +29,7 @@ def result_lines(path: Path, settings: Settings) -> Iterator[ResultLine]:
     """Yield the results in a JSON Lines file (plain, gzip or zstd); raises InputError for other lines."""
     longest = settings.line_limit_bytes * _LINES_PER_CASE_LINE
     allowed = settings.model_copy(update={"line_limit_bytes": longest})
-    with path.open("rb") as stream:
+    with opened_input(path) as stream:
         for number, line in enumerate(StreamLines(stream, str(path), allowed), start=1):
             if line.fault:
                 raise not_a_result(path, number, line.fault.message)

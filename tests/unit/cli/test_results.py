@@ -45,6 +45,53 @@ def results(file, capsysbinary):
     return run
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("r.csv", "a table"),
+        ("r.md", "a summary"),
+        ("r.parquet", "a typed table"),
+        ("r.csv.gz", "a table"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "results NAME",
+        "compare NAME r.jsonl",
+        "verify NAME r.jsonl",
+        "sweep NAME --param max_tokens",
+        "baseline set b NAME",
+        "run cases.jsonl -g string-match --only-failed NAME",
+    ],
+)
+def test_another_form_of_results_is_refused_with_what_works(
+    file, monkeypatch, capsys, name, what, command
+):
+    monkeypatch.chdir(file.parent)
+    case = {"custom_id": "a", "inputs": {"agent_response": "a", "expected_output": "b"}}
+    (file.parent / "cases.jsonl").write_bytes(orjson.dumps(case))
+    with suppress(SystemExit):
+        run_app(["results", "r.jsonl", "-o", name])
+    with pytest.raises(SystemExit) as ended:
+        run_app(command.replace("NAME", name).split())
+    assert ended.value.code == 1
+    told = f"INPUT_UNREADABLE: '{name}' is {what}, not a file of result lines\n"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run FILE -g string-match", "verify FILE r.jsonl"])
+def test_a_file_that_the_system_does_not_read_is_unreadable_input(
+    file, monkeypatch, capsys, command
+):
+    monkeypatch.chdir(file.parent)
+    with pytest.raises(SystemExit) as ended:
+        run_app(command.replace("FILE", "/proc/self/mem").split())
+    assert ended.value.code == 1
+    told = "INPUT_UNREADABLE: the input '/proc/self/mem' cannot be read: Input/output error\n"
+    assert told in capsys.readouterr().err
+
+
 def ids(out):
     return [orjson.loads(line)["custom_id"] for line in out.splitlines()]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from weighbridge.errors import InputError
 from weighbridge.text import closest, did_you_mean
@@ -21,7 +22,7 @@ from weighbridge_producer.input.files.remote_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _NAMES_COMPARED = 10_000  #: files of a folder of which one may be meant
 _HINT = (
@@ -42,6 +43,17 @@ OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never 
 
 InputFile = Path | RemoteFile | EventFolder
 _FileT = TypeVar("_FileT", Path, RemoteFile)
+
+
+@contextmanager
+def opened_input(file: InputFile, buffering: int = -1) -> Iterator[BinaryIO]:
+    """Open a file to read; raises InputError if the operating system refuses to open or to read it."""
+    try:
+        with file.open("rb", buffering=buffering) as stream:
+            yield stream
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"the input {str(file)!r} cannot be read: {why}") from None
 
 
 class Paths(tuple[Path | RemoteFile | RemoteFolder, ...]):
