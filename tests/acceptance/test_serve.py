@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ import pytest
 from support import requests
 from support.http import ServeProcess
 from support.waiting import eventually
+from weighbridge_producer.server import GRACE_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,12 +149,13 @@ def test_sigterm_ends_event_streams_and_lets_requests_end(cli: Cli, server: Embe
                     parts.append(part)
                     first.set()
 
-        listener = threading.Thread(target=listen)
-        listener.start()
-        assert first.wait(20)
-        status, err = service.end()
-        listener.join(20)
-        assert not listener.is_alive()
+        with ThreadPoolExecutor(1) as pool:
+            listening = pool.submit(listen)
+            assert first.wait(20)
+            began = time.monotonic()
+            status, err = service.end()
+            assert time.monotonic() - began < GRACE_SECONDS  # after which the rest is broken off
+            listening.result(20)
         assert (status, err) == (0, "")
 
 
