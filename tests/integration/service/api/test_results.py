@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from support.cases import hazard_case, true_false_cases
 from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
+from weighbridge_producer.server import GRACE_SECONDS
 from weighbridge_producer.service.responses import result_stream
 
 if TYPE_CHECKING:
@@ -293,6 +295,8 @@ class TestStreams:
             request = client.build_request("GET", address)
             answer = client.send(request, stream=True)
             assert answer.status_code == 200
+            began = time.monotonic()
+        assert time.monotonic() - began < GRACE_SECONDS  # after which everything is broken off
         with pytest.raises(httpx.RemoteProtocolError):
             answer.read()
         client.close()
