@@ -12,6 +12,7 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.files.input_files import repeatable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +80,7 @@ class ResultSelection:
         more = ", ..." if len(found) > _CAUSES_NAMED else ""
         return (
             f"no result has the cause {causes}; there are {named}{more}, with examples in"
-            f" `weighbridge results {source} --causes`"
+            f" `weighbridge results {repeatable_name(source, 'FILE')} --causes`"
         )
 
     def _is_wanted(self, row: ResultRow) -> bool:

@@ -9,6 +9,7 @@ from weighbridge_producer.cli.show import print_causes, print_summary, shown
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.gating.exit_status import decide, decide_on
 from weighbridge_producer.gating.slices import SliceTally
+from weighbridge_producer.input.files.input_files import repeatable_name
 from weighbridge_producer.reports.overview import Survey, survey
 
 if TYPE_CHECKING:
@@ -79,4 +80,5 @@ def _show_causes(found: Survey, name: str, console: Console) -> None:
         console.print("all of these jobs passed" if all_passed else "no results")
         return
     print_causes(causes, console)
-    console.print(f"\nresults of one cause: weighbridge results {shown(name)} --cause CAUSE")
+    again = shown(repeatable_name(name, "FILE"))
+    console.print(f"\nresults of one cause: weighbridge results {again} --cause CAUSE")

@@ -8,6 +8,7 @@ from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line_parts import case_in
+from weighbridge_producer.input.files.input_files import repeatable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ def cases_of_results(lines: Iterator[SourceLine], name: str) -> Iterator[SourceL
             raise InputError(
                 f"{name!r} has results without their cases",
                 "write them with --with-cases (`run` and `results`), or grade the file of cases again:"
-                f" weighbridge run CASES --only-failed {name}",
+                f" weighbridge run CASES --only-failed {repeatable_name(name, 'RESULTS')}",
             )
         seen = True
         _take(line, case or b"null")

@@ -335,3 +335,13 @@ def test_it_is_told_that_repeated_results_are_counted(
     told = f"{file}: {repeated} with the custom_id and label of an earlier one, counted too\n"
     err = results(*options)[1]
     assert told in err if repeated else "of an earlier one" not in err
+
+
+@pytest.mark.parametrize("options", [["--causes"], ["--cause", "nonsense"]])
+def test_an_example_of_a_command_does_not_name_a_pipe(results, file, options):
+    opened = os.open(file, os.O_RDONLY)
+    try:
+        out, err, _ = results(*options, source=f"/dev/fd/{opened}")
+    finally:
+        os.close(opened)
+    assert "weighbridge results FILE --cause" in out.decode() + err

@@ -15,7 +15,9 @@ from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import Settings
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.recognition import recognise
+from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.reports.case_lines import in_order, with_cases, without_case
 
 GRADERS = (GraderSpec("string-match", {"case_sensitive": False}), GraderSpec("true-false"))
@@ -89,6 +91,14 @@ def test_results_without_cases_are_refused_with_what_would_work() -> None:
     opened = Opened("failed.jsonl", "failed.jsonl", lambda: BytesIO(data))
     with pytest.raises(InputError, match="results without their cases"):
         recognise(opened, (), Settings(_env_file=None))
+
+
+def test_a_pipe_of_results_without_cases_is_not_named_to_be_read_again() -> None:
+    rows = b"".join(grade_lines(cases(), GRADERS)).splitlines(keepends=True)
+    lines = (SourceLine(row) for row in rows)
+    with pytest.raises(InputError) as refused:
+        list(cases_of_results(lines, "stdin"))
+    assert refused.value.hint.endswith("--only-failed RESULTS")
 
 
 def test_a_line_that_was_no_case_stays_one_error() -> None:

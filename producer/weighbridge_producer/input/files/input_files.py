@@ -43,6 +43,13 @@ OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never 
 
 InputFile = Path | RemoteFile | EventFolder
 _FileT = TypeVar("_FileT", Path, RemoteFile)
+_PIPES = ("-", "stdin")
+_DEVICES = ("/dev/", "/proc/")
+
+
+def repeatable_name(name: str, placeholder: str) -> str:
+    """Return a file's name for an example of a command; for a pipe, which cannot be given again, a placeholder."""
+    return placeholder if name in _PIPES or name.startswith(_DEVICES) else name
 
 
 @contextmanager
