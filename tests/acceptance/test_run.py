@@ -799,6 +799,13 @@ def test_what_a_run_that_failed_fast_did_not_grade_is_graded_again_or_told(cli, 
     assert [row["custom_id"] for row in graded] == ["c1", "c3", "c4", "c5"]
     sampled = cli(*again, "--sample", "4", "--dry-run")
     assert "4 cases, 4 jobs." in sampled.out
+    small = ("--sample", "0.0001%", "-o", "none.jsonl")
+    assert (
+        "the sample of 0.0001% has none of the 4 cases of 'old.jsonl' to grade again; nothing"
+        in cli(*again, *small).err
+    )
+    ended = cli("run", "cases.jsonl", *small)
+    assert "NO_CASES: the sample of 0.0001% of cases.jsonl has no cases; nothing" in ended.out
 
 
 def test_a_run_without_any_case_that_failed_earlier_is_refused_and_writes_nothing(cli, tmp_path):

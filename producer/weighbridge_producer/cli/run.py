@@ -241,7 +241,8 @@ def run(
     if as_json:
         print_json(_as_dict(report, outputs) | decision.as_dict())
     else:
-        _print_report(report, outputs, names_words=not source.notes.wants_integers)
+        sample = str(source.sample or "")
+        _print_report(report, outputs, sample, names_words=not source.notes.wants_integers)
     print_slice_notes(report.slices, source.mapping)
     exit_with(decision)
 
@@ -318,7 +319,9 @@ def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
         )
 
 
-def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: bool) -> None:
+def _print_report(
+    report: RunReport, outputs: tuple[str, ...], sample: str, *, names_words: bool
+) -> None:
     console = err if any(map(goes_to_stdout, outputs)) else out
     counts = report.state.counts
     if report.byte_order_mark:
@@ -334,7 +337,10 @@ def _print_report(report: RunReport, outputs: tuple[str, ...], *, names_words: b
     if report.state.duplicates:
         console.print(left_out(report.state.duplicates))
     if not counts.total:
-        console.print(f"[red]NO_CASES[/]: {shown(report.source)} has no cases; nothing was written")
+        of = f"the sample of {sample} of " if sample else ""
+        console.print(
+            f"[red]NO_CASES[/]: {of}{shown(report.source)} has no cases; nothing was written"
+        )
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
     console.print(

@@ -52,6 +52,11 @@ def failed_ids(name: str, settings: Settings, url: str | None) -> ChosenIds:
 def no_failed_case(source: Source, name: str) -> InputError:
     """Return the error for an input that has none of the cases that `failed_ids` selects."""
     failed = pluralize(len(source.only or ()), "case")
+    if source.sample and source.only is not None and source.only.missing < len(source.only):
+        return InputError(
+            f"the sample of {source.sample} has none of the {failed} of {name!r} to grade again; nothing is written",
+            "take a larger sample: --sample N takes N of these cases",
+        )
     return InputError(
         f"{name!r} has {failed} to grade again, and {source.name!r} has none of them; nothing is written",
         "cases are found by custom_id: give the cases of that run, with the same ids, or leave out --only-failed",
