@@ -54,7 +54,11 @@ class BatchSummary:
     counts: Annotated[JobCounts, Field(description="its jobs by outcome")]
     created_at: Annotated[float, Field(description="seconds since the epoch")]
     expires_at: Annotated[
-        float, Field(description="seconds since the epoch: when jobs without a result expire")
+        float,
+        Field(
+            description="seconds since the epoch: when jobs without a result expire; WEIGHBRIDGE_RESULT_TTL_SECONDS later the"
+            " batch is deleted with its results"
+        ),
     ]
     ended_at: Annotated[
         float | None, Field(description="seconds since the epoch; null until the batch has ended")
