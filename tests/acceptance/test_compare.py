@@ -125,6 +125,21 @@ def test_an_output_that_cannot_be_is_refused_before_anything_is_read(
     assert ended.out == ""
 
 
+@pytest.mark.parametrize("options", [(), ("--repeats-by", "metadata.case")])
+@pytest.mark.parametrize("run", [0, 1])
+def test_an_output_that_is_one_of_the_runs_is_refused(
+    cli, runs, tmp_path: Path, run: int, options: tuple[str, ...]
+) -> None:
+    kept = (tmp_path / runs[run]).read_bytes()
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / runs[run])
+    for output in (runs[run], f"./{runs[run]}", "link.jsonl", f"md={tmp_path / runs[run]}"):
+        ended = cli("compare", *runs, *options, "-o", output)
+        assert ended.status == 1
+        assert "OUTPUT_UNWRITABLE" in ended.err
+        assert "is the input" in ended.err
+        assert (tmp_path / runs[run]).read_bytes() == kept
+
+
 def test_the_first_of_several_runs_is_the_reference(cli, runs) -> None:
     before, after = runs
     ended = cli("compare", before, after, before, "--max-regressions", "0")
@@ -278,6 +293,24 @@ def test_a_separator_that_no_custom_id_has_is_refused_with_an_id(cli, tmp_path: 
     told = " ".join(ended.err.split())
     assert "no custom_id of a.jsonl has '/'" in told
     assert "ids such as 'q0#1'" in told
+
+
+def test_one_label_can_be_compared(cli, tmp_path: Path) -> None:
+    graders = (GraderSpec("string-match", None, "one"), GraderSpec("string-match", None, "two"))
+    for name, answer in (("a", "Lisbon"), ("b", "Porto")):
+        rows = graded((case(f"q{n}#{n}", answer) for n in range(4)), graders)
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(rows))
+    runs = ("compare", "a.jsonl", "b.jsonl", "--json")
+    assert [each["label"] for each in cli(*runs).json["comparisons"][0]["labels"]] == ["one", "two"]
+    [comparison] = cli(*runs, "--label", "two").json["comparisons"]
+    [compared] = comparison["labels"]
+    assert (compared["label"], compared["groups"]["regressed"]) == ("two", 4)
+    assert comparison["before"]["results"] == 4
+    repeats = cli(*runs, "--label", "two", "--repeats-by", "custom_id").json["labels"]
+    assert [each["label"] for each in repeats] == ["two"]
+    refused = cli(*runs, "--label", "twi")
+    assert refused.status == 1
+    assert "no result of a.jsonl has the label 'twi'; did you mean 'two'?" in refused.err
 
 
 def test_a_field_that_no_result_has_is_told_by_each_command(cli, tmp_path: Path) -> None:

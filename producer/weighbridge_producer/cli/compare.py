@@ -11,6 +11,7 @@ import typer
 
 from weighbridge.errors import InvalidFilterError, InvalidGateError, OutputError
 from weighbridge.settings import read_settings
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.compare_text import print_comparison, print_unpaired
@@ -32,7 +33,7 @@ from weighbridge_producer.reports.comparison_forms import (
 )
 from weighbridge_producer.reports.forms import STDOUT
 from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, repeats_blocks
-from weighbridge_producer.run.outputs import check_folder, write_blocks
+from weighbridge_producer.run.outputs import check_folder, check_source, write_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,6 +62,10 @@ def compare(
             callback=opt.all_utf8,
         ),
     ],
+    label: Annotated[
+        str | None,
+        typer.Option(help="Compare only this label's results.", callback=opt.utf8),
+    ] = None,
     by: gate_opt.By = None,
     repeats_by: Annotated[
         str | None,
@@ -147,19 +152,20 @@ def compare(
                 "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
-        _compare_repeats(runs, key, gates, output or [], url, as_json=as_json)
+        _compare_repeats(runs, key, gates, output or [], url, label, as_json=as_json)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
-    outputs = list(map(_output, output or []))
+    outputs = _outputs(output or [], runs)
     with ExitStack() as stack:
-        opened = [open_run(name, read_settings(), url, stack) for name in runs]
+        opened = _opened(runs, label, url, stack)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
         changes = Path(folder) / "changes.jsonl"
         most = max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples
         with changes.open("wb") as file:
             on_change = _written_to(file) if outputs else None
             found = compare_runs(opened, by=gating.fields, examples=most, on_change=on_change)
+        _check_label(opened, label)
         results = [
             (
                 comparison,
@@ -200,12 +206,13 @@ def _compare_repeats(
     gates: RegressionGates,
     output: list[str],
     url: str | None,
+    label: str | None,
     *,
     as_json: bool,
 ) -> NoReturn:
-    outputs = list(map(_output, output))
+    outputs = _outputs(output, runs)
     with ExitStack() as stack:
-        opened = [open_run(name, read_settings(), url, stack) for name in runs]
+        opened = _opened(runs, label, url, stack)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
         cases = Path(folder) / "cases.jsonl"
         with cases.open("wb") as file:
@@ -214,6 +221,7 @@ def _compare_repeats(
                 file.write(case_line(case))
 
             labels = compare_repeats(opened, key, write if outputs else None)
+        _check_label(opened, label)
         checked = [gates.check_repeats(labels, run) for run in range(1, len(runs))]
         every_gate = [gate for of_run in checked for gate in of_run]
         for each in outputs:
@@ -236,6 +244,24 @@ def _compare_repeats(
     _exit(every_gate)
 
 
+def _opened(names: list[str], label: str | None, url: str | None, stack: ExitStack) -> list[Run]:
+    opened = [open_run(name, read_settings(), url, stack) for name in names]
+    for run in opened:
+        run.label = label
+    return opened
+
+
+def _check_label(runs: Iterable[Run], label: str | None) -> None:
+    """Raise InvalidFilterError if a run that was read has no result with the label."""
+    for run in runs:
+        if label is not None and run.labels and label not in run.labels:
+            meant = did_you_mean(closest(label, run.labels))
+            raise InvalidFilterError(
+                f"no result of {run.name} has the label {label[:80]!r}{meant}",
+                f"its labels: {', '.join(sorted(run.labels))}",
+            )
+
+
 def _print_written(outputs: list[Output], *, as_json: bool) -> None:
     if outputs and not as_json:
         out.print(f"\nwritten: {shown(', '.join(each.target for each in outputs))}")
@@ -245,6 +271,14 @@ def _exit(gates: Iterable[GateResult]) -> NoReturn:
     """Exit with the status that the gates determine."""
     statuses = {gate.status for gate in gates}
     raise typer.Exit(ERROR if ERROR in statuses else max(statuses, default=0))
+
+
+def _outputs(texts: list[str], runs: list[str]) -> list[Output]:
+    """Return the outputs; raises OutputError if one cannot be written or is one of the runs."""
+    outputs = list(map(_output, texts))
+    for run in runs:
+        check_source(run, [output.target for output in outputs])
+    return outputs
 
 
 def _output(text: str) -> Output:

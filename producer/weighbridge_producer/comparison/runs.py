@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LINES_PER_CASE_LINE = 4  #: a result may quote its case several times, so its line may be longer
 _LOOKED_AT = 1_000  #: results whose fields a message considers
+_LABELS_NAMED = 10
 _HINT = "give JSON Lines as `run -o NAME.jsonl` and `results` write them (plain, .gz or .zst)"
 
 
@@ -46,15 +47,29 @@ class Run:
     results: int = 0  #: results read so far
     unnamed: int = field(default=0)  #: results without a custom_id, which cannot be paired
     repeated: int = 0  #: results with the custom_id and label of an earlier one
+    label: str | None = None  #: of the results to read; None for all
+    labels: dict[str, None] = field(
+        default_factory=dict
+    )  #: the first ones and `label`, if only that is read
 
     def entries(self, wanted: tuple[FieldPath, ...] | None = ()) -> Iterator[Entry]:
         """Yield the results with a custom_id, with the wanted metadata fields or all (None)."""
         for entry in self.read(wanted):
+            if self._leaves_out(entry.label):
+                continue
             self.results += 1
             if entry.custom_id is None:
                 self.unnamed += 1
             else:
                 yield entry
+
+    def _leaves_out(self, label: str | None) -> bool:
+        """Return whether a result is of another label than is read; a line that is no case is of each."""
+        if self.label is None or label is None:
+            return False
+        if label == self.label or len(self.labels) < _LABELS_NAMED:
+            self.labels[label] = None
+        return label != self.label
 
     def note_fields(self, present: dict[str, bool]) -> None:
         """Add the metadata fields of the first results, for a message about a field that no result has a value of."""
