@@ -86,9 +86,14 @@ def test_jobs_wait_out_a_deploy_of_the_only_worker_that_has_their_grader(
     await_capability(client)
     capable.ask_to_stop()
     capable.await_end()
-    other = start_worker(client.url, 2, plug_ins=False)
+    other = start_worker(client.url, 2, plug_ins=False, sweep_seconds=0.2)
     batch = client.submit(mixed_cases(200, 20))
     eventually(lambda: "is left to workers with grader:sleeps" in other.log, 20)
+    # It is looked at after a second, and left to them for another one.
+    soon = client.store.now() + 1.2
+    eventually(
+        lambda: any(held.until > soon for held in client.store.held(batch.id).chunks), 10, "a look"
+    )
     start_worker(client.url, 1)
     batch.wait(60)
     results = results_by_id(batch)
