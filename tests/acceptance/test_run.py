@@ -775,6 +775,16 @@ def test_only_what_failed_in_an_earlier_run_is_graded_again(cli, tmp_path):
     )
 
 
+def test_the_run_of_only_failed_is_not_overwritten_with_a_part_of_it(cli, tmp_path):
+    write_cases(tmp_path / "cases.jsonl", [case("good", PASS), case("bad", FAIL)])
+    cli("run", "cases.jsonl")  # to cases.results.jsonl
+    ended = cli("run", "cases.jsonl", "--only-failed", "cases.results.jsonl")
+    assert ended.status == 1
+    assert "OUTPUT_UNWRITABLE" in ended.err
+    assert "is the run of --only-failed" in ended.err
+    assert len((tmp_path / "cases.results.jsonl").read_bytes().splitlines()) == 2
+
+
 def test_what_a_run_that_failed_fast_did_not_grade_is_graded_again_or_told(cli, tmp_path):
     cases = [case(f"c{n}", FAIL if n % 2 else PASS) for n in range(9)]
     write_cases(tmp_path / "cases.jsonl", cases)

@@ -51,7 +51,7 @@ from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
 from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
-from weighbridge_producer.run.outputs import check_outputs
+from weighbridge_producer.run.outputs import check_outputs, check_source, check_targets
 from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ def run(
 
         show_cases(source, specs, only_failed, as_json=as_json)
     check_outputs(outputs, source)
+    check_source(only_failed, check_targets(outputs), "the run of --only-failed")
     opt.check_graded(source, specs)
     if as_json and any(map(goes_to_stdout, outputs)):
         raise typer.BadParameter(

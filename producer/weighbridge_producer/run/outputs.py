@@ -43,11 +43,11 @@ def check_targets(outputs: Iterable[str]) -> list[str]:
     return files
 
 
-def check_source(source: str, targets: Iterable[str]) -> None:
-    """Raise OutputError if an output would overwrite the input file."""
+def check_source(source: str, targets: Iterable[str], what: str = "the input") -> None:
+    """Raise OutputError if an output would overwrite a file that is read; `what` says which it is."""
     for target in targets:
         if Path(source).is_file() and Path(target).exists() and Path(target).samefile(source):
-            raise OutputError(f"the output {target!r} is the input", "name another file")
+            raise OutputError(f"the output {target!r} is {what}", "name another file")
 
 
 def check_output(output: str, source: Source) -> None:
