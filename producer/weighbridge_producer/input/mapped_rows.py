@@ -47,7 +47,7 @@ def mapped_rows(
     if not first and is_one_of_several:
         notes.count_empty_file(reader.name)
     dialect = reader.layout.dialect if reader.layout else None
-    notes.may_lack_header = dialect is not None and dialect.may_lack_header
+    notes.begin_file(may_lack_header=dialect is not None and dialect.may_lack_header)
     if reader.layout and reader.layout.others:
         notes.count_other_lists(reader.name, reader.layout.others)
     if KEY in mapping.added and reader.layout and reader.layout.by_key:

@@ -30,8 +30,8 @@ def data_in_header(rows: Sequence[Row], repeated: Collection[str] = ()) -> str:
     """
     names = list(rows[0]) if rows else []
     cells = as_written(names, repeated)
-    # The header of a file that was appended to another one is not a value.
-    below = [row for row in rows if list(row.values()) != cells]
+    # The header of a file that was appended to another one is not a value, and rows of other columns are of other files.
+    below = [row for row in rows if row.keys() == rows[0].keys() and list(row.values()) != cells]
     written = list(zip(names, cells, strict=True))
     if not below or any(
         is_usual(cell) and cell not in _values(name, below) for name, cell in written

@@ -64,6 +64,11 @@ class RowNotes:
         self._bytes = 0
         self._mapping: FieldMapping | None = None
 
+    def begin_file(self, *, may_lack_header: bool) -> None:
+        """Note whether the first row of the file to which the first rows belong was read as its header."""
+        if not self._first:
+            self.may_lack_header = may_lack_header
+
     def count_empty_expected(self) -> None:
         """Count a row with an empty expected_output."""
         self.empty_expected += 1

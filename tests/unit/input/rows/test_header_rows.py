@@ -100,3 +100,26 @@ def test_a_mapping_by_names_of_a_doubtful_header_is_used_and_noted() -> None:
         assert len(list(source)) == 2
         notes = [note for note in source.notes.notes() if "if it is data, give --no-header" in note]
         assert len(notes) == doubts
+
+
+def test_files_with_other_columns_than_the_first_one_leave_its_header_a_header(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text("id,output,expected\n11,x,x\n")
+    (tmp_path / "b.csv").write_text("nr,antwort,soll\n21,x,x\n")
+    (tmp_path / "c.jsonl").write_text('{"id": "31", "output": "x", "expected": "x"}\n')
+    mapping = parse_mapping(["custom_id=id,agent_response=output,expected_output=expected"])
+    source = Source(str(tmp_path), Settings(), mapping)
+    faults = [line.fault and line.fault.code for line in source]
+    assert faults == [None, "MISSING_FIELD", None]
+    assert source.notes.notes() == []
+
+
+def test_the_names_of_the_first_file_are_no_header_that_may_be_data_if_it_is_json(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"1": "5", "said": "y"}\n{"1": "6", "said": "y"}\n')
+    (tmp_path / "b.csv").write_text("1,said\n7,y\n")
+    source = Source(str(tmp_path), Settings(), parse_mapping(["custom_id=@row,x=1,y=said"]))
+    assert not any(line.fault for line in source)
+    assert source.notes.notes() == []
