@@ -162,6 +162,14 @@ def test_what_failed_in_a_batch_is_graded_again_from_new_answers(shared, cases):
     assert ended.json["batch"]["counts"]["total"] == 4
 
 
+def test_a_batch_of_a_sample_has_a_source_of_its_own(shared, cases):
+    """The web UI shows the pass rates of batches of one source over time."""
+    batch = submitted(shared, cases.name, "--sample", "3")
+    listed = shared("batches", "--most", "100", "--json").json
+    [source] = [each["source"] for each in listed if each["batch_id"] == batch]
+    assert source == f"{cases.name} (sample 3)"
+
+
 def test_a_cursor_goes_on_where_the_last_collection_ended(shared, cases, client):
     first, second = cases.read_bytes().splitlines(True)[:5], cases.read_bytes().splitlines(True)[5:]
     source, sink = os.pipe()

@@ -122,7 +122,8 @@ def submit(
         if not client.workers():
             err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
         with opt.naming_the_line(graders):
-            name = printable(source.name)
+            # Pass rates of one source are shown over time, and a sample is not comparable with the whole.
+            name = printable(source.name) + (f" (sample {sample.strip()})" if sample else "")
             batch = (
                 client.batch(resume)
                 if resume
