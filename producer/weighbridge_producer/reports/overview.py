@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.jobs.outcome import VACUOUS, Outcome
+from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.gating.slices import summary_of
 
@@ -48,6 +48,7 @@ class Survey:
     _jobs: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and outcome
     _causes: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and cause
     _first: dict[tuple[str, str], _Example] = field(default_factory=dict)
+    _scores: Counter[tuple[str, int]] = field(default_factory=Counter)  #: by label and bucket
 
     @property
     def total(self) -> int:
@@ -64,6 +65,7 @@ class Survey:
                 summary_of(label, {name: self._jobs[label, name] for name in (*Outcome, VACUOUS)}),
                 grader=grader,
                 causes=tuple(causes.get(label, ())),
+                scores=tuple(self._scores[label, bucket] for bucket in range(SCORE_BUCKETS)),
             )
             for label, grader in sorted(self._labels.items())
         ]
@@ -85,6 +87,8 @@ class Survey:
         self._labels.setdefault(label, row.grader or "")
         self.counts[outcome] += 1
         self._jobs[label, outcome] += 1
+        if outcome.has_score and row.score is not None:
+            self._scores[label, min(int(row.score * SCORE_BUCKETS), SCORE_BUCKETS - 1)] += 1
         if outcome is Outcome.PASSED:
             self._jobs[label, VACUOUS] += cause == VACUOUS
             return

@@ -34,6 +34,17 @@ def test_causes_are_counted_with_the_first_job_of_each():
     ]
 
 
+def test_scores_of_judged_jobs_are_counted_as_a_batch_counts_them():
+    answers = ("true", "true", "false", "perhaps")
+    cases = [
+        {"custom_id": answer, "inputs": {"agent_response": answer, "expected_output": "true"}}
+        for answer in answers
+    ]
+    [row] = surveyed(*cases, graders=["true-false"]).labels()
+    assert (row.passed, row.failed, row.ungradable) == (2, 1, 1)
+    assert row.scores == (1, *[0] * 8, 2)
+
+
 def test_the_example_is_the_first_in_the_input_whatever_the_order_of_the_results():
     cases = [case(f"q{n}", "graz") for n in range(3)]
     lines = list(grade_lines(map(orjson.dumps, cases), ["string-match"]))
