@@ -35,10 +35,10 @@ def test_causes_are_counted_with_the_first_job_of_each():
 
 
 def test_scores_of_judged_jobs_are_counted_as_a_batch_counts_them():
-    answers = ("true", "true", "false", "perhaps")
+    expected = ("true", "yes", "false", "perhaps")
     cases = [
-        {"custom_id": answer, "inputs": {"agent_response": answer, "expected_output": "true"}}
-        for answer in answers
+        {"custom_id": truth, "inputs": {"agent_response": "true", "expected_output": truth}}
+        for truth in expected
     ]
     [row] = surveyed(*cases, graders=["true-false"]).labels()
     assert (row.passed, row.failed, row.ungradable) == (2, 1, 1)
