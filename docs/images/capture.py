@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -69,9 +70,10 @@ def capture(tools: Path = Path(sys.executable).parent) -> str:
             output = b"".join(iter(lambda: _read(ours), b""))
             complaints = process.stderr.read() if process.stderr else b""
         os.close(ours)
-        if process.returncode != 100 or complaints:
-            sys.exit(f"the run ended with {process.returncode}: {complaints.decode()}")
-        return output.decode().replace("\r\n", "\n")
+        reason = complaints.decode()
+        if not re.fullmatch(r"exit status 100: .*\n", reason) or process.returncode != 100:
+            sys.exit(f"the run ended with {process.returncode}: {reason}")
+        return output.decode().replace("\r\n", "\n") + reason
 
 
 def _read(terminal: int) -> bytes:

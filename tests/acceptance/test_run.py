@@ -69,7 +69,7 @@ def test_the_exit_status_says_whether_all_passed_some_failed_or_it_could_not_be_
     write_cases(tmp_path / "cases.jsonl", cases)
     ended = cli("run", "cases.jsonl", *flags)
     assert ended.status == status
-    assert ("exit status 1: " in ended.err) == (status == 1)
+    assert (f"exit status {status}: " in ended.err) == (status > 0)
     assert len((tmp_path / "cases.results.jsonl").read_bytes().splitlines()) == len(lines)
 
 
@@ -110,11 +110,14 @@ def test_every_kind_of_output_holds_the_same_results(cli, tmp_path):
     assert [cell for row in rows for cell in row.values() if cell[:1] in {*"=+-@\t\r\n"}] == []
 
     suites = ET.parse(tmp_path / "a.xml").getroot()
-    counts = {"tests": "5", "failures": "2", "errors": "1"}
+    counts = {"tests": "6", "failures": "3", "errors": "1"}
     assert suites.attrib == counts
-    assert [suite.get("skipped") for suite in suites] == ["1"]
+    assert [(suite.get("name"), suite.get("skipped")) for suite in suites] == [
+        ("weighbridge", "1"),
+        ("gates", "0"),
+    ]
     kinds = [[child.tag for child in found] for found in suites.iter("testcase")]
-    assert kinds == [[], ["failure"], ["skipped"], ["failure"], ["error"]]
+    assert kinds == [[], ["failure"], ["skipped"], ["failure"], ["error"], ["failure"]]
 
     assert ended.status == 1
     assert max(map(len, ended.out.splitlines()[:-1])) <= 120
@@ -164,7 +167,9 @@ def test_json_for_machines_is_all_of_standard_output(cli, tmp_path):
     assert report["batch"]["counts"]["passed"] == 20
     assert report["graders"][0]["causes"] == {"boolean_match: false negative": 10}
     assert report["outputs"] == ["out.jsonl"]
-    assert ended.err == ""
+    why = "10 of 30 failed, and none may; --min-pass-rate allows some"
+    assert (report["exit_reason"], [gate["met"] for gate in report["gates"]]) == (why, [False])
+    assert ended.err == f"exit status 100: {why}\n"
 
 
 def test_results_are_the_same_bytes_whatever_the_workers_chunks_and_hash_seed(cli, tmp_path):
@@ -856,9 +861,11 @@ def test_a_log_without_any_case_is_refused_and_writes_nothing(cli, tmp_path):
 
 
 def test_a_run_that_fails_fast_cancels_the_rest_and_keeps_what_was_graded(cli, many):
-    ended = cli("run", many.name, "--fail-fast", "3", "-o", "r.jsonl")
+    ended = cli("run", many.name, "--fail-fast", "3", "-o", "r.jsonl", "-o", "r.md", "-o", "r.xml")
     assert ended.status == 100
     assert "failed, and --fail-fast cancelled " in ended.err
+    assert "❌ not met | `--fail-fast 3`" in (cli.folder / "r.md").read_text()
+    assert 'name="--fail-fast 3"><failure' in (cli.folder / "r.xml").read_text()
     rows = [orjson.loads(line) for line in (cli.folder / "r.jsonl").read_bytes().splitlines()]
     assert len({row["custom_id"] for row in rows}) == len(rows)
     failed = [row for row in rows if row["result"] and row["result"]["verdict"] == "fail"]

@@ -293,7 +293,7 @@ def test_answers_in_another_notation_than_the_expected_ones_are_noted(cli, tmp_p
         ": expected_output has texts in the notation of JSON or Python such as '\"Paris\"'"
         in run.err
     )
-    assert run.err.endswith("write expected_output=json(gold)\n")
+    assert "write expected_output=json(gold)\n" in run.err
     again = cli("run", cases, *given, mapping.format("json(gold)"), stdin=stdin)
     assert "string-match     2/2  100.0%" in again.out
     assert "notation" not in again.err

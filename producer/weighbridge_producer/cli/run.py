@@ -48,7 +48,6 @@ from weighbridge_producer.cli.show import (
     stdout_bytes,
 )
 from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
-from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.outputs import check_outputs, check_source, check_targets
@@ -231,10 +230,8 @@ def run(
         raise no_failed_case(source, only_failed)
     if source.notes.leaves_out and not report.state.counts.total:
         raise no_case(source)
-    decision = decide_on(
-        *(report.state, report.summary, gating.gates, report.slices), cut_short=report.cut_short
-    )
-    if not report.cut_short:
+    decision = report.decide(gating.gates)
+    if not report.fail_fast:
         print_chosen(source, only_failed)
         print_unused(source)
         print_empty_expected(source, specs)

@@ -51,14 +51,11 @@ def decide_on(
     gates: Sequence[Gate] = (),
     slices: SliceTally | None = None,
     *,
-    cut_short: bool = False,
+    fail_fast: int = 0,
 ) -> Decision:
-    """Return the exit status for an ended batch; `cut_short` means that --fail-fast ended it."""
-    if cut_short:
-        counts = state.counts
-        submitted = f"cancelled {counts.cancelled:,} of {counts.total:,} submitted until then"
-        why = f"{pluralize(counts.failed, 'job')} failed, and --fail-fast {submitted}"
-        return Decision(FAILED, why)
+    """Return the exit status for an ended batch; `fail_fast` is the N of --fail-fast if it ended the batch."""
+    if fail_fast:
+        return _failed_fast(state, fail_fast)
     completed = state.status is BatchStatus.COMPLETED
     incomplete = "" if completed else f"the batch is {state.status}"
     return decide(gates, labels, slices, incomplete=incomplete)
@@ -79,24 +76,31 @@ def decide(
     Otherwise it is 0. A gate for all jobs, for each label or for one label covers the jobs of these; a gate for a slice
     covers none, because a job has both labels and slices.
     """
+    if not (incomplete or added(labels).finished):
+        incomplete = "there was nothing to grade"
     if incomplete:
-        return Decision(ERROR, incomplete)
-    if not added(labels).finished:
-        return Decision(ERROR, "there was nothing to grade")
+        rule = _rule("complete results", "a result of each job", incomplete, ERROR)
+        return Decision(ERROR, incomplete, [rule])
     results = check_gates(gates, labels, slices)
     if broken := _broken_rule(gates, labels, results):
-        return Decision(broken.result.status, broken.reason, _with_rule(results, broken))
+        return Decision(broken.result.status, broken.reason, [*results, broken.result])
     statuses = {result.status for result in results}
     status = next((each for each in (ERROR, FAILED) if each in statuses), PASSED)
     return Decision(status, "", results)
 
 
-def gate_results(
-    gates: Sequence[Gate], labels: Sequence[GraderSummary], slices: SliceTally | None = None
-) -> list[GateResult]:
-    """Return the results of the gates, and of the rule for the jobs that none of them covers if it is not met."""
-    results = check_gates(gates, labels, slices)
-    return _with_rule(results, _broken_rule(gates, labels, results))
+def _failed_fast(state: BatchState, most: int) -> Decision:
+    counts = state.counts
+    unread = "" if state.sealed else "; the rest of the input was not read"
+    reason = (
+        f"{pluralize(counts.failed, 'job')} failed, and --fail-fast cancelled {counts.cancelled:,} of"
+        f" {counts.total:,} submitted until then{unread}"
+    )
+    seen = (
+        f"{counts.failed:,} failed, {counts.cancelled:,} of {counts.total:,} jobs cancelled{unread}"
+    )
+    required = f"fewer than {pluralize(most, 'failed job')}"
+    return Decision(FAILED, reason, [_rule(f"--fail-fast {most}", required, seen, FAILED)])
 
 
 class _BrokenRule(NamedTuple):
@@ -104,11 +108,6 @@ class _BrokenRule(NamedTuple):
 
     result: GateResult
     reason: str  #: of the exit status
-
-
-def _with_rule(results: list[GateResult], broken: _BrokenRule | None) -> list[GateResult]:
-    # Without gates, reports have no list in which the rule would have to be.
-    return [*results, broken.result] if results and broken else results
 
 
 def _broken_rule(
@@ -159,9 +158,8 @@ def _failures(failed: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRule
     if any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
         seen += f" that no --min-pass-rate covers ({names})"
         allows = "add a --min-pass-rate for all jobs, or for the label"
-    # Without a gate all jobs have to pass, and the summary shows the failed ones.
-    reason = f"{seen}, and none may; {allows}" if gates else ""
-    return _BrokenRule(_rule("no failed job", f"none ({allows})", seen, FAILED), reason)
+    rule = _rule("no failed job", f"none ({allows})", seen, FAILED)
+    return _BrokenRule(rule, f"{seen}, and none may; {allows}")
 
 
 def _uncovered(

@@ -11,6 +11,7 @@ import pytest
 
 from weighbridge.errors import OutputError, WeighbridgeError
 from weighbridge.jobs.result_line import ResultRow
+from weighbridge.text import printable
 from weighbridge_producer.gating.exit_status import decide
 from weighbridge_producer.gating.gates import PASSED, GateKind, parse_gate
 from weighbridge_producer.gating.slices import slices_of_file
@@ -42,6 +43,7 @@ class SessionResults:
         self._order: list[tuple[int, int, int]] = []  #: the test's position, offset, bytes
         self._survey = Survey()
         self._decision: Decision | None = None
+        self._has_failed_tests = False
 
     def add(self, results: list[Any]) -> None:
         """Store the results of a test: its position in the session, then result lines."""
@@ -56,6 +58,7 @@ class SessionResults:
         file = self._sorted()
         slices = slices_of_file(file, [gate.field for gate in self._gates if gate.field])
         self._survey = survey(Report(file, self._name))
+        self._has_failed_tests = exitstatus == pytest.ExitCode.TESTS_FAILED
         incomplete = "" if exitstatus in _ENDED else "the session did not end"
         self._decision = prefixed(
             decide(self._gates, self._survey.labels(), slices, incomplete=incomplete)
@@ -75,6 +78,9 @@ class SessionResults:
         reporter.section("weighbridge")
         for line in summary_lines(self._survey, self._decision):
             reporter.write_line(line)
+        if self._decision.reason and (self._gates or not self._has_failed_tests):
+            reason = printable(self._decision.reason)
+            reporter.write_line(f"weighbridge: {reason}", red=True)
         if self._outputs:
             reporter.write_line(f"results: {', '.join(each.target for each in self._outputs)}")
 

@@ -56,8 +56,6 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
         yield f"  ... and {pluralize(len(rest), 'more cause')}"
     for gate in listed_gates(each for each in decision.gates if not each.is_implied):
         yield from map(printable, gate.lines())
-    if decision.reason:
-        yield f"weighbridge: {printable(decision.reason)}"
 
 
 def _rates(labels: list[GraderSummary]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Outcome
+from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.gating.slices import summary_of
 
@@ -71,12 +71,15 @@ class Survey:
         ]
 
     def causes(self) -> list[Cause]:
-        """Return the causes of jobs that did not pass, the commonest first."""
+        """Return the causes of jobs that did not pass, the commonest first; those that were not graded come last."""
         found = [
             Cause(label, self._labels[label], cause, jobs, *self._first[label, cause][1:])
             for (label, cause), jobs in self._causes.items()
         ]
-        return sorted(found, key=lambda cause: (-cause.jobs, cause.label, cause.cause))
+        return sorted(
+            found,
+            key=lambda each: (each.cause in CUT_SHORT, -each.jobs, each.label, each.cause),
+        )
 
     def add(self, row: ResultRow) -> None:
         """Count a result."""

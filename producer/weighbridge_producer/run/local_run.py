@@ -22,7 +22,7 @@ from weighbridge.errors import (
 from weighbridge.settings import GIB, masked
 from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
-from weighbridge_producer.gating.exit_status import gate_results
+from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
@@ -43,7 +43,7 @@ from weighbridge_producer.run.result_file import (
 from weighbridge_producer.run.run_folder import Collected, RunState, state_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
     from weighbridge.jobs.batch_state import BatchState
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.collector import Collector
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.client.redis_client import RedisClient
+    from weighbridge_producer.gating.exit_status import Decision
+    from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.run.options import RunOptions
 
 _READY_SECONDS = 60.0
@@ -77,10 +79,15 @@ class RunReport:
     server: str
     resumed: bool
     byte_order_mark: bool
-    cut_short: bool  #: True if the rest was cancelled because too many jobs failed
+    fail_fast: int  #: the N of --fail-fast if the rest was cancelled because of it, else 0
     errored: list[str]  #: messages of the first jobs that errored
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
+
+    def decide(self, gates: Sequence[Gate]) -> Decision:
+        """Return the exit status of the run."""
+        given = (self.state, self.summary, gates, self.slices)
+        return decide_on(*given, fail_fast=self.fail_fast)
 
 
 @dataclass(slots=True)
@@ -278,7 +285,7 @@ class LocalRun:
             server=self.server,
             resumed=resumed,
             byte_order_mark=self._source.byte_order_mark,
-            cut_short=self._cut_short,
+            fail_fast=self._options.fail_fast if self._cut_short else 0,
             errored=first_errors(results, names_locations=self._source.has_locations)
             if state.counts.errored
             else [],
@@ -293,7 +300,7 @@ class LocalRun:
 
     def _write_outputs(self, results: Path, report: RunReport) -> None:
         options = self._options
-        gates = gate_results(options.gates, report.summary, report.slices)
+        decision = report.decide(options.gates)
         if options.with_cases:
             # After a crash, a resumed run must not take the extended file for the results.
             self.state.collected = Collected()
@@ -303,7 +310,7 @@ class LocalRun:
             results,
             self._source.name,
             options.by_case,
-            tuple(gates),
+            tuple(decision.gates),
             slices=tuple(report.slices.slices()),
             cases_of=cases_in(self._source),
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.jobs.outcome import GraderSummary
-from weighbridge_producer.gating.exit_status import decide
+from weighbridge.jobs.batch_state import BatchState, BatchStatus
+from weighbridge.jobs.outcome import Counts, GraderSummary
+from weighbridge_producer.gating.exit_status import decide, decide_on
 from weighbridge_producer.gating.gates import GateKind, parse_gate
 
 
@@ -104,12 +105,36 @@ def test_a_batch_that_did_not_complete_is_trouble_even_when_all_of_it_passed():
             "3 jobs errored, 1 ungradable; --min-gradable allows some",
         ),
         ({}, "there was nothing to grade"),
-        ({"passed": 1, "failed": 1}, ""),
+        (
+            {"passed": 1, "failed": 1},
+            "1 of 2 failed, and none may; --min-pass-rate allows some",
+        ),
         ({"passed": 1}, ""),
     ],
 )
-def test_what_makes_the_exit_status_1_without_a_gate_is_reported(counts, why):
-    assert decided(summary(**counts)).reason == why
+def test_the_reason_and_the_rule_of_an_exit_status_are_reported_without_a_gate(counts, why):
+    decision = decided(summary(**counts))
+    assert decision.reason == why
+    assert [gate.status for gate in decision.gates] == [decision.status] * bool(why)
+
+
+def test_a_run_that_failed_fast_has_a_rule_that_is_not_met_and_says_whether_all_was_read():
+    counts = Counts(total=40, passed=3, failed=9, cancelled=28)
+    for sealed, unread in ((True, ""), (False, "; the rest of the input was not read")):
+        state = BatchState(
+            *("wb_1", BatchStatus.CANCELLED, counts, 0.0, 1.0, 1.0, sealed),
+            *(2, 40, 900, 0, 0, 0.1, 0, None),
+        )
+        decision = decide_on(state, [], fail_fast=5)
+        assert (decision.status, decision.reason) == (
+            100,
+            f"9 jobs failed, and --fail-fast cancelled 28 of 40 submitted until then{unread}",
+        )
+        [gate] = decision.gates
+        assert gate.line == (
+            "gate --fail-fast 5 not met: required fewer than 5 failed jobs;"
+            f" seen 9 failed, 28 of 40 jobs cancelled{unread}"
+        )
 
 
 def test_a_gate_of_a_label_forgives_failures_of_that_label_only():

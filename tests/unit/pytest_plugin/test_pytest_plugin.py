@@ -266,8 +266,21 @@ def test_collected_results_are_judged_at_the_end_by_the_gates(suite: Suite) -> N
 
 
 def test_without_a_gate_every_collected_result_has_to_pass(suite: Suite) -> None:
-    assert suite(COLLECTING).ret == pytest.ExitCode.TESTS_FAILED
+    ended = suite(COLLECTING, "--weighbridge-out=out.md")
+    assert ended.ret == pytest.ExitCode.TESTS_FAILED
+    why = "1 of 10 failed, and none may; --weighbridge-min-pass-rate allows some"
+    ended.stdout.fnmatch_lines([f"weighbridge: {why}"])
+    assert "❌ not met | `no failed job`" in Path("out.md").read_text()
     assert suite(COLLECTING, "-k", "not 0").ret == pytest.ExitCode.OK
+
+
+def test_what_failed_with_its_test_is_not_explained_by_a_rule_for_collected_results(
+    suite: Suite,
+) -> None:
+    ended = suite(SUITE, "-k", "test_pass or test_fail")
+    assert ended.ret == pytest.ExitCode.TESTS_FAILED
+    ended.stdout.fnmatch_lines(["string-match * 1/2 * 1 *"])
+    ended.stdout.no_fnmatch_line("weighbridge: *")
 
 
 def test_a_gate_may_be_for_a_slice(suite: Suite) -> None:

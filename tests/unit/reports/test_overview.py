@@ -34,6 +34,18 @@ def test_causes_are_counted_with_the_first_job_of_each():
     ]
 
 
+def test_jobs_that_were_not_graded_come_after_the_causes_of_failures():
+    lines = list(grade_lines([orjson.dumps(case("q0", "graz"))], ["string-match"]))
+    cut_short = orjson.loads(lines[0]) | {"status": "cancelled", "result": None, "receipt": None}
+    found = Survey()
+    for line in (*lines, *[orjson.dumps(cut_short)] * 3):
+        found.add(ResultRow.from_bytes(line))
+    assert [(each.cause, each.jobs) for each in found.causes()] == [
+        ("string_match: case", 1),
+        ("cancelled", 3),
+    ]
+
+
 def test_scores_of_judged_jobs_are_counted_as_a_batch_counts_them():
     expected = ("true", "yes", "false", "perhaps")
     cases = [
