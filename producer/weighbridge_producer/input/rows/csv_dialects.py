@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.proposals.column_names import is_usual
-from weighbridge_producer.input.rows.text_encodings import encoding_of, given_encoding
+from weighbridge_producer.input.rows.text_encodings import (
+    encoding_of,
+    given_encoding,
+    may_be_western,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,6 +41,7 @@ class Dialect:
     has_header: bool = True
     is_given: bool = False  #: True if the encoding was given, not detected
     repeated: tuple[str, ...] = ()  #: names that several columns have
+    may_be_western: bool = False  #: True if the text fits CP1252 as well as the detected encoding
 
     @property
     def is_ascii_based(self) -> bool:
@@ -56,6 +61,7 @@ class Dialect:
     def __str__(self) -> str:
         """Return a description of the dialect."""
         encoding = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding.upper()
+        encoding += ", or perhaps CP1252" if self.may_be_western else ""
         header = f", header in line {self.skipped + 1}" if self.skipped else ""
         if not self.has_header:
             header = (
@@ -77,6 +83,7 @@ def dialect_of(
         found,
         has_header=form.has_header or found.is_markdown,
         is_given=bool(form.encoding),
+        may_be_western=not form.encoding and may_be_western(head, encoding),
     )
 
 

@@ -7,6 +7,7 @@ import re
 
 from weighbridge.errors import InputError
 from weighbridge.settings import KIB
+from weighbridge_producer.input.rows.latin_alphabets import LATIN_ENCODINGS, fitting_share
 
 HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
 _MARKS = (
@@ -17,6 +18,7 @@ _MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 _WESTERN = "cp1252"
+_JAPANESE = "cp932"
 _EXAMPLES = "utf-8, utf-16, cp1252, cp1250, cp1251, shift_jis or gb18030"
 _GUESSED_BYTES = 64 * KIB
 #: A letter of the Latin alphabet beside one of another, as no word has.
@@ -84,15 +86,44 @@ def _is_mostly_utf8(head: bytes) -> bool:
     return beyond_ascii >= 2 * text.count("\ufffd")
 
 
+def may_be_western(head: bytes, encoding: str) -> bool:
+    """Return whether text that was taken for another encoding fits CP1252 as well, by the letters of its few words."""
+    head = head[:_GUESSED_BYTES]
+    if encoding == _WESTERN or encoding not in LATIN_ENCODINGS:
+        return False
+    text = head.decode(_WESTERN, "replace")
+    is_other = text != head.decode(encoding, "replace")
+    fits = "\ufffd" not in text and fitting_share(head, _WESTERN) >= fitting_share(head, encoding)
+    return is_other and fits
+
+
 def _guessed(head: bytes) -> str:
     """Return the likeliest encoding of text that is not UTF-8, among those that programs of today write."""
     from chardet import EncodingEra, detect_all
 
     head = head[:_GUESSED_BYTES]
+    if _has_kana(head):
+        return _JAPANESE  # which a few words repeated many times hide from chardet
     found = detect_all(head, ignore_threshold=True, encoding_era=EncodingEra.MODERN_WEB)
     names = [codecs.lookup(guess["encoding"]).name for guess in found if guess["encoding"]]
     # For a few words it may take accented letters for Cyrillic ones.
     whole = (name for name in names if not _MIXED_WORD.search(head.decode(name, "replace")))
     name = next(whole, names[0] if names else _WESTERN)
     is_western = head.decode(name, "replace") == head.decode(_WESTERN, "replace")
-    return _WESTERN if is_western else name
+    # For words such as `maïs` it is hardly surer of one encoding than of another.
+    fits_better = (
+        name in LATIN_ENCODINGS
+        and _WESTERN in names
+        and fitting_share(head, _WESTERN) > fitting_share(head, name)
+    )
+    return _WESTERN if is_western or fits_better else name
+
+
+def _has_kana(head: bytes) -> bool:
+    """Return whether text is Shift-JIS of which a quarter are kana; in other encodings, their first bytes are rare."""
+    try:
+        text = codecs.getincrementaldecoder(_JAPANESE)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    beyond_ascii = [character for character in text if character > "\x7f"]
+    return sum("\u3041" <= each <= "\u30ff" for each in beyond_ascii) * 4 >= len(beyond_ascii) > 0

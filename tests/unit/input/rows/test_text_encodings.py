@@ -50,6 +50,92 @@ def test_short_texts_come_out_right(encoding: str, text: str) -> None:
     assert text.encode(encoding).decode(encoding_of(text.encode(encoding))) == text
 
 
+#: Sentences of languages, with the encoding in which spreadsheets write them.
+_SENTENCES = [
+    ("cp1252", "Où est né Molière ?|Côté été, où ça ?|Élève naïve, façon|L’œuvre coûte 5 €|Noël à Orléans|aiguë"),
+    ("cp1252", "Der Müller fährt über die Brücke|Größe und Gewicht|Äpfel, Öl und Übung|Straßen für alle"),
+    ("cp1252", "¿Dónde está la estación?|Mañana por la mañana|Sí, señor|el pingüino comió más|avión"),
+    ("cp1252", "Não há razão para isso|São Paulo é maior|três ações e um coração|você já comeu maçã à noite?"),
+    ("cp1252", "La città è più bella|perché no?|È vero|così può già|la virtù e l’università"),
+    ("cp1252", "geïnd in België|twee coördinaten|één idee|ideeën kopiëren|de financiën"),
+    ("cp1252", "El català és llengua|la ciència política|què és això?|qüestió de memòria|paràmetre vàlid"),
+    ("cp1252", "Æblet på bordet|København er større|blåbærgrød til frøken|rødgrød"),
+    ("cp1252", "Malmö är en stad|smörgås på båten|Åre och Östersund|mångfald för alla"),
+    ("cp1252", "Hyvää päivää|Tämä on pöytä|Älä yöllä|mikä päivä tänään"),
+    ("cp1252", "Það er gott veður|Þingvellir við Öxará|Reykjavík í júní|ekki að því"),
+    ("cp1250", "Zażółć gęślą jaźń|Łódź leży w środkowej części|święto źrebięcia|być może"),
+    ("cp1250", "Příliš žluťoučký kůň|úpěl ďábelské ódy|důležité město|Děkuji, dům č. 5|řeka"),
+    ("cp1250", "Kôň žerie ďatelinu|päť dní v týždni|Čo je to za ľudí|mňa a vŕba|dážď"),
+    ("cp1250", "Árvíztűrő tükörfúrógép|Győr és Pécs|a főváros szép|őrült fűző|köszönöm"),
+    ("cp1250", "Timişoara şi Iaşi|înţeleg întrebarea|mâine dimineaţă|ţară frumoasă|să văd"),
+    ("cp1250", "Žaba šeta đačke|čaša i ćup|što je među nama|džep i ključ|sreća"),
+    ("cp1254", "İstanbul’da yağmur yağıyor|güneş doğdu|şeker çok tatlı|Iğdır’ın köyü|öğrenci"),
+    ("cp1257", "Vilnius yra Lietuvos sostinė|ačiū už pagalbą|žąsys ir ėriukai|šiandien šilta|įdomūs būdai"),
+    ("cp1257", "Rīga ir Latvijas galvaspilsēta|lūdzu, pasakiet|ļoti labi|ķīniešu ēdiens|šodien ģimenē"),
+    ("cp1257", "Tallinn on Eesti pealinn|öö on pikk|täna õhtul|režiimi lõpetav võti|üks väike mõte"),
+    ("cp1251", "Москва — столица России|Да, можно вернуть|Нет, доставка дольше|Спасибо"),
+    ("cp1251", "Київ — столиця України|Так, їжте|Ні, ще є час|Ґанок і щось"),
+    ("cp1253", "Η Αθήνα είναι η πρωτεύουσα|Ναι, μπορείτε|Όχι ακόμη|ευχαριστώ πολύ"),
+    ("cp932", "東京は日本の首都です|はい、返品できます|いいえ、三日かかります|ありがとう"),
+    ("gb18030", "北京是中国的首都|可以退货|订单将在三天内送达|感谢您的咨询"),
+    ("big5", "台北是台灣的首都|可以退貨|訂單將在三天內送達|感謝您的諮詢"),
+    ("cp949", "서울은 한국의 수도입니다|네, 반품할 수 있습니다|아니요, 사흘 걸립니다|감사합니다"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 40], ids=["short", "long"])
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize(("encoding", "sentences"), _SENTENCES)
+def test_tables_of_many_languages_come_out_right(
+    encoding: str, sentences: str, separator: str, times: int
+) -> None:
+    rows = [f'{row}{separator}"{row}"' for row in sentences.split("|") * times]
+    text = "\n".join([f"output{separator}expected", *rows])
+    data = text.encode(encoding)
+    assert data.decode(encoding_of(data)) == text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1252", "naïve façon œuvre Côté où ça? Élève"),
+        ("cp1252", "maïs Noë aiguë"),
+        ("cp1252", "Saint-Loup-sur-Noë maïs Citroën haïr"),
+        ("cp1252", "où Noël"),
+        ("cp1252", "città più"),
+        ("cp1252", "què ciència"),
+        ("cp1252", "België coördinatie"),
+        ("cp932", "東京都です"),
+        ("cp932", "エラー"),
+        ("cp1250", "července dům"),
+        ("cp1257", "būdai šiandien"),
+        ("cp1251", "да нет"),
+    ],
+)
+def test_a_few_words_repeated_many_times_come_out_right(encoding: str, words: str) -> None:
+    rows = [f"{number},{word},{word}" for number, word in enumerate(words.split() * 20)]
+    text = "\n".join(["id,output,expected", *rows])
+    data = text.encode(encoding)
+    assert data.decode(encoding_of(data)) == text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "is_said"),
+    [
+        ("cp1250", "id,a\n1,Franceză\n", True),
+        ("cp1250", "id,a\n1,Łódź, święto źrebięcia\n", False),
+        ("cp1252", "id,a\n1,Où est né Molière ?\n", False),
+        ("cp1250", "id,a\n1,é\n", False),
+    ],
+    ids=["one word", "clear", "western", "same text"],
+)
+def test_a_text_that_fits_two_encodings_is_said_to(encoding: str, text: str, is_said: bool) -> None:
+    layout = layout_of(text.encode(encoding), "a.csv", is_whole=True)
+    assert (f"{encoding.upper()}, or perhaps CP1252" in str(layout)) == is_said
+    given = layout_of(text.encode(encoding), "a.csv", is_whole=True, form=TableForm(encoding))
+    assert "perhaps" not in str(given)
+
+
 def test_only_the_first_words_of_a_long_text_are_weighed() -> None:
     data = "id;ответ\n".encode("cp1251") + "Москва столица\n".encode("cp1251") * 17_000
     begun = time.process_time()
