@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 16
+    version = 17
     Config = LoopConfig
     settings: LoopConfig
 

@@ -128,6 +128,9 @@ FAILED = [
     "3 failed, 31 passed in 4 s",
     "took 1.002s\nTimeout 30000ms exceeded",
     '{"workdir": "/tmp/tmp1", "result": "Error: the state is locked"}',
+    "URL: https://shop.example/\nLast action error: TimeoutError: click: 500 ms exceeded\n[12] button 'Buy'",
+    "I encountered an error while trying to use the tool. This was the error: 1 validation error",
+    "An unexpected error occurred. Please contact the administrator.",
 ]
 FINE = [
     "",
@@ -144,6 +147,9 @@ FINE = [
     "The answer is 404.",
     "errors.py\nfailures.py",
     "Notes\nError handling is due",
+    "Mean: 3.2\nStandard error: 0.3",
+    "How do I find out whether an error occurred in a call?\nBy its exit code.",
+    "Settings\nLast action: saved",
 ]
 
 

@@ -16,7 +16,8 @@ ABSORBED_GAP = 3  #: maximum entries between a loop and a further step that is a
 SAME_FAILURE = "same_failure"
 REFUSED = "refused"
 NOTHING_NEW = "nothing_new"
-KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW))
+SAME_BEGINNING = "same_beginning"
+KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,10 @@ from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.moving_calls import may_explore_on, without_moves
 from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
-from weighbridge.graders.loop.finders.repeated_results import repeated_results
+from weighbridge.graders.loop.finders.repeated_results import (
+    repeated_results,
+    requests_of_several_tools,
+)
 from weighbridge.graders.loop.finders.retried_failures import retried_failures
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
@@ -60,6 +63,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
+    findings += requests_of_several_tools(calls, limits)
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]
     tool_results = tool_results_of(calls)
     if repeats_in(tool_results) >= limits.least_known:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
-from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
 from weighbridge.graders.loop.finders.refusals import refused_answers
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
@@ -30,6 +30,7 @@ _POLLS = 3  #: different questions from which a harness is taken to ask several 
 _LEAST_UNCOUNTED_CHARACTERS = 80
 #: length of the beginning and of the end of a text that are searched for attempt numbers
 _EDGE_CHARACTERS = 120
+_BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
 _mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
@@ -67,7 +68,8 @@ def loops_in_texts(
     ]
     if findings:
         findings = [*_without_polls(findings, turns)]
-    return row, joined([*findings, *refused_answers(turns, limits)], row)
+    findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
+    return row, joined(findings, row)
 
 
 def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Iterator[Finding]:
@@ -214,6 +216,28 @@ def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator
         often = Counter(texts[span.start : span.end])
         indices = tuple(index for index in range(*span) if often[texts[index]] > 1)
         yield Finding("text_cycle", None, indices)
+
+
+def _same_beginnings(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
+    """Find long texts with one beginning, such as plans that an agent writes again and again while nobody acts or replies."""
+    start = 0
+    for end in range(1, len(turns) + 1):
+        if end == len(turns) or not _goes_on_alike(turns[end - 1], turns[end]):
+            if end - start >= 2 * limits.max_repeats:
+                yield Finding(SAME_BEGINNING, None, tuple(range(start, end)))
+            start = end
+
+
+def _goes_on_alike(one: Message, other: Message) -> bool:
+    beginning = one.text[:_BEGINNING_CHARACTERS]
+    return (
+        len(beginning) == _BEGINNING_CHARACTERS
+        and other.text.startswith(beginning)
+        and one.step.name == other.step.name
+        and not (one.calls or other.calls or one.reply or one.is_action)
+        and one.step.input is None is other.step.input
+        and (one.requests_before, one.calls_before) == (other.requests_before, other.calls_before)
+    )
 
 
 def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:

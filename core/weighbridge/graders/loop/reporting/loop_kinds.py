@@ -13,6 +13,7 @@ _WORDS = {
     "refused": "a reworded answer, refused the same way,",
     "interleaved": "a few steps, with hardly anything new between them,",
     "text": "the same text",
+    "same_beginning": "texts with the same long beginning",
     "text_cycle": "the same few texts",
 }
 

@@ -103,3 +103,40 @@ def test_equal_answers_to_one_question_put_to_several_players_are_no_loop():
 def test_equal_answers_to_one_question_alone_are_a_loop():
     assert said(*ANSWERS[-4:], ask=QUESTIONS[-4:]) == [("text", 4)]
     assert said(*ANSWERS[8:], ask=QUESTIONS[8:]) == [("text", 4)]
+
+
+PLAN = (
+    "We are working to address the following request: prove the theorem of Pythagoras with a diagram. To answer it, we have"
+    " assembled a team: a surfer of the web who can search, a coder who can write programs, and a reader of files. The plan: "
+)
+STEPS = [
+    "search three libraries for a picture, and give its address together with its licence",
+    "let the coder draw two squares of which one is turned within the other, and save them",
+    "ask the reader whether there is a drawing among the files that came with the request",
+    "look for a video of the proof, since moving parts explain it better than a still one",
+    "fall back to words where nothing can be drawn, and describe each triangle in turn",
+    "take the classical arrangement from Euclid, as it needs no algebra to be understood",
+    "give the team less time, so that an answer is ready before the request gets too old",
+]
+
+
+def plans(steps, name="orchestrator"):
+    return [{"type": "llm", "name": name, "output": PLAN + step} for step in steps]
+
+
+def test_plans_with_one_long_beginning_are_a_loop_while_nobody_acts():
+    assert kinds(plans(STEPS[:6])) == [("same_beginning", 6)]
+    assert kinds(plans(STEPS[:5])) == []
+
+
+def test_plans_with_one_beginning_are_no_loop_if_something_happens_between_them():
+    call = {"type": "tool", "name": "search", "arguments": {"q": "proof"}, "output": "a picture"}
+    reply = {"type": "llm", "name": "surfer", "output": "I have found a picture, and its licence."}
+    asked = {"type": "user", "input": "And now with colours, please."}
+    for between in (call, reply, asked):
+        assert kinds(plans(STEPS[:3]), [between], plans(STEPS[3:])) == []
+
+
+def test_answers_of_one_template_to_different_inputs_are_no_loop():
+    steps = [{**plan, "input": f"Document {at}"} for at, plan in enumerate(plans(STEPS))]
+    assert kinds(steps) == []

@@ -28,7 +28,7 @@ def act(said, output, tool="act"):
 
 
 def verdict(steps):
-    return LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"]
+    return LoopGrader().grade({"format": "weighbridge", "steps": list(steps)})["verdict"]
 
 
 def prose(rows=9, state=ROOM, tool="act"):
@@ -53,4 +53,28 @@ def test_nine_times_prose_with_one_state_is_a_loop():
     ids=["states that change", "a confirmation", "notes"],
 )
 def test_prose_that_something_comes_of_is_none(steps):
+    assert verdict(steps) == "pass"
+
+
+QUERY = '{"sql_query": "SELECT name FROM staff"}'
+
+
+def refused(tool, query=QUERY):
+    output = f"I encountered an error while trying to use the tool: 1 validation error for {tool}\nfield required"
+    return {"type": "tool", "name": tool, "arguments": {"input": query}, "output": output}
+
+
+def test_one_request_of_two_tools_that_fails_five_times_is_a_loop():
+    tools = ["check_sql", "check_sql", "run_sql", "run_sql", "run_sql"]
+    assert verdict(map(refused, tools)) == "fail"
+    assert verdict(map(refused, tools[:-1])) == "pass"
+    # Other requests that fail may lie between.
+    steps = [refused(tool) for tool in tools]
+    steps.insert(2, refused("run_sql", QUERY[13:-1]))
+    assert verdict(steps) == "fail"
+
+
+def test_one_request_of_two_tools_is_no_loop_if_something_else_came_of_it():
+    steps = [*map(refused, ["check_sql", "run_sql"] * 3)]
+    steps[3] = act(QUERY, "staff: 12 rows", "run_sql")
     assert verdict(steps) == "pass"
