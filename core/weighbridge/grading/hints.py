@@ -9,9 +9,10 @@ from weighbridge.traces.read import advice_on
 from weighbridge.traces.split import is_trace
 
 _LOOKED_AT = 50  #: fields of an object
+OWN_COLUMNS = "rows with columns of their own need a mapping: --map, or `mapping` over HTTP"
 _OF_ANOTHER_FORMAT = (
-    'a case needs "custom_id" and "inputs"; a trace of another format can be described in a mapping file (--trace-mapping), '
-    "and `weighbridge trace formats` lists the known ones"
+    f'a case needs "custom_id" and "inputs"; {OWN_COLUMNS}; a trace of another format can be described in a mapping file '
+    "(--trace-mapping), and `weighbridge trace formats` lists the known ones"
 )
 
 

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
+from weighbridge.grading.hints import OWN_COLUMNS
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge_producer.input.files.eval_archive import OFFICE, SAVE_AS_CSV
@@ -142,7 +143,7 @@ def _hint(looks: str | None) -> str:
 
 
 _NEXT_OBJECT = re.compile(rb"^\}\s*\{", re.MULTILINE)  #: after one that is indented
-_WANTED = "give cases or traces as JSON Lines, or one JSON document"
+_WANTED = f"give cases or traces as JSON Lines, or one JSON document; {OWN_COLUMNS}"
 
 
 def _fault(what: str, hint: str) -> Fault:

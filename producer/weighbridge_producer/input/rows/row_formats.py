@@ -108,6 +108,11 @@ def table_format(name: str) -> RowFormat | None:
     return next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), None)
 
 
+def table_suffix(head: bytes) -> str:
+    """Return the ending of a binary table's name by its first bytes; empty for other content."""
+    return ".parquet" if head.startswith(_PARQUET) else ".arrow" * head.startswith(_ARROW_FILE)
+
+
 def may_be_table(name: str) -> bool:
     """Return whether a file with this name may be a table, although its ending does not say so."""
     return PurePath(unpacked_name(name).lower()).suffix in _NAMES_OF_TEXT

@@ -24,8 +24,10 @@ from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.recognition import begins_document, recognise
+from weighbridge_producer.input.rows.row_formats import beginning_of, table_format
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
+from weighbridge_producer.input.unmapped_rows import MAPPING_HINT, refuse_unmapped, table_name
 from weighbridge_producer.service.access.auth import resumable_batch
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.uploads.body_stream import PeekedStream
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 0.5  #: between checks whether a waiting upload is still alive
 CLOSE = {"Connection": "close"}  #: otherwise the rest of the body would be read and discarded
-_MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
 
 
 def check_mapping(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
@@ -162,6 +163,12 @@ class UploadSubmission:
             kept = KeptStream(peeked)
             mapping = self._mapping_of(peeked, kept)
             sent = kept.rest()
+        elif not (mapping or params.framed):
+            kept = KeptStream(stream)
+            graders = resumed.options().graders if resumed else params.graders
+            name = params.first_file or stream.name
+            refuse_unmapped(kept, name, graders, self._settings, params.suffix)
+            sent = kept.rest()
         if mapping:
             mapping = with_accepted_answers(mapping, params.graders)
         if params.first_file:
@@ -185,15 +192,20 @@ class UploadSubmission:
 
     def _mapping_of(self, peeked: PeekedStream, kept: KeptStream) -> FieldMapping | None:
         """Return the mapping for a recognised format, None for cases and traces; MappingNeededError for custom columns."""
-        name = self._params.first_file or peeked.name
+        label = self._params.first_file or peeked.name
         form = self._params.table
-        opened = Opened(name, name, lambda: io.BytesIO(peeked.head), form)
+        beginning = beginning_of(io.BytesIO(peeked.head), self._settings)
+        name = table_name(label, beginning, self._params.suffix)
+        opened = Opened(name, label, lambda: io.BytesIO(peeked.head), form)
         if len(peeked.head) >= HEAD_BYTES and begins_document(opened, self._settings):
-            opened = Opened(name, name, kept.beginning, form)  # its rows may begin far behind
+            opened = Opened(name, label, kept.beginning, form)  # its rows may begin far behind
         seen = recognise(opened, self._params.graders, self._settings)
-        if seen and seen.proposal:
-            raise MappingNeededError(name, f"{seen.layout} with columns of its own", _MAPPING_HINT)
-        return replace(seen.mapping, table=form) if seen and seen.mapping else None
+        if seen and seen.mapping:
+            return replace(seen.mapping, table=form)
+        if (seen and seen.proposal) or table_format(name):
+            layout = (seen and seen.layout) or table_format(name)
+            raise MappingNeededError(label, f"{layout} with columns of its own", MAPPING_HINT)
+        return None
 
     def _large_line(self) -> Slot:
         """Wait for a slot for a large line, as long as the upload is alive."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,12 @@ LINES = (
     *("application/gzip", "application/x-gzip", "application/zstd", "application/octet-stream"),
     *("text/plain", "binary/octet-stream"),
 )
-#: Media types of tables, which need a mapping.
-TABLES = ("text/csv", "text/tab-separated-values", "application/vnd.apache.parquet")
+#: Media types of tables, which need a mapping, and the endings of such files.
+TABLES = {
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/vnd.apache.parquet": ".parquet",
+}
 _STORED_LOOK_SECONDS = 2.0  #: between checks of the project's stored bytes
 _END_SECONDS = 5.0  #: time for the thread to end its batch when the service stops
 #: Accepted, but the content decides.
@@ -117,6 +122,11 @@ def _media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
+def _params_of(request: Request) -> SubmissionParams:
+    suffix = TABLES.get(_media_type(request), "")
+    return replace(SubmissionParams.of_request(request), suffix=suffix)
+
+
 def _too_large(service: Service) -> ProblemError:
     limit = service.settings.upload_limit_bytes
     return ProblemError(
@@ -148,7 +158,7 @@ class _Upload:
             self._form = Form(request.headers["content-type"], takes_any_field=takes_any)
         self._read_form = read_form or partial(_read_form, request)
         self._first: list[bytes | NextFile] = []  # received together with the head of the form
-        self.params = SubmissionParams() if self._form else SubmissionParams.of_request(request)
+        self.params = SubmissionParams() if self._form else _params_of(request)
 
     async def begin(self) -> None:
         """Read the parameters."""
