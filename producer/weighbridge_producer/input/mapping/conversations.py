@@ -7,14 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, json_within
 
 TEXTS = ("content", "value", "text", "parts")  #: keys of a message's text
 _AUTHORS = ("role", "from")
 _LANGCHAIN_TYPES = frozenset({"ai", "human", "system", "tool", "function", "chat"})
 _AGENTS = frozenset({"assistant", "gpt", "model", "ai", "bot"})
+#: Of messages in the user's own format, whatever the name of the key.
+_OWN_AGENTS = _AGENTS | {"agent", "chatbot", "llm"}
+_HUMANS = frozenset({"human", "user", "customer", "client", "person", "visitor"})
+_SPEAKERS = _OWN_AGENTS | _HUMANS | {"system", "developer", "tool", "function"}
 _PARTS = frozenset({"text", "output_text"})  #: types of a message's parts that have text
+_WIDTH = 80  #: of keys in a message
 _DEPTH = 3  #: levels of a row that are searched for conversations
 _SYNTAX = re.compile(r"[./=|,(){}\[\]]")  #: what a key in a proposed path must not have
 _LAST_ANSWER = re.compile(r"last_answer\((.+)\)")
@@ -53,6 +58,21 @@ class LastAnswer:
         """Return whether no message of others follows the answer."""
         messages = self._messages(row, number)
         return bool(messages) and is_by_agent(messages[-1])
+
+    def without_agent(self, rows: Sequence[Row]) -> str:
+        """Return how the agent's messages are known, and how to map the last entry of a list without any; empty if there is no value."""
+        values = [json_within(self.conversation.of(row, 1)) for row in rows]
+        values = [value for value in values if value is not MISSING]
+        if not values:
+            return ""
+        known = f"by role or from: {', '.join(sorted(_AGENTS))}"
+        last = next((each[-1] for each in values if isinstance(each, list) and each), None)
+        if last is None:
+            return f"last_answer() takes a list of messages, of which it knows the agent's {known}"
+        keys = ", ".join(shorten(key, _WIDTH) for key in last) if isinstance(last, Mapping) else ""
+        entry = f"{self.conversation.text}.-1{'.KEY' if keys else ''}"
+        has = f" (its keys: {shorten(keys, _WIDTH)})" if keys else ""
+        return f"it knows them {known}; the last entry{has} is mapped as {entry}"
 
     def paths(self) -> Iterable[Path]:
         """Return the column that the whole text may be, and the path of the conversation."""
@@ -95,6 +115,31 @@ def is_conversation(value: Any) -> bool:
     return all(_is_message(each) or _is_item(each) for each in value)
 
 
+def speakers_in(value: Any) -> list[str]:
+    """Return who wrote each entry of a list, by a key of any name, such as `author`; none if no key says so or no human wrote one."""
+    entries = value if isinstance(value, list) else []
+    if not entries or not all(isinstance(entry, Mapping) for entry in entries):
+        return []
+    for key in entries[0]:
+        speakers = [_speaker(entry.get(key)) for entry in entries]
+        if all(speakers) and not _HUMANS.isdisjoint(speakers):
+            return speakers
+    return []
+
+
+def is_agent_last(speakers: Sequence[str]) -> bool:
+    """Return whether the last of those who wrote the entries of a list is the agent."""
+    return speakers[-1] in _OWN_AGENTS
+
+
+def _speaker(author: Any) -> str:
+    """Return the word for the author of an entry, also within an object; empty if it is none."""
+    if isinstance(author, Mapping):
+        return next(filter(None, (_speaker(author.get(key)) for key in (*_AUTHORS, "type"))), "")
+    word = author.casefold() if isinstance(author, str) else ""
+    return word if word in _SPEAKERS else ""
+
+
 def last_answers_in(rows: Sequence[Row]) -> Iterator[LastAnswer]:
     """Yield the last answer in each conversation that all rows have with a message of the agent."""
     for path in _paths_in(rows[0], "", 0) if rows else ():
@@ -104,20 +149,36 @@ def last_answers_in(rows: Sequence[Row]) -> Iterator[LastAnswer]:
 
 
 def last_answer_hint(rows: Sequence[Row], path: str) -> str:
-    """Return in how many rows the proposed last answer is followed by messages of others; empty if in none."""
+    """Return in how many rows the proposed last answer is followed by messages of others, or none is there; empty if in none."""
     answer = LastAnswer.parse(path)
-    followed = sum(not answer.is_last_message(row, 1) for row in rows) if answer else 0
-    if not (answer and followed):
+    if answer is None:
+        return _last_entry_hint(rows, path)
+    followed = sum(not answer.is_last_message(row, 1) for row in rows)
+    if not followed:
         return ""
-    where = (
-        f"{followed} of the first {pluralize(len(rows), 'row')}"
-        if len(rows) > 1
-        else "the first row"
-    )
     return (
-        f"agent_response: in {where}, {answer.conversation.text} does not end with a message of the agent; the agent's last"
-        " message in it is used"
+        f"agent_response: in {_some_of(followed, rows)}, {answer.conversation.text} does not end with a message of the agent;"
+        " the agent's last message in it is used"
     )
+
+
+def _last_entry_hint(rows: Sequence[Row], path: str) -> str:
+    """Return in how many rows the last entry of a list, in which a proposed path ends, is not the agent's; empty if in none."""
+    around, is_within, _ = path.rpartition(".-1.")
+    lists = [json_within(Path(around).of(row, 1)) for row in rows] if is_within else []
+    others = [speakers for each in lists if (speakers := speakers_in(each))]
+    count = sum(not is_agent_last(speakers) for speakers in others)
+    return (
+        f"agent_response: in {_some_of(count, rows)}, {around} does not end with an entry of the agent"
+        if count
+        else ""
+    )
+
+
+def _some_of(count: int, rows: Sequence[Row]) -> str:
+    if len(rows) == 1:
+        return "the first row"
+    return f"{count} of the first {pluralize(len(rows), 'row')}"
 
 
 def _is_in_all(answer: LastAnswer, rows: Sequence[Row]) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.list_entries import EACH, has_list
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
@@ -53,6 +54,11 @@ def refuse_missing_paths(
             continue
         lacks = partial(_lacks, value=value)
         if subject := further.all_that(lacks) if further else "no row":
+            if isinstance(value, LastAnswer) and (without := value.without_agent(rows)):
+                raise MappingError(
+                    f"{name}: {subject} has a message of the agent in {value.conversation.text!r}, for {target}={value}",
+                    without,
+                )
             wrong = _wrong_path(value, rows)
             columns = columns_near(wrong, rows)
             meant = did_you_mean(nearest(wrong, rows)) or "."

@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.conversations import is_by_agent, is_conversation
+from weighbridge_producer.input.mapping.conversations import (
+    is_agent_last,
+    is_by_agent,
+    is_conversation,
+    speakers_in,
+)
 from weighbridge_producer.input.mapping.row_values import json_within
 
 if TYPE_CHECKING:
@@ -45,6 +50,9 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
                 yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
     elif is_conversation(value):
         if is_by_agent(value[-1]):  # what others said is no answer
+            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
+    elif speakers := speakers_in(value):
+        if is_agent_last(speakers):
             yield from _leaves(value[-1], f"{path}.-1", depth + 1)
     elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
         yield from _leaves(value[0], f"{path}.0", depth + 1)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from weighbridge.errors import MappingError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import input_groups, recognise, trace_format
 
@@ -215,6 +217,62 @@ def test_the_last_answer_of_a_conversation_is_the_text_of_the_agents_last_messag
     mapping = parse_mapping(["custom_id=@row,x=last_answer(messages)"])
     assert mapping.case({"messages": messages}, 1)["inputs"] == inputs
     assert mapping.case({"last_answer(messages)": "y"}, 1)["inputs"] == {"x": "y"}
+
+
+def _own(author: Any, text: str) -> dict[str, Any]:
+    return {"author": author, "body": {"text": text}}
+
+
+TURNS = [_own("human", "2+2?"), _own("bot", "4")]
+
+
+@pytest.mark.parametrize(
+    ("turns", "path", "hint"),
+    [
+        ([TURNS], "turns.-1.body.text", ""),
+        ([[_own({"role": "User"}, "2+2?"), _own({"role": "Agent"}, "4")]], "turns.-1.body.text", ""),
+        ([[*TURNS, _own("human", "Thanks.")]], "COLUMN", ""),
+        (
+            [TURNS, [*TURNS, _own("human", "Thanks.")]],
+            "turns.-1.body.text",
+            "agent_response: in 1 of the first 2 rows, turns does not end with an entry of the agent",
+        ),
+        ([TURNS[1:]], "turns.0.body.text", ""),
+        ([[_own("Ada", "2+2?"), _own("Bob", "4")]], "turns.0.body.text", ""),
+    ],
+    ids=["author", "object", "human last", "human last in a later row", "no human", "unknown authors"],
+)  # fmt: skip
+def test_what_a_human_wrote_in_a_list_of_turns_is_not_proposed_as_the_answer(
+    turns: list[Any], path: str, hint: str, tmp_path: Path
+) -> None:
+    rows = [{"id": f"c{number}", "turns": each, "gold": "4"} for number, each in enumerate(turns)]
+    file = opened(tmp_path / "a.jsonl", *rows)
+    found = recognise(file, [GraderSpec("string-match")], Settings())
+    assert found
+    assert found.proposal
+    assert f"agent_response={path}," in f"{found.proposal.text},"
+    assert [hint] == [each for each in found.hints() if "does not end" in each] or not hint
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [
+        (TURNS[:1], "(its keys: author, body) is mapped as turns.-1.KEY"),
+        (["2+2?", "4"], "the last entry is mapped as turns.-1"),
+        ("4", "takes a list of messages, of which it knows the agent's by role or from: ai, assistant, bot,"),
+    ],
+)  # fmt: skip
+def test_a_last_answer_in_a_list_without_known_authors_says_which_are_known(
+    turns: Any, said: str
+) -> None:
+    mapping = parse_mapping(["custom_id=@row,agent_response=last_answer(turns)"])
+    with pytest.raises(
+        MappingError, match="no row has a message of the agent in 'turns'"
+    ) as caught:
+        refuse_missing_paths(mapping, [{"turns": turns}], "a.jsonl")
+    assert said in str(caught.value.hint)
+    with pytest.raises(MappingError, match="no row has 'turns', which agent_response is mapped to"):
+        refuse_missing_paths(mapping, [{"turn": turns}], "a.jsonl")
 
 
 def test_graders_that_can_judge_the_same_cases_are_one_group() -> None:
