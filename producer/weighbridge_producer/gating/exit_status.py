@@ -127,9 +127,9 @@ def _broken_rule(
         return _not_gradable(uncovered, "errored", uncovered.errored)
     if ERROR in statuses:
         return None
-    failed = [row for row in _uncovered(GateKind.MIN_PASS_RATE, gates, labels) if row.failed]
-    if failed:
-        return _failures(failed, gates)
+    unrated = _uncovered(GateKind.MIN_PASS_RATE, gates, labels)
+    if any(row.failed for row in unrated):
+        return _failures(unrated, gates)
     if uncovered.ungradable and FAILED not in statuses:
         return _not_gradable(uncovered, "ungradable", uncovered.ungradable)
     return None
@@ -151,11 +151,12 @@ def _not_gradable(rows: GraderSummary, outcome: str, jobs: int) -> _BrokenRule:
     return _BrokenRule(result, f"{told}; {allows}")
 
 
-def _failures(failed: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRule:
-    rows, names = added(failed), ", ".join(row.label or "bad lines" for row in failed[:5])
+def _failures(unrated: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRule:
+    rows = added(unrated)
     seen = f"{rows.failed:,} of {rows.finished:,} failed"
     allows = "--min-pass-rate allows some"
     if any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
+        names = ", ".join([row.label or "bad lines" for row in unrated if row.failed][:5])
         seen += f" that no --min-pass-rate covers ({names})"
         allows = "add a --min-pass-rate for all jobs, or for the label"
     rule = _rule("no failed job", f"none ({allows})", seen, FAILED)

@@ -137,6 +137,11 @@ def test_a_run_that_failed_fast_has_a_rule_that_is_not_met_and_says_whether_all_
         )
 
 
+def test_failures_without_a_gate_are_counted_among_the_jobs_of_all_labels():
+    decision = decided(summary("a", passed=7, failed=1), summary("b", passed=8))
+    assert decision.reason.startswith("1 of 16 failed")
+
+
 def test_a_gate_of_a_label_forgives_failures_of_that_label_only():
     rows = (summary("a", passed=9, failed=1), summary("b", passed=9, failed=1))
     decision = decided(*rows, pass_rate="a=0.9")
