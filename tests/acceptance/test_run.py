@@ -884,6 +884,34 @@ def test_a_run_of_quick_jobs_that_fails_fast_ends_after_a_few_small_chunks(cli, 
     assert 3 <= ended.json["batch"]["counts"]["failed"] < 2_000
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--cases"], "--cases: it is for .csv and .tsv; no output is one of these"),
+        (["--cases", "-o", "a.md"], "--cases: it is for .csv and .tsv; no output is one of these"),
+        (["--cases", "-o", "a.csv", "-o", "a.parquet"], "Parquet has no rows of cases"),
+        (["--with-cases", "-o", "a.csv"], "--with-cases: it is for .jsonl, which no output is"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "results"])
+def test_options_for_forms_that_no_output_has_are_refused(cli, tmp_path, command, options, said):
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
+    (tmp_path / "r.jsonl").write_bytes(b"".join(graded_here(tmp_path / "cases.jsonl")))
+    ended = cli(command, "cases.jsonl" if command == "run" else "r.jsonl", *options)
+    assert ended.status == 2
+    assert said in " ".join(ended.err.replace("\u2502", " ").split())
+    assert {path.name for path in tmp_path.iterdir()} == {"cases.jsonl", "r.jsonl"}
+
+
+def test_a_selection_of_whole_cases_is_written_in_any_form(cli, tmp_path):
+    graders = [{"grader": "true-false"}, {"grader": "string-match"}]
+    inputs = {"agent_response": "true", "expected_output": "yes"}
+    write_cases(tmp_path / "cases.jsonl", [{"custom_id": "c", "inputs": inputs, "graders": graders}])
+    cli("run", "cases.jsonl", "-o", "r.jsonl")
+    ended = cli("results", "r.jsonl", "--failed", "--cases")
+    assert len(ended.out.splitlines()) == 2
+
+
 # Documents.
 
 

@@ -12,10 +12,10 @@ from weighbridge.errors import ConfigError, UnknownGraderError
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.settings import Settings, read_settings
 from weighbridge_producer.cli.completed_values import batch_ids, grader_ids
-from weighbridge_producer.reports.forms import FORMS
+from weighbridge_producer.reports.forms import FORMS, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from weighbridge_producer.client.client import Client
@@ -129,6 +129,21 @@ WithCases = Annotated[
         help="In .jsonl, add to each result line the case that it belongs to, so that the file can be graded again.",
     ),
 ]
+
+
+def check_case_options(
+    outputs: Iterable[str], *, by_case: bool = False, with_cases: bool = False
+) -> None:
+    """Refuse --cases and --with-cases where no output, or a table among them, would ignore it."""
+    forms = [output_of(output).form for output in outputs]
+    of_cases = {form.has_case_rows for form in forms}
+    if by_case and (False in of_cases or True not in of_cases):
+        other = "Parquet has no rows of cases" if False in of_cases else "no output is one of these"
+        raise typer.BadParameter(f"it is for .csv and .tsv; {other}", param_hint="--cases")
+    if with_cases and all(form.name != "jsonl" for form in forms):
+        raise typer.BadParameter("it is for .jsonl, which no output is", param_hint="--with-cases")
+
+
 ONE_PER_CORE = "one per CPU core"  #: the default number of worker processes, in help texts
 
 

@@ -155,6 +155,8 @@ def results(
     wanted = ResultSelection(
         *(custom_id, cause or [], label), failed=failed, errored=errored, of_cases=by_case
     )
+    # Of a selection, every form has the results of all labels of its cases.
+    opt.check_case_options(outputs, by_case=by_case and wanted.takes_all, with_cases=with_cases)
     cases_of: CasesOf | None = None
     state: BatchState | None = None
     summary: Summarised | None = None

@@ -203,6 +203,7 @@ def run(
     check_outputs(outputs, source)
     check_source(only_failed, check_targets(outputs), "the run of --only-failed")
     opt.check_graded(source, specs)
+    opt.check_case_options(outputs, by_case=by_case, with_cases=with_cases)
     if as_json and any(map(goes_to_stdout, outputs)):
         raise typer.BadParameter(
             "--json and -o - both write to standard output", param_hint="--json"

@@ -31,6 +31,7 @@ class Form(NamedTuple):
     what: str  #: description for help texts
     made_by: str  #: `module:function` in this package; it yields blocks of bytes
     check: str = ""  #: `module:function` that raises OutputError if a requirement is missing
+    has_case_rows: bool | None = None  #: of a table: whether it can have one row per case
 
     def blocks(self, report: Report) -> Iterator[bytes]:
         """Yield the output."""
@@ -53,8 +54,22 @@ FORMS = {
     form.name: form
     for form in (
         Form("jsonl", (".jsonl", ".ndjson"), "application/x-ndjson", "JSON Lines", "lines:blocks"),
-        Form("csv", (".csv",), "text/csv", "a table", "csv_tables:csv_blocks"),
-        Form("tsv", (".tsv",), "text/tab-separated-values", "a table", "csv_tables:tsv_blocks"),
+        Form(
+            "csv",
+            (".csv",),
+            "text/csv",
+            "a table",
+            "csv_tables:csv_blocks",
+            has_case_rows=True,
+        ),
+        Form(
+            "tsv",
+            (".tsv",),
+            "text/tab-separated-values",
+            "a table",
+            "csv_tables:tsv_blocks",
+            has_case_rows=True,
+        ),
         Form(
             "parquet",
             (".parquet",),
@@ -62,6 +77,7 @@ FORMS = {
             "a typed table",
             "parquet:blocks",
             "parquet:check",
+            has_case_rows=False,
         ),
         Form("md", (".md",), "text/markdown", "a summary", "markdown:blocks"),
         Form("html", (".html",), "text/html", "a page in one file", "html:blocks"),

@@ -138,6 +138,8 @@ async def list_results(
 ) -> Response:
     """Return the matching results: a page as JSON, or all of them as a stream of lines."""
     wanted = query.wanted()
+    if query.cases and not (query.format in FORMS and FORMS[query.format].has_case_rows):
+        raise _invalid("only a table has rows of cases", "ask for it with format=csv or format=tsv")
     if _streams(request, query):
         if query.format in FORMS:
             FORMS[query.format].check_can_be_written()

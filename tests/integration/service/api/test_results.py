@@ -336,6 +336,13 @@ def test_a_table_of_cases_has_a_row_for_each(results: str) -> None:
     assert rest == []
 
 
+@pytest.mark.parametrize("form", ["json", "ndjson", "parquet", "md"])
+def test_only_tables_have_rows_of_cases(results: str, form: str) -> None:
+    answer = requests.get(results, params={"format": form, "cases": "true"}, timeout=60)
+    assert answer.status_code == 422
+    assert "format=csv" in answer.json()["hint"]
+
+
 def test_only_lines_are_marked(results: str) -> None:
     answer = requests.get(results, params={"format": "csv", "marked": "true"}, timeout=60)
     assert answer.status_code == 422
