@@ -735,6 +735,7 @@ def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli
     assert "Traceback" not in said
     assert "Exception" not in said
     cli.await_silence()
+    assert f"{many.name} to -, " in cli("run", "--clean").out
 
 
 def test_a_run_goes_on_when_its_worker_is_killed(cli, many):
@@ -906,7 +907,9 @@ def test_options_for_forms_that_no_output_has_are_refused(cli, tmp_path, command
 def test_a_selection_of_whole_cases_is_written_in_any_form(cli, tmp_path):
     graders = [{"grader": "true-false"}, {"grader": "string-match"}]
     inputs = {"agent_response": "true", "expected_output": "yes"}
-    write_cases(tmp_path / "cases.jsonl", [{"custom_id": "c", "inputs": inputs, "graders": graders}])
+    write_cases(
+        tmp_path / "cases.jsonl", [{"custom_id": "c", "inputs": inputs, "graders": graders}]
+    )
     cli("run", "cases.jsonl", "-o", "r.jsonl")
     ended = cli("results", "r.jsonl", "--failed", "--cases")
     assert len(ended.out.splitlines()) == 2

@@ -163,6 +163,15 @@ def _names_stdout(target: str) -> bool:
     )
 
 
+def absolute(text: str) -> str:
+    """Return an output with the absolute path of its file; standard output as it is."""
+    output = output_of(text)
+    if output.target == STDOUT:
+        return text
+    path = str(Path(output.target).absolute())
+    return path if text == output.target else f"{output.form.name}={path}"
+
+
 def is_plain_stdout(text: str) -> bool:
     """Return whether an output is the unchanged result lines on standard output."""
     output = output_of(text)

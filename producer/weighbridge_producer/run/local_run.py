@@ -24,7 +24,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
-from weighbridge_producer.reports.forms import goes_to_stdout, is_plain_stdout
+from weighbridge_producer.reports.forms import absolute, goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
@@ -137,7 +137,7 @@ class LocalRun:
         options = self._options
         facts = self._source.fingerprint() if self._rereadable else None
         graders = [spec.as_dict() for spec in options.graders]
-        outputs = [str(Path(output).absolute()) for output in options.outputs]
+        outputs = list(map(absolute, options.outputs))
         return {
             "input": facts,
             "mapping": self._source.mapping and str(self._source.mapping),

@@ -120,7 +120,7 @@ class RunState:
 
     @property
     def outputs(self) -> list[str]:
-        """The outputs, as absolute paths."""
+        """The outputs, with the absolute paths of files."""
         return list(map(str, self.key.get("outputs", ())))
 
     def is_useless(self) -> bool:

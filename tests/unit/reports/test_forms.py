@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from weighbridge.errors import OutputError
 from weighbridge_producer.cli.options import OUTPUT_HELP
-from weighbridge_producer.reports.forms import known_endings, output_of
+from weighbridge_producer.reports.forms import absolute, known_endings, output_of
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.outputs import write_each
 from weighbridge_producer.service.api.results import ResultQuery
@@ -33,6 +33,13 @@ from weighbridge_producer.service.api.results import ResultQuery
 def test_an_ending_or_a_name_chooses_the_form(text, chosen):
     output = output_of(text)
     assert (output.target, output.form.name, output.packing) == chosen
+
+
+def test_an_absolute_output_keeps_its_form_and_standard_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [*map(absolute, ["-", "csv=-", "r.jsonl", "md=sum/mary", "csv=/tmp/x"])] == [
+        *("-", "csv=-", f"{tmp_path}/r.jsonl", f"md={tmp_path}/sum/mary", "csv=/tmp/x"),
+    ]
 
 
 def test_only_regular_files_are_replaced(tmp_path):
