@@ -171,7 +171,7 @@ class JoinIndex:
         """Add a row; one without a key cannot be found, and is only counted."""
         where = self._key_path.text
         try:
-            key = key_of(row.values, self._key_path, row.number)
+            key = key_of(row.values, self._key_path, row.place)
         except KeyFormError as error:
             raise self._error(
                 row, f"the key in {where!r} {error}", "correct or remove it"

@@ -118,7 +118,7 @@ class Join:
             row.fault = _unmatched(what, "give the joined file another name")
             return
         try:
-            key = key_of(row.values, left, row.number)
+            key = key_of(row.values, left, row.place)
         except KeyFormError as error:
             row.fault = _unmatched(f"the key in {left.text!r} {error}", self._hint)
             return
@@ -137,7 +137,7 @@ class Join:
 
     def lacks(self, row: SourceRow, path: Path, field: str) -> Fault:
         """Return the fault of a row whose joined row does not have the path that a field of the case is mapped to."""
-        key = shorten(key_of(row.values, self.spec.left, row.number) or "", _WIDTH)
+        key = shorten(key_of(row.values, self.spec.left, row.place) or "", _WIDTH)
         joined = f"the row of {self._file} with {key!r} in {self.spec.right.text!r}"
         what = f"{joined} lacks {path.text!r}, which {field} is mapped to"
         fields = listed(columns_near(path, [row.values]))
@@ -232,13 +232,13 @@ class Joins:
 
     def _missing_in(self, row: SourceRow) -> Fault | None:
         for name, value in self._required.items():
-            if value.of(row.values, row.number) is not MISSING:
+            if value.of(row.values, row.place) is not MISSING:
                 continue
             for path in value.paths():
                 join = next((join for join in self if join.spec.name == path.parts[0]), None)
                 # A column may have the text of the whole value as its name, but that is rare.
                 is_whole = path is not value and path.text == str(value)
-                if join and not is_whole and path.of(row.values, row.number) is MISSING:
+                if join and not is_whole and path.of(row.values, row.place) is MISSING:
                     return join.lacks(row, path, name)
         return None
 

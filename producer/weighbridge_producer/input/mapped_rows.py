@@ -63,7 +63,7 @@ def _entries(
         size, count = row.size, 0
         try:
             for values in () if row.fault else mapping.rows_of(row.values):
-                yield SourceRow(row.number, values, None, size, row.doubt)
+                yield SourceRow(row.number, values, None, size, row.doubt, place=row.place)
                 size, count = 0, count + 1
         except NoListError:
             if KEY not in mapping.added:

@@ -134,6 +134,18 @@ def test_every_form_of_rows_can_be_joined(
     ]
 
 
+def test_rows_of_a_table_are_joined_with_lines_of_json_by_their_numbers(tmp_path: FilePath) -> None:
+    (tmp_path / "gold.jsonl").write_bytes(b'{"answer": "x"}\n\n{"answer": "y"}\n')
+    found = joins(tmp_path / "gold.jsonl", "@row")
+    rows = io.BytesIO(b'text\n"x\nx"\ny\n')
+    rows.name = "a.csv"  # type: ignore[attr-defined]
+    mapping = parse_mapping(["custom_id=@row,x=text,y=gold.answer"])
+    given = cases(
+        line for line in Source(rows, Settings(), mapping, joins=found) if line.raw.strip()
+    )
+    assert [case["inputs"] for case in given] == [{"x": "x\nx", "y": "x"}, {"x": "y", "y": "y"}]
+
+
 def test_a_key_may_be_nested_in_both_files_and_lie_in_a_file_joined_before(
     tmp_path: FilePath,
 ) -> None:

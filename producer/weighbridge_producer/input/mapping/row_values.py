@@ -11,7 +11,7 @@ import orjson
 
 from weighbridge_producer.input.mapping.written_values import json_or_python
 
-ROW_NUMBER = "@row"  #: a path that means the row's number, from 1
+ROW_NUMBER = "@row"  #: a path that means the number of the row in its file, from 1
 KEY = "@key"  #: a path that means the key under which a row stands in a JSON document
 ENTRY = "@entry"  #: a path that means the number of an entry in its row's list, from 1
 FILE = "@file"  #: a path that means the name of the row's file within the input

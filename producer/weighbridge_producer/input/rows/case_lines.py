@@ -60,7 +60,7 @@ def as_lines(
     for row in notes.watch(rows, mapping):
         number = row.number
         kind = kind_of(row.values) if kind_of else ""
-        fault = row.fault or (fault_of(row.values, number) if fault_of else None)
+        fault = row.fault or (fault_of(row.values, row.place) if fault_of else None)
         if (row.doubt or row.joined_doubts) and not fault:
             fault = _doubt_of_used(row, mapping)
         if kind:
@@ -69,7 +69,7 @@ def as_lines(
         elif fault:
             line = _faulty_line(row, fault, mapping)
         else:
-            made = case(row.values, number)
+            made = case(row.values, row.place)
             inputs = made["inputs"]
             expected = inputs.get("expected_output")
             is_total = expected == "" == inputs.get("agent_response") and _is_of_totals(row.values)
@@ -212,13 +212,13 @@ def _column(path: Path, row: SourceRow) -> str:
 
 
 def _has_doubtful(row: SourceRow, paths: Iterable[Path]) -> bool:
-    values = [path.of(row.values, row.number) for path in paths]
+    values = [path.of(row.values, row.place) for path in paths]
     return encode_case({"used": values}, plain_value).fault is not None
 
 
 def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:
     """Return a line with a fault and, if its row could be read and has one, the case's id."""
-    custom_id = mapping.case(row.values, row.number).get("custom_id") if row.values else None
+    custom_id = mapping.case(row.values, row.place).get("custom_id") if row.values else None
     if not isinstance(custom_id, str) or not is_valid_name(custom_id):
         return SourceLine(b"\n", fault)
     only_id = encode_case({"custom_id": custom_id})

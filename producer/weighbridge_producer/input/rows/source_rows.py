@@ -30,6 +30,7 @@ class SourceRow(msgspec.Struct, gc=False):
         None  #: the fault of a number in it, which counts if an id or an input uses the number
     )
     joined_doubts: dict[str, Fault] | None = None  #: those of joined rows, by their names
+    place: int = 0  #: number of the row among those of its file that have a value, from 1, in all formats alike
 
 
 class LeftOut(NamedTuple):
@@ -61,14 +62,15 @@ def invalid_row(message: str, hint: str) -> Fault:
 def until_damage(
     rows: Iterable[SourceRow], settings: Settings, name: str = ""
 ) -> Iterator[SourceRow]:
-    """Yield rows; if the input is damaged, the last one is a fault with the reason.
+    """Yield rows with their places; if the input is damaged, the last one is a fault with the reason.
 
     An InputError gets the name of the file, if given.
     """
     number = 0
     try:
-        for row in rows:
+        for place, row in enumerate(rows, 1):
             number = row.number
+            row.place = place
             yield row
     except InputError as error:
         if not name or repr(name) in error.message:

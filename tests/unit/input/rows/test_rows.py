@@ -765,3 +765,46 @@ def test_binary_columns_are_not_proposed_as_metadata_and_can_be_shown() -> None:
     proposed = propose(given, ("agent_response", "expected_output"))
     assert proposed.text.endswith("expected_output=expected,metadata=topic")
     assert excerpt_of(given[0]["raw"]) == repr(b"\xff")
+
+
+_EMPTY = {"a": None, "b": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.csv", b"a,b\nx,1\n\n,\ny,2\nz,3\n"),
+        ("a.csv", b'# a\n# title\na,b\nx,1\n"y\n\ny",2\na,b\nz,3\n'),
+        ("a.tsv", b"a\tb\r\nx\t1\r\n\r\ny\t2\r\nz\t3\r\n"),
+        ("a.md", b"| a | b |\n|---|---|\n| x | 1 |\n|  |  |\n| y | 2 |\n| z | 3 |\n"),
+        ("a.jsonl", b'{"a": "x"}\n\n{"a": "y"}\n{"a": "z"}\n'),
+        ("a.json", b'{"n": 1, "rows": [{"a": "x"},\n\n {"a": "y"}, {"a": "z"}]}'),
+        ("a.parquet", [{"a": "x", "b": "1"}, _EMPTY, {"a": "y", "b": "2"}, {"a": "z", "b": "3"}]),
+        ("a.arrow", [{"a": "x", "b": "1"}, _EMPTY, {"a": "y", "b": "2"}, {"a": "z", "b": "3"}]),
+    ],
+)
+def test_the_number_of_a_row_is_its_place_among_the_rows_in_every_format(
+    name: str, data: Any
+) -> None:
+    if isinstance(data, list):
+        table = pa.Table.from_pylist(data)
+        data = parquet_bytes(table) if name == "a.parquet" else arrow(table, has_index=True)
+    stream = io.BytesIO(data)
+    stream.name = name  # type: ignore[attr-defined]
+    mapping = parse_mapping(["custom_id=@row,x=a"])
+    lines = [line for line in Source(stream, Settings(), mapping) if line.raw.strip()]
+    cases = [orjson.loads(line.raw) for line in lines]
+    assert [case["custom_id"] for case in cases] == ["1", "2", "3"]
+    assert [case["inputs"]["x"].partition("\n")[0] for case in cases] == ["x", "y", "z"]
+
+
+def test_a_row_that_cannot_be_read_has_a_number_too_and_its_error_the_line_of_the_file(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text('a,b\n"x\nx",1\ny\nz,3\n')
+    mapping = parse_mapping(["custom_id=@row,x=a"])
+    lines = list(Source(str(table), Settings(), mapping))
+    assert [number for number, line in enumerate(lines, 1) if line.fault] == [4]
+    ids = [orjson.loads(line.raw)["custom_id"] for line in lines if line.raw.strip()]
+    assert ids == ["1", "3"]
