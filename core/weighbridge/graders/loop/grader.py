@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 17
+    version = 18
     Config = LoopConfig
     settings: LoopConfig
 

@@ -23,7 +23,12 @@ from weighbridge.graders.loop.finders.known_results import (
     tool_results_of,
 )
 from weighbridge.graders.loop.finders.known_screens import known_screens
-from weighbridge.graders.loop.finders.moving_calls import may_explore_on, without_moves
+from weighbridge.graders.loop.finders.moving_calls import (
+    SCROLLS,
+    may_explore_on,
+    may_scroll_on,
+    without_moves,
+)
 from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_results import (
@@ -264,12 +269,21 @@ def _repeated_indices(calls: Sequence[Call | None], row: list[int], span: Span) 
     )
 
 
-def _may_only_advance(found: list[Call], period: int, limits: Limits) -> bool:
+def _may_only_advance(found: Sequence[Call], period: int, limits: Limits) -> bool:
     """Return whether calls without known results may each have had a new result, such as the next page."""
     unknown = [call for call in found if call.result.text is None]
     if len(unknown) < 2 or len(found) >= 2 * limits.least_length(period):
         return False
     return all(call.result.omits_image or may_advance(call) for call in unknown)
+
+
+def least_without_results(found: Sequence[Call], period: int, limits: Limits) -> int:
+    """Return from how many calls on such repeats are a loop, if they are none because results are unknown; else 0."""
+    if may_scroll_on(found, limits):
+        return SCROLLS * limits.max_repeats
+    if _may_only_advance(found, period, limits):
+        return 2 * limits.least_length(period)
+    return 0
 
 
 def _requests_a_list(found: list[Call]) -> bool:

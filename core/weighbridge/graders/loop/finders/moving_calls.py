@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
+SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
 
 def without_moves(
@@ -34,7 +34,7 @@ def without_moves(
         is_ordered = finding.period is not None and len(finding.indices) >= 2 * limits.least_length(
             finding.period
         )
-        if (is_ordered or 2 * moves <= len(finding.indices)) and not _may_scroll_on(
+        if (is_ordered or 2 * moves <= len(finding.indices)) and not may_scroll_on(
             [call for index in finding.indices if (call := calls[index]) is not None], limits
         ):
             yield finding
@@ -43,17 +43,17 @@ def without_moves(
 def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
     """Return whether most calls explore, and their results only say that it was done, but not what there is."""
     unseen = sum(explores(call) and acknowledges(call.result.text or "") for call in found)
-    return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
+    return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
 
 
-def _may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
+def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
     """Return whether most calls scroll or look, at a screen that is not recorded, so that each may have shown something new."""
     looks = any(call.result.omits_image for call in found)
     unseen = sum(
         call.result.omits_image or ((looks or call.result.text is None) and scrolls(call))
         for call in found
     )
-    return len(found) / 2 < unseen < _SCROLLS * limits.max_repeats
+    return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
 
 
 def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:

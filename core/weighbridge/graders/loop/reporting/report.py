@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
+from weighbridge.graders.loop.finders.loops_in_calls import least_without_results
+from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.reporting.differences import named
 from weighbridge.graders.loop.reporting.loop_kinds import in_words
 from weighbridge.graders.loop.reporting.reported_loop import id_of
@@ -17,11 +19,13 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
     from weighbridge.graders.loop.config import LoopConfig
-    from weighbridge.graders.loop.history.actions import Call, Message
+    from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.reporting.reported_loop import Loop
     from weighbridge.graders.loop.reporting.severity import Severity
     from weighbridge.graders.loop.work_budget import Limits
     from weighbridge.traces import Trace
+
+Steps = Sequence["Call | Message | None"]
 
 LOOPS_LIMIT = 50  #: maximum loops listed in the details
 DETAILED_IDS_LIMIT = 1_000  #: maximum step ids in the details, over all loops
@@ -37,13 +41,12 @@ class Coverage:
 
     steps: int = 0
     longest_repeat: int = 0  #: consecutive similar steps
-    repeat_ids: tuple[str, ...] = ()
+    repeated: Steps = ()
     most_rounds: int = 0  #: full rounds of two or more steps
-    round_ids: tuple[str, ...] = ()
+    in_rounds: Steps = ()
+    round_period: int = 0  #: steps in each of these rounds
 
-    def add(
-        self, row: Sequence[int], steps: Sequence[Call | Message | None], max_period: int
-    ) -> None:
+    def add(self, row: Sequence[int], steps: Steps, max_period: int) -> None:
         """Add a row of numbered steps; a negative number is not a step."""
         count = sum(number >= 0 for number in row)
         self.steps += count
@@ -55,12 +58,13 @@ class Coverage:
                 continue
             rounds = (end - start) // period
             if period == 1 and rounds > self.longest_repeat:
-                self.longest_repeat, self.repeat_ids = rounds, _ids(steps[start:end])
+                self.longest_repeat, self.repeated = rounds, steps[start:end]
             elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
-                self.most_rounds, self.round_ids = rounds, _ids(steps[start:end])
+                self.most_rounds, self.in_rounds = rounds, steps[start:end]
+                self.round_period = period
 
 
-def _ids(steps: Sequence[Call | Message | None]) -> tuple[str, ...]:
+def _ids(steps: Steps) -> tuple[str, ...]:
     return tuple(id_of(step.step) for step in steps if step is not None)
 
 
@@ -218,23 +222,39 @@ def evidence_of_none(coverage: Coverage, limits: Limits) -> list[Evidence]:
                 "step_ids": [],
             }
         ]
+    beyond, rounds_beyond = "", ""
+    if coverage.longest_repeat > limits.max_repeats:
+        beyond = _why_no_loop(coverage.repeated, 1, limits)
+    if coverage.most_rounds >= limits.least_rounds:
+        rounds_beyond = _why_no_loop(coverage.in_rounds, coverage.round_period, limits)
     return [
         {
             "check": "repeated_steps",
             "description": f"{coverage.steps:,} steps examined; at most {coverage.longest_repeat:,} alike in a row, "
-            f"limit {limits.max_repeats:,}",
+            f"limit {limits.max_repeats:,}{beyond}",
             "passed": True,
             "limit": limits.max_repeats,
             "observed": coverage.longest_repeat,
-            "step_ids": first_ids(coverage.repeat_ids),
+            "step_ids": first_ids(_ids(coverage.repeated)),
         },
         {
             "check": "repeated_cycles",
             "description": f"at most {coverage.most_rounds:,} full rounds of a cycle of 2 to {limits.max_period:,} steps; "
-            f"{limits.least_rounds:,} are a loop",
+            f"{limits.least_rounds:,} are a loop{rounds_beyond}",
             "passed": True,
             "limit": limits.least_rounds - 1,
             "observed": coverage.most_rounds,
-            "step_ids": first_ids(coverage.round_ids),
+            "step_ids": first_ids(_ids(coverage.in_rounds)),
         },
     ]
+
+
+def _why_no_loop(steps: Steps, period: int, limits: Limits) -> str:
+    """Explain why repeats beyond the limit are no loop, if it is because the trace lacks their results; empty otherwise."""
+    calls = [step for step in steps if isinstance(step, Call)]
+    least = least_without_results(calls, period, limits)
+    if not least:
+        return ""
+    missing = sum(call.result.text is None or call.result.omits_image for call in calls)
+    known = f": without results, {least:,} in a row are a loop" if period == 1 else ""
+    return f"; the trace lacks the results of {missing:,} of these {len(calls):,} steps, so each may have had another{known}"
