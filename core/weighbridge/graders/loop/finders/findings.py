@@ -17,6 +17,7 @@ SAME_FAILURE = "same_failure"
 REFUSED = "refused"
 NOTHING_NEW = "nothing_new"
 SAME_BEGINNING = "same_beginning"
+REPEATED_PASSAGES = "repeated_passages"  #: within one entry
 KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING))
 
 
@@ -27,6 +28,7 @@ class Finding:
     kind: str
     period: int | None  #: None if the entries repeat in no fixed order
     indices: tuple[int, ...]  #: in order
+    repeats: int | None = None  #: if they are within one entry
 
 
 def joined(findings: list[Finding], row: Sequence[int]) -> list[Finding]:
@@ -61,7 +63,8 @@ def _one(group: list[Finding]) -> Finding:
     kind = max(ordered or held, key=lambda kind: (len(held[kind]), -(kind[1] or 0)))
     if kind[1] and len(held[kind]) < _MOST * len(indices):
         kind = ("interleaved", None) if ("interleaved", None) in held else kind
-    return Finding(*kind, tuple(sorted(indices)))
+    repeats = max((finding.repeats or 0 for finding in group if finding.kind == kind[0]), default=0)
+    return Finding(*kind, tuple(sorted(indices)), repeats or None)
 
 
 def _grown(finding: Finding, row: Sequence[int], budget: WorkBudget) -> Finding:
@@ -91,6 +94,8 @@ def _reached(indices: range, reached: int, own: set[int], row: Sequence[int]) ->
 
 def rounds(finding: Finding, row: Sequence[int]) -> int:
     """Return the number of full rounds of a finding, or else the count of its most frequent step."""
+    if finding.repeats:
+        return finding.repeats
     if finding.kind in KINDS_OF_SIMILAR_STEPS:
         return len(finding.indices)
     if finding.period:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
 from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
 from weighbridge.graders.loop.finders.refusals import refused_answers
+from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
@@ -69,6 +70,7 @@ def loops_in_texts(
     if findings:
         findings = [*_without_polls(findings, turns)]
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
+    findings += repeated_passages(turns, limits, budget)
     return row, joined(findings, row)
 
 
@@ -223,7 +225,7 @@ def _same_beginnings(turns: Sequence[Message], limits: Limits) -> Iterator[Findi
     start = 0
     for end in range(1, len(turns) + 1):
         if end == len(turns) or not _goes_on_alike(turns[end - 1], turns[end]):
-            if end - start >= 2 * limits.max_repeats:
+            if end - start > 2 * limits.max_repeats:
                 yield Finding(SAME_BEGINNING, None, tuple(range(start, end)))
             start = end
 

@@ -14,6 +14,7 @@ _WORDS = {
     "interleaved": "a few steps, with hardly anything new between them,",
     "text": "the same text",
     "same_beginning": "texts with the same long beginning",
+    "repeated_passages": "the same passages within one message",
     "text_cycle": "the same few texts",
 }
 
