@@ -37,6 +37,7 @@ _OF_LABEL = ("verdict", "score", "reason")
 # Spreadsheets execute cells that start with these as formulas; if `;` separates cells, also after a `;`.
 _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
 _FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _FIRST = frozenset(_SIGNS)  #: dangerous at the beginning of a cell
 _NUL = str.maketrans({"\0": "\ufffd"})
 
@@ -106,16 +107,16 @@ def _safe(row: list[Any]) -> list[str]:
     is_plain = len(texts) <= CELL_CHARACTERS and ";" not in texts and texts.isprintable()
     if is_plain and _FIRST.isdisjoint([cell[:1] for cell in cells]):
         return cells
-    # Numbers may start with a sign.
-    return [
-        _inert(text) if type(cell) is str else text for cell, text in zip(row, cells, strict=True)
-    ]
+    return list(map(_inert, cells))
 
 
 def _inert(cell: str) -> str:
     """Return a cell that a spreadsheet neither executes nor truncates nor rejects."""
     if len(cell) > CELL_CHARACTERS:
         cell = shorten(cell, CELL_CHARACTERS)
+    # A spreadsheet reads what is wholly a number as that number, also with a sign.
+    if _NUMBER.fullmatch(cell):
+        return cell
     return _FORMULA.sub("'", cell.translate(_NUL) if "\0" in cell else cell)
 
 
