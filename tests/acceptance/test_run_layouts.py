@@ -336,9 +336,16 @@ def test_answers_that_are_in_another_file_are_joined_as_the_message_says(cli, tm
         ("id;output;gold\n", "'a.csv' is CSV (UTF-8, semicolon-separated) and has no rows"),
         (";;\n", "'a.csv' is CSV (UTF-8, semicolon-separated) and has no rows"),
         ("", "'a.csv' is CSV (UTF-8, comma-separated) and has no rows"),
-        ("a,b\n1\n2\n", "and none of its first 2 rows can be read"),
+        (
+            "a,b\n\n1\n2\n",
+            "and its first 2 rows cannot be read: line 3, the row has 1 cell, and the header 2\n  put quotes around",
+        ),
+        (
+            'id,output,expected\n1,"unclosed,x\n2,a,a\n3,b,b\n',
+            "its first row cannot be read: line 2, a quote that opens in this row is never closed; because of",
+        ),
     ],
-    ids=["only a header", "no header", "empty", "ragged"],
+    ids=["only a header", "no header", "empty", "ragged", "an open quote"],
 )
 @pytest.mark.parametrize("more", [[], ["--map", "metadata=topic"]], ids=["", "with metadata"])
 def test_a_table_without_rows_is_said_to_have_none(cli, tmp_path, text, said, more):

@@ -189,9 +189,11 @@ def _refuse_empty(seen: Recognised) -> None:
     if seen.rows or not seen.layout:
         return
     what = f"{seen.file!r} is {seen.layout}"
-    if seen.faulty:
-        unread = f"none of its first {pluralize(seen.faulty, 'row')} can be read"
-        raise InputError(f"{what}, and {unread}", "give a complete --map and --dry-run to see why")
+    if seen.fault:
+        rows = f"first {seen.faulty:,} rows" if seen.faulty > 1 else "first row"
+        unit = "line" if seen.layout.has_lines else "row"
+        unread = f"its {rows} cannot be read: {unit} {seen.faulty_line:,}, {seen.fault.message}"
+        raise InputError(f"{what}, and {unread}", seen.fault.hint)
     raise InputError(f"{what} and has no rows", "write at least one row below the header")
 
 

@@ -73,6 +73,7 @@ class Recognised:
     proposal: Proposal | None = None  #: if the mapping can only be guessed
     faulty: int = 0  #: number of rows among the first that cannot be read
     fault: Fault | None = None  #: of the first of these
+    faulty_line: int = 0  #: number of its line or, in formats without lines, of the row
     no_rows: tuple[str, ...] = ()  #: keys of a document's members that are none of the rows
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
 
@@ -195,17 +196,23 @@ def first_rows(
     )
     found: list[Row] = []
     fault: Fault | None = None
-    taken = faulty = 0
+    taken = faulty = faulty_line = 0
     with opened.open() as stream:
         for number, row in enumerate(islice(reader.read(stream), _ROWS)):
             taken += row.size if number else 0  # the first has all that is before it in a document
             faulty += row.fault is not None
-            fault = fault or row.fault
+            if row.fault and not fault:
+                fault, faulty_line = row.fault, row.number
             if not row.fault:
                 found += islice(present_entries(row.values, each), _ROWS - len(found))
             if taken > _BYTES or len(found) >= _ROWS:
                 break
-    return Recognised(opened.label, reader.layout, found, faulty=faulty, fault=fault)
+    return Recognised(
+        *(opened.label, reader.layout, found),
+        faulty=faulty,
+        fault=fault,
+        faulty_line=faulty_line,
+    )
 
 
 def refuse_list_without_rows(opened: Opened, seen: Recognised, settings: Settings) -> None:

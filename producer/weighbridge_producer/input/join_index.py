@@ -25,7 +25,7 @@ from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
 from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path, Row
 from weighbridge_producer.input.rows.keyed_documents import join_hint
-from weighbridge_producer.input.rows.row_formats import Layout, RowFormat, RowReader
+from weighbridge_producer.input.rows.row_formats import Layout, RowReader
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.temporary import scratch_database
 
@@ -216,8 +216,7 @@ class JoinIndex:
 
     @property
     def _unit(self) -> str:
-        has_lines = self.layout and self.layout.format in {RowFormat.CSV, RowFormat.JSON_LINES}
-        return "line" if has_lines else "row"
+        return "line" if self.layout and self.layout.has_lines else "row"
 
 
 def _file_of(name: str) -> InputFile:

@@ -87,6 +87,11 @@ class Layout:
     others: tuple[str, ...] = ()  #: JSON Pointers to further lists that may be rows
     is_object: bool = False  #: True if the file is a document that is one object, read as a row
 
+    @property
+    def has_lines(self) -> bool:
+        """True if rows have the numbers of their lines."""
+        return self.dialect is not None or self.format is RowFormat.JSON_LINES
+
     def __str__(self) -> str:
         """Return a description of the layout."""
         if self.dialect:
