@@ -32,6 +32,7 @@ from weighbridge_producer.input.mapping.row_values import FILE, KEY
 from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
 from weighbridge_producer.input.rows.csv_tables import table_rows
 from weighbridge_producer.input.rows.markdown_tables import markdown_rows
+from weighbridge_producer.input.rows.misnamed_json import json_in
 from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream, WholeLines
 from weighbridge_producer.input.rows.source_rows import UNCOUNTED, LeftOut, until_damage
 
@@ -156,6 +157,10 @@ def layout_of(
         return Layout(RowFormat.PARQUET)
     if head.startswith(_ARROW_FILE) or named_format is RowFormat.ARROW:
         return Layout(RowFormat.ARROW)
+    if named_format is RowFormat.CSV and (found := json_in(head)):
+        raise InputError(
+            f"{name!r} looks like {found[0]}, not like CSV", f"rename it to end in {found[1]}"
+        )
     if named_format is RowFormat.CSV or start not in {b"{", b"["}:
         tab = "\t" if unpacked_name(name).lower().endswith((".tsv", ".tab")) else None
         return Layout(RowFormat.CSV, dialect_of(head, is_whole=is_whole, delimiter=tab, form=form))

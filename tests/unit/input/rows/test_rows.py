@@ -808,3 +808,28 @@ def test_a_row_that_cannot_be_read_has_a_number_too_and_its_error_the_line_of_th
     assert [number for number, line in enumerate(lines, 1) if line.fault] == [4]
     ids = [orjson.loads(line.raw)["custom_id"] for line in lines if line.raw.strip()]
     assert ids == ["1", "3"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b'{"id": 0, "output": "a"}\n{"id": 1, "output": "b"}\n', "JSON Lines, not like CSV"),
+        (b'\xef\xbb\xbf \n{"id": 0}', "JSON Lines"),
+        (b'[{"id": 0}]', "a JSON document"),
+        (b'{\n "rows": []}', "a JSON document"),
+        (b'[\n {"id": 0}]', "a JSON document"),
+    ],
+)
+def test_json_in_a_file_with_the_name_of_a_table_is_said_to_be_json(
+    data: bytes, kind: str, name: str
+) -> None:
+    with pytest.raises(InputError, match=f"'{name}' looks like {kind}") as caught:
+        rows(gzip.compress(data) if name.endswith(".gz") else data, name)
+    assert str(caught.value.hint).startswith("rename it to end in .json")
+
+
+def test_a_table_whose_header_begins_like_json_is_a_table() -> None:
+    assert values(b"{id},[x]\n1,2\n", "a.csv") == [{"{id}": "1", "[x]": "2"}]
+    assert values(b'"{""id"": 0}",x\n1,2\n', "a.csv") == [{'{"id": 0}': "1", "x": "2"}]
+    assert values(b"[a],b\n1,2\n", "a.csv") == [{"[a]": "1", "b": "2"}]
