@@ -43,13 +43,14 @@ class ReadyGrader:
     def fault_of(self, inputs: dict[str, Any]) -> Fault | None:
         """Return a fault if input names are missing or unknown, or None."""
         given = inputs.keys()
+        unknown = sorted(given - self.known)
         for name in sorted(self.required - given):
             return Fault(
                 ErrorCode.MISSING_FIELD,
                 f"the inputs lack {name!r}",
-                f"needed: {', '.join(sorted(self.required))}",
+                f"{_found_instead(name, unknown)}needed: {', '.join(sorted(self.required))}",
             )
-        for name in sorted(given - self.known):
+        for name in unknown:
             meant = did_you_mean(closest(name, self.known), before="", after=" ")
             known = ", ".join(sorted(self.known))
             return Fault(
@@ -58,6 +59,15 @@ class ReadyGrader:
                 f"{meant}Known: {known}",
             )
         return None
+
+
+def _found_instead(missing: str, unknown: list[str]) -> str:
+    """Name the unknown input that may be a missing one, and otherwise the first; empty if there is none."""
+    if not unknown:
+        return ""
+    meant = closest(missing, unknown)
+    guess = did_you_mean(missing if meant else None) or ";"
+    return f"unknown input {(meant or unknown[0])[:80]!r}{guess} "
 
 
 class GraderCache:

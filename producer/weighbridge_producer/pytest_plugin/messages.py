@@ -16,6 +16,7 @@ _CHECKS_SHOWN = 20
 _STEPS_SHOWN = 20
 _VALUE_CHARACTERS = 200
 _DESCRIPTION_CHARACTERS = 1_000
+_LIST = ("Expected value '[", "' is not text")  #: beginning and end of the reason of `string-match`
 
 
 def message_of(row: ResultRow) -> str:
@@ -24,13 +25,27 @@ def message_of(row: ResultRow) -> str:
     text = f"{row.label or 'weighbridge'}{grader}: {row.outcome.word}"
     if row.error:
         return _line(f"{text}: {row.error.code}: {row.error.message}; {row.error.hint}")
+    hint = several_answers_hint(row.reason())
     failed = row.failed_checks
     lines = [_line(f"{text}: {row.reason()}")]
     for check in failed[:_CHECKS_SHOWN]:
         lines += [f"  {line}" for line in _of_check(check)]
     if len(failed) > _CHECKS_SHOWN:
         lines.append(f"  ... and {len(failed) - _CHECKS_SHOWN:,} more failed checks")
+    if hint:
+        lines.append(f"  {hint}")
     return "\n".join(lines)
+
+
+def several_answers_hint(reason: str) -> str:
+    """Return what to do if the reason of a result is that its expected value is a list; empty otherwise."""
+    begins, ends = _LIST
+    if not (reason.startswith(begins) and reason.endswith(ends)):
+        return ""
+    return (
+        "to accept several answers, give one of them as expected_output, and the others in the configuration:"
+        ' config={"expected_any": [...]}'
+    )
 
 
 def _of_check(check: Evidence) -> Iterator[str]:

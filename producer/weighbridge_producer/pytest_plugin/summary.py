@@ -10,6 +10,7 @@ from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import pluralize, printable, shorten
 from weighbridge_producer.gating.gates import GateKind
 from weighbridge_producer.gating.listed_gates import listed_gates
+from weighbridge_producer.pytest_plugin.messages import several_answers_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,8 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
         yield f"  {cause.jobs:,} {_name(cause.label)}: {printable(cause.cause)}"
         example = printable(f"{cause.example}: {cause.reason}")
         yield f"    {shorten(example, _EXAMPLE_CHARACTERS)}"
+        if hint := several_answers_hint(cause.reason):
+            yield f"    {hint}"
     if rest := causes[_CAUSES_SHOWN:]:
         yield f"  ... and {pluralize(len(rest), 'more cause')}"
     for gate in listed_gates(each for each in decision.gates if not each.is_implied):

@@ -114,6 +114,11 @@ def test_what_cannot_be_judged_is_an_error_and_neither_skipped_nor_passed(suite:
         ("'budgt', trace=[]", "UNKNOWN_GRADER: no grader 'budgt'; did you mean 'budget'?"),
         ("'budget', trace=[], config={'max_tol_calls': 1}", "INVALID_CONFIG: "),
         ("'string-match', agent_response='a'", "MISSING_FIELD: the inputs lack 'expected_output'"),
+        (
+            "'string-match', response='a', expected_output='a'",
+            "the inputs lack 'agent_response'; unknown input 'response'; did you mean 'agent_response'? needed:",
+        ),
+        ("'string-match', expected_output='a', x='a'", "unknown input 'x'; needed: agent_response"),
         ("'string-match', agent_response=float('nan'), expected_output=1", "NUMBER_OUT_OF_RANGE"),
         (
             "'string-match', agent_response=object(), expected_output=1",
@@ -125,6 +130,17 @@ def test_an_error_says_what_would_work(suite: Suite, call: str, told: str) -> No
     ended = suite(f"def test_it(weighbridge): weighbridge.check({call})")
     ended.assert_outcomes(errors=1)
     assert told in ended.stdout.str()
+
+
+@pytest.mark.parametrize("call", ["check", "collect"])
+@pytest.mark.parametrize(("grader", "is_told"), [("string-match", True), ("true-false", False)])
+def test_a_list_of_expected_answers_is_told_where_the_further_ones_belong(
+    suite: Suite, call: str, grader: str, *, is_told: bool
+) -> None:
+    ended = suite(
+        f"def test_it(weighbridge): weighbridge.{call}({grader!r}, agent_response='a', expected_output=['b', 'a'])"
+    )
+    assert ("expected_any" in ended.stdout.str()) == is_told
 
 
 def test_a_trace_is_a_file_beside_the_test_or_what_json_has(
