@@ -15,6 +15,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from weighbridge.errors import Fault, InputError, JoinError
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
 from weighbridge.settings import MIB
 from weighbridge.text import did_you_mean, shorten
@@ -41,6 +42,7 @@ _KEYS_SHOWN = 3
 _WIDTH = 60  #: of keys and names in messages
 _WRITER_WAIT_SECONDS = 5
 _NO_FILE_HINT = "write the rows to a file and join that"
+_NO_ROWS = frozenset({ErrorCode.MISSING_FIELD, ErrorCode.INVALID_FIELD})  #: of a pointer to rows
 _WHOLE = "correct or remove this row: a joined file must be readable to its end"
 _TABLE = (
     "rows (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content TEXT NOT NULL, doubt TEXT)"
@@ -87,14 +89,18 @@ class JoinIndex:
     The private temporary file with the rows is deleted with the index, or when the process ends in any way.
     """
 
-    def __init__(self, file: str, key_path: Path, settings: Settings) -> None:
-        """Read a file; raises InputError or JoinError if a row cannot be read, or has the key of another."""
+    def __init__(self, file: str, key_path: Path, settings: Settings, pointer: str = "") -> None:
+        """Read a file, with its rows at a JSON Pointer if given.
+
+        Raises InputError or JoinError if a row cannot be read, or has the key of another.
+        """
         self.file = _file_of(file)
         self.layout: Layout | None = None
         self.rows = 0  #: number of rows
         self.keys = 0  #: number of rows with a key
         self.first_keys: list[str] = []
         self._key_path = key_path
+        self._pointer = pointer
         self._digest = blake2b(digest_size=16)
         self._found = 0
         self._is_found = bytearray()  #: a bit for each row number
@@ -149,7 +155,7 @@ class JoinIndex:
 
     def _read(self, settings: Settings) -> None:
         added = {self._key_path.text} & ADDED
-        reader = RowReader(self.file.name, settings, added=added)
+        reader = RowReader(self.file.name, settings, self._pointer, added=added)
         first: list[Row] = []
         number = 0
         with _opened(self.file) as stream:
@@ -157,7 +163,8 @@ class JoinIndex:
                 self.layout, number = reader.layout, row.number
                 self.rows += 1
                 if row.fault:
-                    raise self._error(row, row.fault.message, _WHOLE)
+                    hint = row.fault.hint if row.fault.code in _NO_ROWS else _WHOLE
+                    raise self._error(row, row.fault.message, hint)
                 if self.rows <= _ROWS_LOOKED_AT:
                     first.append(dict.fromkeys(row.values) if first else row.values)
                 self._add(row)

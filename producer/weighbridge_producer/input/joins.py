@@ -37,9 +37,10 @@ class JoinSpec:
     file: str
     left: Path  #: of the key in a row of the input
     right: Path  #: of the key in a row of the file
+    rows: str = ""  #: JSON Pointer to the rows in a document; empty to look for them
 
     @classmethod
-    def of(cls, name: str, file: str, on: str) -> JoinSpec:
+    def of(cls, name: str, file: str, on: str, rows: str = "") -> JoinSpec:
         """Return the join with a file on `FIELD` or `LEFT=RIGHT`; raises JoinError if a part is not well formed."""
         if not _NAME.fullmatch(name):
             raise JoinError(
@@ -49,7 +50,9 @@ class JoinSpec:
         left, equals, right = (part.strip() for part in on.partition("="))
         if not left or (equals and not right):
             raise JoinError(f"{shorten(on, _WIDTH)!r} does not name a field to join on", _ON_FORM)
-        return cls(name, file, Path(left), Path(right or left))
+        if rows and not rows.startswith("/"):
+            raise JoinError(f"'rows' of {name!r} is not a JSON Pointer", "write rows: /references")
+        return cls(name, file, Path(left), Path(right or left), rows)
 
     @property
     def on(self) -> str:
@@ -58,7 +61,8 @@ class JoinSpec:
 
     def __str__(self) -> str:
         """Return the join as on the command line."""
-        return f"{self.name}={self.file} on {self.on}"
+        rows = f", rows at {self.rows}," if self.rows else ""
+        return f"{self.name}={self.file}{rows} on {self.on}"
 
 
 def parse_joins(
@@ -103,7 +107,7 @@ class Join:
     def __init__(self, spec: JoinSpec, settings: Settings) -> None:
         """Read the file; raises InputError and JoinError."""
         self.spec = spec
-        self.index = JoinIndex(spec.file, spec.right, settings)
+        self.index = JoinIndex(spec.file, spec.right, settings, spec.rows)
         # Results are UTF-8, which a file's name need not be.
         self._file = self.index.file.name.encode(errors="backslashreplace").decode()
         first = [repr(shorten(key, _WIDTH)) for key in self.index.first_keys]

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "each", "join")
-_JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT"
+_JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT; rows: /references names the list of rows in a JSON document"
+_JOIN_KEYS = frozenset({"file", "on"})
 _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
 
@@ -126,11 +127,16 @@ class _MappingReader:
         texts = isinstance(entry, CommentedMap) and all(
             isinstance(each, str) and each.strip() for each in entry.values()
         )
-        if not texts or set(entry) != {"file", "on"}:
+        if not texts or not set(entry) >= _JOIN_KEYS:
             what = f"the join {str(name)[:80]!r} does not have a file and a field to join on"
             self._file.fail(what, entries, name, _JOIN_SHAPE)
+        if unknown := [key for key in entry if key not in {*_JOIN_KEYS, "rows"}]:
+            what = f"the join {str(name)[:80]!r} has an unknown key {str(unknown[0])[:80]!r}"
+            self._file.fail(what, entries, name, _JOIN_SHAPE)
         try:
-            return JoinSpec.of(str(name), self._beside(entry["file"]), entry["on"])
+            return JoinSpec.of(
+                str(name), self._beside(entry["file"]), entry["on"], entry.get("rows", "")
+            )
         except JoinError as error:
             self._file.fail(error.message, entries, name, error.hint)
 

@@ -10,6 +10,7 @@ import os
 import threading
 import tracemalloc
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -132,6 +133,23 @@ def test_every_form_of_rows_can_be_joined(
     assert cases(joined([{"id": "7"}], joins(file), mapping)) == [
         {"custom_id": "7", "inputs": {"x": "a"}}
     ]
+
+
+def test_two_lists_of_one_document_are_joined(tmp_path: FilePath) -> None:
+    document = {"predictions": [{"id": 1, "said": "A"}], "references": [{"id": 1, "ref": "B"}]}
+    path = tmp_path / "a.json"
+    path.write_bytes(orjson.dumps(document))
+    mapping_file = tmp_path / "m.yaml"
+    text = "custom_id: id\nrows: /predictions\ninputs: {x: said, y: gold.ref}\n"
+    mapping_file.write_text(text + "join: {gold: {file: a.json, on: id, rows: /references}}\n")
+    saved = read_mapping(mapping_file)
+    found = Joins.read(saved.joins, Settings())
+    given = cases(Source(str(path), Settings(), saved.mapping, joins=found))
+    assert [case["inputs"] for case in given] == [{"x": "A", "y": "B"}]
+    [spec] = saved.joins
+    with pytest.raises(JoinError, match="has no 'refs'") as caught:
+        Joins.read([replace(spec, rows="/refs")], Settings())
+    assert str(caught.value.hint).startswith("correct the pointer to the rows")
 
 
 def test_rows_of_a_table_are_joined_with_lines_of_json_by_their_numbers(tmp_path: FilePath) -> None:

@@ -69,6 +69,14 @@ def test_metadata_may_be_one_path_names_or_everything(
         ("custom_id: id\ninputs: {x: y}\njoin: gold.csv\n", "line 3: 'join' is not an object"),
         (JOIN.format("{file: gold.csv}"), "line 4: the join 'gold' does not have a file and a"),
         (JOIN.format("{file: gold.csv, on: [id]}"), "line 4: the join 'gold' does not have a file"),
+        (
+            JOIN.format("{file: gold.csv, on: id, row: /a}"),
+            "line 4: the join 'gold' has an unknown key 'row'",
+        ),
+        (
+            JOIN.format("{file: gold.csv, on: id, rows: a}"),
+            "line 4: 'rows' of 'gold' is not a JSON Pointer",
+        ),
         (JOIN.format("{file: gold.csv, on: =id}"), "line 4: '=id' does not name a field to join"),
         ("inputs: {x: y}\n", "does not say what the custom_id"),
         ("custom_id: !!python/name:os.system x\n", "is not allowed"),
