@@ -246,7 +246,7 @@ def under_keys(
     if not document or is_trace(document):
         return seen
     if is_line:
-        refuse_columns(seen.file, document)
+        refuse_columns(seen.file, document, needed)
     if is_line and has_values(document, needed):
         return found
     rows = frozenset(row_keys(document, needed, keys[1] if len(keys) > 1 else ""))

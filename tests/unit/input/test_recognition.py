@@ -281,8 +281,13 @@ def test_a_workbook_is_known_by_its_name_too(data: bytes, name: str, tmp_path: P
     [
         ({"id": {"0": "q1"}, "output": {"0": "a"}, "gold": {"0": "b"}}, "column under each name"),
         ({"predictions": ["a", "b"], "references": ["a", "c"]}, "column under each name"),
+        ({"data": {"id": [1, 2], "output": ["a", "b"], "gold": ["a", "c"]}}, "under each name at /data,"),
+        (
+            {"meta": {"model": "m"}, "run": {"data": {"output": ["a", "b"], "gold": ["a", "c"]}}},
+            "under each name at /run/data,",
+        ),
     ],
-    ids=["columns", "lists"],
+    ids=["columns", "lists", "lists in an object", "lists in an object beside another"],
 )  # fmt: skip
 def test_columns_under_names_are_refused_with_what_would_work(
     document: Any, said: str, pretty: int, tmp_path: Path
@@ -299,6 +304,12 @@ def test_columns_under_names_are_refused_with_what_would_work(
         {"inputs": {"q": "a"}, "outputs": {"q": "b"}},
         {"id": "a", "output": "b", "gold": "c"},
         {"q1": {"x": 1}, "q2": {"x": 2}},
+        {
+            "q1": {"outputs": ["a", "b"], "gold": ["a", "b"]},
+            "q2": {"outputs": ["a"], "gold": ["a"]},
+        },
+        {"output": "a", "gold": "a", "probabilities": {"tokens": ["a", "b"], "values": [1, 2]}},
+        {"question": "a", "answers": {"text": ["a", "b"], "answer_start": [1, 2]}},
     ],
 )
 def test_a_single_row_is_not_taken_for_rows_under_keys(row: Any, tmp_path: Path) -> None:

@@ -34,13 +34,39 @@ def document_of(rows: Sequence[Row]) -> dict[str, Any]:
     return {row[KEY]: _without_key(row) for row in rows}
 
 
-def refuse_columns(file: str, document: Any) -> None:
-    """Raise InputError if a document is an object with a column under each name."""
-    if isinstance(document, Mapping) and _are_columns(list(document.values())):
+def refuse_columns(file: str, document: Any, needed: Sequence[str] = ()) -> None:
+    """Raise InputError if a document is an object with a column under each name, or all needed inputs are in such an object."""
+    if not isinstance(document, Mapping):
+        return
+    is_whole = _are_columns(list(document.values()))
+    pointer = "" if is_whole else _columns_within(document, needed)
+    if is_whole or pointer:
+        where = f" at {pointer}" if pointer else ""
         raise InputError(
-            f"{file!r} is one JSON object with a column under each name, and not a list of rows",
+            f"{file!r} is one JSON object with a column under each name{where}, and not a list of rows",
             f"write a row on each line; in pandas: {_HINT_FRAME}",
         )
+
+
+def _columns_within(document: Mapping[str, Any], needed: Sequence[str]) -> str:
+    """Return the pointer to the object of columns from which all needed inputs would be proposed; empty if there is none."""
+    found = propose([document], needed).fields
+    paths = [Path(found[name]).parts for name in needed if name in found]
+    around: Any = document
+    if len(paths) < max(2, len(needed)):
+        return ""
+    for depth, key in enumerate(paths[0][:-1], 1):
+        if any(parts[:depth] != paths[0][:depth] for parts in paths):
+            return ""
+        inner = around.get(key)
+        if not isinstance(inner, Mapping):
+            return ""
+        # Rows under their keys may have lists of one length too.
+        are_alike = any(len(_having(around, Path(pointer_of([name])))) > 1 for name in inner)
+        if not are_alike and _are_columns(list(inner.values())):
+            return pointer_of(paths[0][:depth])
+        around = inner
+    return ""
 
 
 def refuse_list(file: str, start: bytes) -> None:
@@ -159,8 +185,12 @@ def _siblings(around: Any, path: Path) -> list[str]:
     """Return the keys of objects that have a value at a path, none of which names an input."""
     if not isinstance(around, Mapping):
         return []
-    keys = [key for key, each in around.items() if isinstance(each, Mapping) and _has(each, path)]
+    keys = _having(around, path)
     return [] if any(map(is_usual, keys)) else keys
+
+
+def _having(around: Mapping[str, Any], path: Path) -> list[str]:
+    return [key for key, each in around.items() if isinstance(each, Mapping) and _has(each, path)]
 
 
 def join_hint(rows: Sequence[Row]) -> str:
