@@ -365,6 +365,22 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     expect(page.get_by_role("main")).to_contain_text("All jobs: 2 passed")
 
 
+def test_batch_output_is_recognised_and_its_missing_answers_are_said_to_be_joined(
+    page: Page, tmp_path: Path
+) -> None:
+    said = {"role": "assistant", "content": "Paris"}
+    body = {"choices": [{"index": 0, "message": said}]}
+    row = {"id": "b", "custom_id": "r1", "response": {"status_code": 200, "body": body}}
+    (tmp_path / "batch_output.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    page.goto("/new")
+    page.get_by_label("String Match", exact=True).check()
+    page.get_by_label("Or drop files here").set_input_files(tmp_path / "batch_output.jsonl")
+    expect(preview(page)).to_contain_text("OpenAI batch output, which has no expected_output")
+    columns = page.get_by_role("group", name="Columns of your rows")
+    expect(columns.get_by_text("weighbridge submit --join NAME=FILE")).to_be_visible()
+    assert not columns.get_by_label("expected_output").input_value()
+
+
 def test_rows_that_are_too_large_to_preview_are_submitted_with_a_mapping_as_text(
     page: Page, watch: Watch, tmp_path: Path
 ) -> None:

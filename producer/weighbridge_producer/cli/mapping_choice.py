@@ -199,7 +199,7 @@ def _refuse_empty(seen: Recognised) -> None:
 
 def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
     """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
-    from weighbridge_producer.input.mapping.known_datasets import shape_of
+    from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
     from weighbridge_producer.input.mapping.same_source import is_beside
     from weighbridge_producer.input.proposals.mapping_proposals import propose
 
@@ -210,7 +210,7 @@ def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
         own = shape.inputs.values()
         found = propose(seen.rows, lacking).fields
         fields = {name: path for name, path in found.items() if is_beside(path, own)}
-        what = f"{shape.name}, which has no {' and no '.join(lacking)}"
+        what = described_without(seen.rows, needed)
         if lacking[0] not in fields and (hint := shape.hints.get(lacking[0])):
             raise MappingNeededError(seen.file, what, hint)
         text = ",".join(f"{name}={fields.get(name, COLUMN)}" for name in lacking)

@@ -13,8 +13,14 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.lines import plain_stream
 from weighbridge_producer.input.first_rows import Opened, first_rows
-from weighbridge_producer.input.mapping.known_datasets import shape_of
-from weighbridge_producer.input.recognition import begins_document, known_inputs, recognise
+from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
+from weighbridge_producer.input.recognition import (
+    USUAL_INPUTS,
+    begins_document,
+    known_inputs,
+    needed_inputs,
+    recognise,
+)
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
     beginning_of,
@@ -30,8 +36,10 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.kept_streams import KeptStream
+    from weighbridge_producer.input.first_rows import Recognised
 
 MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
+JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
 _AUTO_HINT = "send `mapping=auto`, which recognises these rows"
 _DOCUMENTS = (b"{", b"[")
 _ARCHIVE = b"PK"
@@ -88,6 +96,19 @@ def refuse_unmapped(
         return  # the error of reading it says what it is
 
 
+def unmapped(name: str, seen: Recognised, graders: Sequence[GraderSpec]) -> MappingNeededError:
+    """Return the error for rows that are not mapped: what they are, and what to send."""
+    if seen.mapping and seen.mapping.name:
+        return MappingNeededError(name, seen.mapping.name, _AUTO_HINT)
+    own = f"{seen.layout} with columns of its own"
+    if seen.mapping:
+        return MappingNeededError(name, own, _AUTO_HINT)
+    if without := described_without(seen.rows, needed_inputs(graders) or USUAL_INPUTS):
+        hint = f"{MAPPING_HINT}, if the rows have the value; if another file has it, {JOIN_HINT}"
+        return MappingNeededError(name, without, hint)
+    return MappingNeededError(name, own, MAPPING_HINT)
+
+
 def _content(head: bytes) -> bytes:
     return head.removeprefix(BYTE_ORDER_MARK).strip(JSON_SPACE)
 
@@ -107,9 +128,7 @@ def _refuse_rows(opened: Opened, graders: Sequence[GraderSpec], settings: Settin
             raise MappingNeededError(opened.label, str(table), MAPPING_HINT)
         return
     if seen.layout.format is not RowFormat.JSON_LINES or shape_of(seen.rows):
-        name = seen.mapping.name if seen.mapping else ""
-        what = name or f"{seen.layout} with columns of its own"
-        raise MappingNeededError(opened.label, what, _AUTO_HINT if seen.mapping else MAPPING_HINT)
+        raise unmapped(opened.label, seen, graders)
 
 
 def _refuse_line(opened: Opened, content: bytes, settings: Settings) -> None:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.files.input_files import ENDINGS_IN_FOLDERS, OUR_RESULTS
+from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages import parquet_parts
 from weighbridge_producer.pages.column_pickers import Picks
 from weighbridge_producer.pages.forms import Entries
@@ -31,8 +32,6 @@ from weighbridge_producer.service.uploads.upload import FORM, receive_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from weighbridge_producer.pages.column_pickers import ColumnPickers
 
 router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
@@ -188,7 +187,7 @@ def _preview(
     beginning = _head_of(name, head, form.file_size)
     preview = preview_of(beginning, params.graders, client.settings, elsewhere, written, form.picks)
     if form.is_submitting and preview.columns and not written:
-        _check_picks(form.picks, preview.columns, params)
+        _check_picks(form.picks, preview, params)
     if form.is_submitting and preview.names_no_grader:
         raise _refused(
             "none of the first lines names a grader, and none is chosen", "choose a grader"
@@ -200,14 +199,15 @@ def _preview(
     return preview
 
 
-def _check_picks(picks: Picks, columns: ColumnPickers, params: SubmissionParams) -> None:
+def _check_picks(picks: Picks, preview: Preview, params: SubmissionParams) -> None:
     """Raise ProblemError or MappingError if the columns of an input are not the chosen ones."""
+    elsewhere = f"if another file has the value, {JOIN_HINT}" if preview.shape else ""
     if not params.mapping:
-        raise _refused(
-            "the input has columns of its own", "choose the column for each field of a case"
-        )
-    check_mapping(params.mapping, params.graders)
-    if not columns.keep(picks):
+        what = f"is {preview.shape}" if preview.shape else "has columns of its own"
+        hint = "choose the column for each field of a case"
+        raise _refused(f"the input {what}", "; ".join(filter(None, (hint, elsewhere))))
+    check_mapping(params.mapping, params.graders, elsewhere)
+    if preview.columns and not preview.columns.keep(picks):
         raise _refused(
             "the input has other columns than the chosen ones",
             "preview it again, and check the column for each field of a case",

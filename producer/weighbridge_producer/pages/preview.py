@@ -26,11 +26,13 @@ from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, pla
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
+from weighbridge_producer.input.mapping.known_datasets import described_without
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, recognise
 from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.traces.trace_cases import input_kind
+from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages.column_pickers import ColumnPickers, Picks, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of
 from weighbridge_producer.pages.parquet_parts import (
@@ -164,7 +166,8 @@ class Preview:
     columns: ColumnPickers | None = None  #: for rows with custom columns
     #: True if nothing could be examined, although the input goes on, so that only a mapping as text can be given
     is_unseen: bool = False
-    shape: str = ""  #: name of the other tool's format, if recognised
+    #: name of the other tool's format, if recognised, and which needed inputs it lacks
+    shape: str = ""
     mapping: str = ""  #: the mapping that follows from the shape of the rows
 
     @property
@@ -257,7 +260,9 @@ def _preview_of_rows(
     """Return the preview of rows as cases, with the given mapping or else that of the pickers."""
     preview = Preview("rows", head.packing)
     if seen and seen.proposal:
-        preview.columns = _with_hints(pickers_of(seen, specs, mapping, picks), seen)
+        preview.shape = described_without(seen.rows, needed_inputs(specs) or USUAL_INPUTS)
+        columns = pickers_of(seen, specs, mapping, picks)
+        preview.columns = _with_hints(columns, seen, preview.shape)
     used = mapping or (seen.mapping if seen else None)
     if not mapping:
         _with_mapping(preview, used)
@@ -277,10 +282,17 @@ def _preview_of_rows(
     return preview
 
 
-def _with_hints(columns: ColumnPickers, seen: Recognised) -> ColumnPickers:
-    """Return pickers that also say what to check in a proposal besides its names, if they are set to it."""
+def _with_hints(columns: ColumnPickers, seen: Recognised, shape: str) -> ColumnPickers:
+    """Return pickers that also say what to check in a proposal besides its names, if they are set to it.
+
+    Where a field has to be chosen that rows of a known `shape` lack, they say what else to do.
+    """
     is_proposed = seen.proposal and columns.mapping is seen.proposal.mapping
     hints = seen.hints() if is_proposed else []
+    if shape and columns.mapping is None:
+        hints.append(
+            f"this is {shape}: choose its column if the rows have the value; if another file has it, {JOIN_HINT}"
+        )
     return replace(columns, caution="; ".join(filter(None, (columns.caution, *hints))))
 
 

@@ -477,6 +477,31 @@ def test_a_file_of_another_tool_is_recognised_and_graded_without_a_mapping(
         assert b'"agent_response":"Graz","expected_output":"Graz"' in (batch.case(custom_id) or b"")
 
 
+BATCH_OUTPUT = orjson.dumps(OTHER_TOOLS["OpenAI batch output"][0]) + b"\n"
+PICKED_ANSWER = [
+    *STRINGS,
+    ("map.custom_id", "custom_id"),
+    ("map.agent_response", "response.body.choices.0.message.content"),
+]
+
+
+def test_a_recognised_file_without_expected_answers_is_named_with_how_to_join_them(
+    http: httpx.Client,
+) -> None:
+    page = page_of(sent(http, "/new/preview", STRINGS, BATCH_OUTPUT, "batch_output.jsonl"))
+    lacking = "OpenAI batch output, which has no expected_output"
+    assert lacking in page.one("section", id="preview").text
+    columns = page.one("fieldset", id="columns").text
+    assert lacking in columns
+    assert "weighbridge submit --join NAME=FILE" in columns
+    for fields in (STRINGS, PICKED_ANSWER):
+        submitting = [*fields, ("submitting", "true")]
+        answer = sent(http, "/new/preview", submitting, BATCH_OUTPUT, "batch_output.jsonl")
+        problem = page_of(answer, 422).one("div", id="problem").text
+        assert "expected_output" in problem
+        assert "weighbridge submit --join NAME=FILE" in problem
+
+
 def test_the_api_recognises_a_file_of_another_tool_where_the_mapping_is_auto(
     http: httpx.Client, client: Client
 ) -> None:

@@ -40,6 +40,16 @@ def shape_of(rows: Sequence[Row]) -> Shape | None:
     return next((shape for shape in SHAPES if _have_shape(rows, shape)), None)
 
 
+def described_without(rows: Sequence[Row], needed: Sequence[str]) -> str:
+    """Describe rows of a known shape that has no value for needed inputs; empty for other rows.
+
+    An example is `OpenAI batch output, which has no expected_output`.
+    """
+    shape = shape_of(rows)
+    lacking = [name for name in needed if shape and name not in shape.inputs]
+    return f"{shape.name}, which has no {' and no '.join(lacking)}" if shape and lacking else ""
+
+
 def with_shape_of(rows: Sequence[Row], mapping: FieldMapping) -> FieldMapping:
     """Return a mapping of one's own with the rows that are no cases, and the errors in place of answers, of a known shape."""
     shape = shape_of(rows)

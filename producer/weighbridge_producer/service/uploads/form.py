@@ -10,11 +10,11 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
 from weighbridge.text import closest, did_you_mean
+from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.uploads.submission_params import (
     COMMAND_LINE_ONLY,
     FIELDS,
-    JOIN_HINT,
 )
 
 if TYPE_CHECKING:

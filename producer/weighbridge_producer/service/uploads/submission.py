@@ -27,7 +27,12 @@ from weighbridge_producer.input.recognition import begins_document, recognise
 from weighbridge_producer.input.rows.row_formats import beginning_of, table_format
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
-from weighbridge_producer.input.unmapped_rows import MAPPING_HINT, refuse_unmapped, table_name
+from weighbridge_producer.input.unmapped_rows import (
+    MAPPING_HINT,
+    refuse_unmapped,
+    table_name,
+    unmapped,
+)
 from weighbridge_producer.service.access.auth import resumable_batch
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.uploads.body_stream import PeekedStream
@@ -58,10 +63,16 @@ _LOOK_SECONDS = 0.5  #: between checks whether a waiting upload is still alive
 CLOSE = {"Connection": "close"}  #: otherwise the rest of the body would be read and discarded
 
 
-def check_mapping(mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
-    """Raise MappingError if a mapping has an input that no grader takes, or lacks one that a grader requires."""
+def check_mapping(
+    mapping: FieldMapping, graders: Sequence[GraderSpec], otherwise: str = ""
+) -> None:
+    """Raise MappingError if a mapping has an input that no grader takes, or lacks one that a grader requires.
+
+    `otherwise` is what else to do about a lacking one.
+    """
     check_known_inputs(mapping, graders)
-    check_needed_inputs(mapping, graders, lambda fields: f"add {fields} to the mapping")
+    more = f"; {otherwise}" if otherwise else ""
+    check_needed_inputs(mapping, graders, lambda fields: f"add {fields} to the mapping{more}")
 
 
 class UploadBrokenError(ProblemError):
@@ -202,9 +213,10 @@ class UploadSubmission:
         seen = recognise(opened, self._params.graders, self._settings)
         if seen and seen.mapping:
             return replace(seen.mapping, table=form)
-        if (seen and seen.proposal) or table_format(name):
-            layout = (seen and seen.layout) or table_format(name)
-            raise MappingNeededError(label, f"{layout} with columns of its own", MAPPING_HINT)
+        if seen and seen.proposal:
+            raise unmapped(label, seen, self._params.graders)
+        if table := table_format(name):
+            raise MappingNeededError(label, str(table), MAPPING_HINT)
         return None
 
     def _large_line(self) -> Slot:

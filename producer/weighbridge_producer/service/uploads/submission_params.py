@@ -26,6 +26,7 @@ from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.rows.text_encodings import checked_encoding
+from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ FIELDS = (
 )
 #: Options of the command line for files that it reads itself.
 COMMAND_LINE_ONLY = frozenset({"join", "on"})
-JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
 AUTO = "auto"  #: a mapping determined by the shape of the rows
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"

@@ -98,13 +98,21 @@ def test_rows_of_which_none_could_be_graded_are_refused_with_what_to_send(
 def test_rows_of_a_tool_are_graded_with_the_mapping_that_the_hint_names(
     service: HttpServer,
 ) -> None:
-    known, without_expected = lines_of([PROMPTFOO] * 2), lines_of([OPENAI] * 2)
+    known = lines_of([PROMPTFOO] * 2)
     refused = upload(service.url, known, STRING_MATCH).json()
     assert refused["hint"].startswith("send `mapping=auto`")
     assert "promptfoo results" in refused["detail"]
     assert upload(service.url, known, f"{STRING_MATCH}&mapping=auto").status_code == 201
-    needed = upload(service.url, without_expected, STRING_MATCH).json()
-    assert needed["hint"].startswith("send `mapping`, such as")
+
+
+@pytest.mark.parametrize("mapping", ["", "&mapping=auto"])
+def test_rows_of_a_tool_without_expected_answers_are_told_how_to_join_them(
+    service: HttpServer, mapping: str
+) -> None:
+    refused = upload(service.url, lines_of([OPENAI] * 2), STRING_MATCH + mapping).json()
+    assert "OpenAI batch output, which has no expected_output" in refused["detail"]
+    assert refused["hint"].startswith("send `mapping`, such as")
+    assert "weighbridge submit --join NAME=FILE" in refused["hint"]
 
 
 @pytest.mark.parametrize("body", [TABLE, parquet()], ids=["CSV", "Parquet"])
