@@ -45,8 +45,8 @@ _FULL_PAUSE_SECONDS = 0.25
 ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
-    "give each case its own custom_id; if ids repeat in several files, map custom_id={@file}/{id}, and in the entries of"
-    " a list, custom_id={id}/{@entry}",
+    "give each case its own custom_id; for repeats of a case, map custom_id={id}/{trial} with the column that counts them, for"
+    " ids that repeat in several files custom_id={@file}/{id}, and in the entries of a list custom_id={id}/{@entry}",
 )
 
 

@@ -114,6 +114,7 @@ def test_a_conflict_says_so() -> None:
     draft = draft_of([line("a", "1"), line("a", "2")])
     fault = draft.chunk.faults[1]
     assert fault.code == ErrorCode.ID_CONFLICT
+    assert "for repeats of a case, map custom_id={id}/{trial}" in fault.hint
     assert fault.message
     assert fault.hint
 

@@ -22,10 +22,15 @@ ID_NAMES = _names(
     番号 编号 編號 序号 序號 번호
     """
 )
+#: Names of items that identify a row only together with what counts its repeats.
+ITEM_NAMES = _names(
+    "task case testcase test problem scenario item example instance sample question aufgabe fall"
+)
 #: Names of what tells apart answers to one question that were asked for alike.
 REPEAT_NAMES = frozenset(
     _names(
-        "seed epoch attempt trial repeat repetition repetitionnumber replicate iteration sampleidx sampleindex"
+        "seed epoch attempt attemptnumber trial trialid trialnumber repeat repetition repetitionnumber replicate rep iteration"
+        " sampleidx sampleindex"
     )
 )
 #: Names of what differs between the answers to one question.

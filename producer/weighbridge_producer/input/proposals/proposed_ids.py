@@ -10,6 +10,7 @@ from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.mapping.row_values import KEY, Path
 from weighbridge_producer.input.proposals.column_names import (
     ID_NAMES,
+    ITEM_NAMES,
     REPEAT_NAMES,
     VARIANT_NAMES,
     id_names_of,
@@ -61,7 +62,7 @@ def id_paths(columns: Columns, rows: int) -> tuple[str, ...]:
     if path := _unique(columns, rows):
         rank = next((rank for rank, name in enumerate(names) if name in id_names_of(path)), None)
         return _with_variants(columns, rows, names[:rank]) or (path,)
-    return _with_variants(columns, rows, ID_NAMES)
+    return _with_variants(columns, rows, ID_NAMES) or _with_repeats(columns, rows)
 
 
 def unused_id(columns: Columns, rows: int) -> UnusedId | None:
@@ -128,6 +129,18 @@ def _with_variants(columns: Columns, rows: int, names: Sequence[str]) -> tuple[s
                 if _are_ids(["/".join(map(str, each)) for each in values]):
                     return path, *variants
     return ()
+
+
+def _with_repeats(columns: Columns, rows: int) -> tuple[str, ...]:
+    """Return the path to an item that is repeated, such as `task`, and to what differs each time, which counts repeats too."""
+    items = {
+        path: values
+        for path, values in columns.items()
+        if normal(Path(path).name) in VARIANT_NAMES
+        or (len({*map(str, values)}) < len(values) and all(map(_is_short, values)))
+    }
+    found = _with_variants(items, rows, ITEM_NAMES)
+    return found if any(map(_counts_repeats, found[1:])) else ()
 
 
 def _counts_repeats(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -35,6 +36,29 @@ def test_ids_that_repeat_for_each_model_are_proposed_together_with_it(
     assert found.text.endswith(f",metadata={variant}")  # results can be grouped by it
     ids = {found.mapping.case(row, number)["custom_id"] for number, row in enumerate(rows)}
     assert len(ids) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "custom_id"),
+    [
+        ({"task": "tu", "trial": (1, 2)}, "{task}/{trial}"),
+        ({"trial": (1, 2), "Problem": (7, 3)}, "{Problem}/{trial}"),
+        ({"task": "tu", "model": "mn", "attempt": (1, 2)}, "{task}/{model}/{attempt}"),
+        ({"task": "tu", "model": "mn"}, "@row"),
+        ({"task": ("t" * 65, "u"), "trial": (1, 2)}, "@row"),
+        ({"topic": "tu", "trial": (1, 2)}, "@row"),
+    ],
+)
+def test_repeats_of_an_item_without_an_id_are_proposed_with_what_counts_them(
+    columns: dict[str, Any], custom_id: str
+) -> None:
+    rows = [
+        dict(zip(columns, values, strict=True)) | ANSWERS for values in product(*columns.values())
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["custom_id"] == custom_id
+    assert found.mapping
+    assert len({found.mapping.case(row, n)["custom_id"] for n, row in enumerate(rows)}) == len(rows)
 
 
 @pytest.mark.parametrize("order", [1, -1])
