@@ -148,6 +148,16 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         reason = self.result["details"].get("reason")
         return str(reason or next((check["description"] for check in self.failed_checks), ""))
 
+    def compared(self) -> tuple[Any, Any]:
+        """Return the expected and the observed text, or the limit and the observed value of the deciding check."""
+        if not self.result:
+            return None, None
+        details = self.result["details"]
+        if "expected_original" in details:
+            return details["expected_original"], details.get("actual_original")
+        check = next(iter(self.failed_checks), None) or next(iter(self.evidence), None)
+        return (check.get("limit"), check.get("observed")) if check else (None, None)
+
 
 @cache
 def _row_decoder() -> msgspec.json.Decoder[ResultRow]:

@@ -164,7 +164,13 @@ def compare(
         most = max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples
         with changes.open("wb") as file:
             on_change = _written_to(file) if outputs else None
-            found = compare_runs(opened, by=gating.fields, examples=most, on_change=on_change)
+            found = compare_runs(
+                opened,
+                by=gating.fields,
+                examples=most,
+                on_change=on_change,
+                in_full=bool(outputs) or as_json,
+            )
         _check_label(opened, label)
         results = [
             (

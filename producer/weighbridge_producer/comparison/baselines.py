@@ -121,7 +121,7 @@ def run_of_baseline(folder: Path, name: str, settings: Settings) -> Run:
     """Return the run stored under a name; reading it may raise InputError."""
     path = _path(folder, name)
 
-    def read(wanted: tuple[FieldPath, ...] | None) -> Iterator[Entry]:
+    def read(wanted: tuple[FieldPath, ...] | None, *, in_full: bool = False) -> Iterator[Entry]:
         lines = _lines(path, settings)
         header, _ = next(lines)
         run.unnamed, run.results = header.unnamed, header.unnamed
@@ -133,7 +133,10 @@ def run_of_baseline(folder: Path, name: str, settings: Settings) -> Run:
             if wanted is None:
                 yield entry
             else:
-                yield msgspec.structs.replace(entry, fields=leaves_among(entry.fields, wanted))
+                fields = leaves_among(entry.fields, wanted)
+                if in_full:
+                    fields = entry.fields | fields
+                yield msgspec.structs.replace(entry, fields=fields)
 
     run = Run(name, read)
     return run

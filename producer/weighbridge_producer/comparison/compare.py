@@ -204,7 +204,8 @@ def compare(
     Raises InputError for lines that are not results, InvalidFilterError for an invalid field.
     """
     runs = [_run(before, "before"), _run(after, "after")]
-    [comparison] = compare_runs(runs, by=tuple(map(parse_field, by)), examples=examples)
+    fields = tuple(map(parse_field, by))
+    [comparison] = compare_runs(runs, by=fields, examples=examples, in_full=True)
     return comparison
 
 
@@ -222,18 +223,20 @@ def compare_runs(
     by: tuple[FieldPath, ...] = (),
     examples: int = EXAMPLES,
     on_change: Callable[[Run, Pair], None] | None = None,
+    in_full: bool = False,
 ) -> list[Comparison]:
     """Compare each further run with the first one, and return one comparison per run.
 
     `by` are the metadata fields by which rates are broken down. `on_change` is called with a run and each of its pairs
-    that changed, in the order of the first run's input and then of the others'. Memory does not grow with the results;
-    a temporary file takes about 100 bytes per result.
+    that changed, in the order of the first run's input and then of the others'. `in_full` adds to pairs what was expected
+    and observed, and all metadata fields. Memory does not grow with the results; a temporary file takes about 100 bytes
+    per result, and what `in_full` adds.
     """
     reference, *others = runs
     tallies = [Tallies(by, examples) for _ in others]
     with Partitions() as partitions, InputOrder() as changes:
         for number, run in enumerate(runs):
-            for entry in run.entries(by):
+            for entry in run.entries(by, in_full=in_full):
                 partitions.add(number, entry.custom_id or "", entry)
         for numbered in partitions.read():
             for custom_id, (first, *rest) in by_case(numbered, list(runs)):

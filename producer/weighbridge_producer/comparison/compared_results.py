@@ -16,9 +16,12 @@ from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from weighbridge_producer.gating.fields import FieldPath
 
 _REASON_LIMIT = 200  #: characters
+_COMPARED_LIMIT = 500  #: characters of an expected or observed text
 _CHECKS_LIMIT = 16  #: per result
 _STEPS_LIMIT = 24  #: per check
 _STEP_LIMIT = 80  #: characters of a step's id
@@ -50,6 +53,10 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     digest: int  #: of the whole result; 0 if the job was not graded
     receipt: str  #: the first characters; empty if the job was not graded
     fields: Leaves  #: the wanted metadata fields
+    expected: str | None = (
+        None  #: as in tables of results; None if it was not read, or there is none
+    )
+    observed: str | None = None
 
 
 _RECEIPT_CHARACTERS = 24  #: 96 bits, enough to detect differences
@@ -59,14 +66,21 @@ _PLAIN_PASS: _Judged = (str(Outcome.PASSED), "", "", ())
 _VACUOUS_PASS: _Judged = (str(Outcome.PASSED), VACUOUS, "", ())
 
 
-def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
-    """Parse a result line, with the wanted metadata fields or all (None); ValueError if it is not a result."""
+def read_entry(
+    line: bytes, wanted: tuple[FieldPath, ...] | None = (), *, in_full: bool = False
+) -> Entry:
+    """Parse a result line, with the wanted metadata fields or all (None); ValueError if it is not a result.
+
+    `in_full` adds the other metadata fields, and what was expected and observed.
+    """
     found = read_compared_result(line)
     result = found.verdict()
     if result:
         check_verdict(result.verdict)
     try:
         fields = leaves_of(found.metadata, wanted)
+        if in_full:
+            fields = leaves_of(found.metadata, None) | fields
     except DAMAGED_DATA as error:
         raise not_a_result_line(error) from error
     names = (found.custom_id, found.label, found.grader, found.config_digest)
@@ -91,7 +105,20 @@ def read_entry(line: bytes, wanted: tuple[FieldPath, ...] | None = ()) -> Entry:
         crc32(found.result) if result else 0,
         found.receipt[:_RECEIPT_CHARACTERS] if found.receipt else "",
         fields,
+        *(_compared(line) if in_full and result else ()),
     )
+
+
+def _compared(line: bytes) -> Iterator[str | None]:
+    """Yield what was expected and what was observed, values that are not texts as JSON."""
+    row = ResultRow.with_exact_integers(line)
+    try:
+        for value in row.compared():
+            is_text = value is None or isinstance(value, str)
+            text = value if is_text else msgspec.json.encode(value).decode()
+            yield text and shorten(text, _COMPARED_LIMIT)
+    except DAMAGED_DATA as error:
+        raise not_a_result_line(error) from error
 
 
 def _not_passed(line: bytes) -> _Judged:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.comparison.compared_results import Entry, FailedCheck
     from weighbridge_producer.comparison.runs import Run
+    from weighbridge_producer.gating.fields import Leaves
 
 Labelled = dict[str | None, "Entry"]  #: a case's results in one run, by label
 _JUDGED = frozenset(outcome.value for outcome in Outcome if outcome.has_score)
@@ -120,6 +121,12 @@ class Pair(NamedTuple):
                 )
         return changes
 
+    @property
+    def fields(self) -> Leaves:
+        """The metadata fields that were read, by their names: of the second run's result, or of the only one."""
+        entry = self.after or self.before
+        return entry.fields if entry else {}
+
     def as_dict(self) -> dict[str, Any]:
         """Return the pair in its JSON form."""
         return {
@@ -150,6 +157,8 @@ def _side(entry: Entry | None) -> dict[str, Any] | None:
         "outcome": entry.outcome,
         "cause": entry.cause,
         "reason": entry.reason,
+        "expected": entry.expected,
+        "observed": entry.observed,
     }
 
 

@@ -115,9 +115,10 @@ def cause_rows(found: Comparison) -> list[CauseRow]:
     return sorted(listed, key=lambda cause: (-cause.jobs, cause))
 
 
-def side_text(outcome: str, reason: str, cause: str) -> str:
-    """Return one side of a changed result: its outcome, and why."""
-    return f"{outcome}: {reason or cause}".removesuffix(": ")
+def side_text(outcome: str, reason: str, cause: str, observed: str | None = None) -> str:
+    """Return one side of a changed result: its outcome, and why, or else what was observed."""
+    why = reason or cause or (f"observed {observed!r}" if observed else "")
+    return f"{outcome}: {why}".removesuffix(": ")
 
 
 def steps_texts(checks: Iterable[Mapping[str, Any]]) -> list[str]:

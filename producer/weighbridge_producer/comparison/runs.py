@@ -38,12 +38,21 @@ class HasPages(Protocol):
         """Yield pages, each with its `lines`."""
 
 
+class ReadEntries(Protocol):
+    """A function that reads the results of a run."""
+
+    def __call__(
+        self, wanted: tuple[FieldPath, ...] | None, *, in_full: bool = False
+    ) -> Iterator[Entry]:
+        """Yield each result, as `read_entry` returns it."""
+
+
 @dataclass(slots=True)
 class Run:
     """The results of one run, read once."""
 
     name: str
-    read: Callable[[tuple[FieldPath, ...] | None], Iterator[Entry]]
+    read: ReadEntries
     results: int = 0  #: results read so far
     unnamed: int = field(default=0)  #: results without a custom_id, which cannot be paired
     repeated: int = 0  #: results with the custom_id and label of an earlier one
@@ -52,9 +61,11 @@ class Run:
         default_factory=dict
     )  #: the first ones and `label`, if only that is read
 
-    def entries(self, wanted: tuple[FieldPath, ...] | None = ()) -> Iterator[Entry]:
-        """Yield the results with a custom_id, with the wanted metadata fields or all (None)."""
-        for entry in self.read(wanted):
+    def entries(
+        self, wanted: tuple[FieldPath, ...] | None = (), *, in_full: bool = False
+    ) -> Iterator[Entry]:
+        """Yield the results with a custom_id, as `read_entry` returns them."""
+        for entry in self.read(wanted, in_full=in_full):
             if self._leaves_out(entry.label):
                 continue
             self.results += 1
@@ -136,10 +147,10 @@ def run_of_lines(name: str, lines: Iterable[bytes]) -> Run:
 
 
 def _run_of(name: str, lines: Callable[[], Iterable[tuple[str, bytes]]]) -> Run:
-    def read(wanted: tuple[FieldPath, ...] | None) -> Iterator[Entry]:
+    def read(wanted: tuple[FieldPath, ...] | None, *, in_full: bool = False) -> Iterator[Entry]:
         for where, line in lines():
             try:
-                yield read_entry(line, wanted)
+                yield read_entry(line, wanted, in_full=in_full)
             except ValueError as error:
                 raise InputError(f"{where}: {error}"[:400], _HINT) from None
 

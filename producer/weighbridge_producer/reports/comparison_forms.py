@@ -21,8 +21,9 @@ from weighbridge_producer.comparison.rows import (
     slice_name,
     steps_texts,
 )
+from weighbridge_producer.gating.fields import EACH_ENTRY
 from weighbridge_producer.reports.comparison_html import comparison_page
-from weighbridge_producer.reports.csv_tables import csv_table, tsv_table
+from weighbridge_producer.reports.csv_tables import METADATA_COLUMNS, csv_table, tsv_table
 from weighbridge_producer.reports.forms import Form, Output, output_of
 from weighbridge_producer.reports.junit import Suite, document, failed_case, passed_case
 from weighbridge_producer.reports.markdown import code, gates_table, table
@@ -44,6 +45,8 @@ _WORDS = {outcome.value: outcome.word for outcome in Outcome}
 #: Groups for which a summary has examples, the worst first.
 _EXEMPLIFIED = (Group.REGRESSED, Group.ERRORED, Group.UNGRADABLE, Group.REPAIRED)
 _JUDGED = (Outcome.PASSED, Outcome.FAILED)
+_REST = "metadata"
+_FIELD = f"{_REST}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,13 @@ class ComparisonData:
 
 def change_line(run: Run, pair: Pair) -> bytes:
     """Return a changed result and the run in which it changed as a JSON line."""
-    return orjson.dumps({"run": run.name, **pair.as_dict()}, option=orjson.OPT_APPEND_NEWLINE)
+    metadata = {
+        name.removeprefix(_FIELD): text
+        for name, text in pair.fields.items()
+        if not name.endswith(f".{EACH_ENTRY}")  # read for `by`
+    }
+    change = {"run": run.name, **pair.as_dict(), "metadata": metadata}
+    return orjson.dumps(change, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def comparison_output(text: str) -> Output:
@@ -213,7 +222,9 @@ def _examples(found: Comparison, group: Group) -> str:
             code(pair.custom_id),
             code(pair.label or ""),
             *(
-                code(side_text(entry.outcome, entry.reason, entry.cause)) if entry else ""
+                code(side_text(entry.outcome, entry.reason, entry.cause, entry.observed))
+                if entry
+                else ""
                 for entry in (pair.before, pair.after)
             ),
             code("; ".join(steps_texts(pair.check_changes()))),
@@ -234,7 +245,7 @@ _COLUMNS = {
     **{
         f"{side}.{name}": "int64" if name == "line" else "string"
         for side in ("before", "after")
-        for name in ("line", "outcome", "cause", "reason")
+        for name in ("line", "outcome", "cause", "reason", "expected", "observed")
     },
     "checks": "string",
 }
@@ -245,10 +256,23 @@ def _read(written: ComparisonData) -> Iterator[dict[str, Any]]:
         yield from map(orjson.loads, file)
 
 
-def _changes(written: ComparisonData) -> Iterator[dict[str, Any]]:
+def _columns(written: ComparisonData) -> dict[str, str]:
+    """Return the columns of a table of changes, with their types in Parquet: metadata beyond the limit is JSON in one."""
+    fields = dict.fromkeys(_FIELD + name for each in _read(written) for name in each["metadata"])
+    rest = {_REST: "string"} if len(fields) > METADATA_COLUMNS else {}
+    return _COLUMNS | dict.fromkeys(list(fields)[:METADATA_COLUMNS], "string") | rest
+
+
+def _changes(written: ComparisonData, columns: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the cells of each result that changed."""
     for change in _read(written):
-        cells: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        cells: dict[str, Any] = dict.fromkeys(columns)
+        metadata = change.pop(_REST)
+        for name in list(metadata):
+            if _FIELD + name in columns:
+                cells[_FIELD + name] = metadata.pop(name)
+        if metadata:
+            cells[_REST] = orjson.dumps(metadata).decode()
         cells |= {name: change[name] for name in _COLUMNS if name in change}
         for side in ("before", "after"):
             for name, value in (change[side] or {}).items():
@@ -258,9 +282,15 @@ def _changes(written: ComparisonData) -> Iterator[dict[str, Any]]:
 
 
 def _rows(written: ComparisonData) -> Iterator[list[Any]]:
-    yield list(_COLUMNS)
-    for cells in _changes(written):
+    columns = _columns(written)
+    yield list(columns)
+    for cells in _changes(written, columns):
         yield list(cells.values())
+
+
+def _parquet(written: ComparisonData) -> Iterator[bytes]:
+    columns = _columns(written)
+    return parquet_table(columns, _changes(written, columns))
 
 
 def _events(written: ComparisonData) -> Iterator[bytes]:
@@ -285,7 +315,7 @@ def _event(change: dict[str, Any]) -> dict[str, Any]:
             f"weighbridge.{side}.{name}": value
             for side in ("before", "after")
             for name, value in (change[side] or {}).items()
-            if value != ""
+            if value not in ("", None)
         },
     }
 
@@ -294,7 +324,7 @@ _FORMS: dict[str, Callable[[ComparisonData], Iterator[bytes]]] = {
     "jsonl": _lines,
     "csv": lambda written: csv_table(_rows(written)),
     "tsv": lambda written: tsv_table(_rows(written)),
-    "parquet": lambda written: parquet_table(_COLUMNS, _changes(written)),
+    "parquet": _parquet,
     "md": _markdown,
     "html": lambda written: comparison_page(written.comparisons, written.changes),
     "junit": _junit,

@@ -78,7 +78,8 @@ def _row(change: dict[str, Any]) -> ChangedRow:
 def _side(side: dict[str, Any] | None) -> str:
     if side is None:
         return ""
-    text = side_text(side["outcome"], side["reason"] or "", side["cause"] or "")
+    named = (side[name] or "" for name in ("outcome", "reason", "cause", "observed"))
+    text = side_text(*named)
     return shorten(text, _REASON_CHARACTERS)
 
 

@@ -174,24 +174,13 @@ def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
         yield [
             *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),
             *(row.verdict, row.score),
-            *compared(row),
+            *map(_cell, row.compared()),
             *(row.reason(), row.cause),
             *((error.code, error.message) if error else (None, None)),
             *_metadata(row, columns),
             row.config_digest,
             row.receipt,
         ]
-
-
-def compared(row: ResultRow) -> tuple[Any, Any]:
-    """Return the expected and the observed text, or those of the deciding check."""
-    if not row.result:
-        return None, None
-    details = row.result["details"]
-    if "expected_original" in details:
-        return details["expected_original"], details.get("actual_original")
-    check = next(iter(row.failed_checks), None) or next(iter(row.evidence), None)
-    return (_cell(check.get("limit")), _cell(check.get("observed"))) if check else (None, None)
 
 
 def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
@@ -207,7 +196,7 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
         by_label = {row.label: row for row in rows}
         yield [
             *(first.custom_id, first.line, worst.outcome.word, worst.reason(), worst.cause),
-            *compared(worst),
+            *map(_cell, worst.compared()),
             *(cell for label in labels for cell in _of_label(by_label.get(label))),
             *_metadata(first, columns),
         ]

@@ -10,7 +10,7 @@ import orjson
 from weighbridge.errors import OutputError
 from weighbridge.jobs.result_line_parts import read_labelled_metadata
 from weighbridge.text import encodable
-from weighbridge_producer.reports.csv_tables import METADATA_COLUMNS, compared
+from weighbridge_producer.reports.csv_tables import METADATA_COLUMNS
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines
 
@@ -157,7 +157,7 @@ def _schema(pa: Any, fields: dict[str, str], *, has_rest: bool) -> Any:
 
 def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[str, Any]:
     error = row.error
-    expected, observed = compared(row)
+    expected, observed = row.compared()
     metadata = flat(dict(row.metadata or {}))
     cells = {
         "custom_id": row.custom_id,

@@ -18,6 +18,7 @@ from weighbridge_producer.comparison.baselines import (
     save_baseline,
 )
 from weighbridge_producer.comparison.compare import compare_runs
+from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.runs import run_of_lines
 from weighbridge_producer.gating.fields import parse_field
 
@@ -117,3 +118,13 @@ def test_a_baseline_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match="is damaged"):
         list(run_of_baseline(tmp_path, "main", SETTINGS).entries())
+
+
+def test_a_baseline_keeps_the_metadata_of_changes_but_no_answers(tmp_path: Path) -> None:
+    save(tmp_path)
+    runs = [run_of_baseline(tmp_path, "main", SETTINGS), run_of_lines("after", graded([]))]
+    [found] = compare_runs(runs, by=(parse_field("metadata.topic"),), in_full=True)
+    gone = found.examples(Group.GONE)[0]
+    assert gone.fields.keys() == {"metadata.topic", "metadata.tags", "metadata.v1.5"}
+    assert gone.before is not None
+    assert gone.before.observed is None

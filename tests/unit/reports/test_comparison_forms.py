@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -16,7 +18,9 @@ from pyarrow import parquet
 
 from support.result_lines import case, graded
 from weighbridge_producer.comparison.compare import compare_runs
-from weighbridge_producer.comparison.runs import run_of_lines
+from weighbridge_producer.comparison.runs import Run, run_of_lines
+from weighbridge_producer.gating.fields import parse_field
+from weighbridge_producer.reports import comparison_forms
 from weighbridge_producer.reports.comparison_forms import ComparisonData, blocks_of, change_line
 from weighbridge_producer.reports.forms import FORMS
 
@@ -38,6 +42,77 @@ def written(tmp_path: Path) -> ComparisonData:
         runs = [run_of_lines("monday", before), run_of_lines("tuesday", after)]
         [found] = compare_runs(runs, on_change=write)
     return ComparisonData([(found, [])], changes)
+
+
+def written_in_full(tmp_path: Path, before: Run, after: Run, *by: str) -> ComparisonData:
+    changes = tmp_path / "changes.jsonl"
+    with changes.open("wb") as file:
+        [found] = compare_runs(
+            [before, after],
+            by=tuple(map(parse_field, by)),
+            on_change=lambda run, pair: file.write(change_line(run, pair)),
+            in_full=True,
+        )
+    return ComparisonData([(found, [])], changes)
+
+
+def table_of(written: ComparisonData) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(made(written, "csv").decode())))
+
+
+def test_both_answers_and_the_metadata_of_a_change_are_in_each_form(tmp_path: Path) -> None:
+    metadata = {"topic": "=towns", "tags": ["x", "y"], "agent": {"model": "m1"}}
+    before = run_of_lines("monday", graded([case("a", "Lisbon", metadata=metadata)]))
+    after = run_of_lines("tuesday", graded([case("a", "=Porto", metadata=metadata)]))
+    written = written_in_full(tmp_path, before, after, "metadata.tags.*")
+    [row] = table_of(written)
+    assert [row[f"before.{name}"] for name in ("expected", "observed")] == ["Lisbon", "Lisbon"]
+    assert [row[f"after.{name}"] for name in ("expected", "observed")] == ["Lisbon", "'=Porto"]
+    assert {name: row[name] for name in row if name.startswith("metadata")} == {
+        "metadata.topic": "'=towns",
+        "metadata.tags": '["x","y"]',
+        "metadata.agent.model": "m1",
+    }
+    change = orjson.loads(made(written, "jsonl"))
+    assert change["metadata"] == {"topic": "=towns", "tags": '["x","y"]', "agent.model": "m1"}
+    assert (change["before"]["observed"], change["after"]["observed"]) == ("Lisbon", "=Porto")
+    [typed] = parquet.read_table(io.BytesIO(made(written, "parquet"))).to_pylist()
+    assert (typed["after.observed"], typed["metadata.topic"]) == ("=Porto", "=towns")
+    for form in ("md", "html"):
+        assert "passed: observed 'Lisbon'" in html.unescape(made(written, form).decode())
+    assert b"Porto" in made(written, "otel")
+
+
+def test_metadata_beyond_the_columns_of_a_table_of_changes_is_json_in_one(tmp_path: Path) -> None:
+    sides = [
+        run_of_lines(name, graded([case(f"c{n}", answer, metadata={f"k{n}": n}) for n in range(9)]))
+        for name, answer in (("monday", "Lisbon"), ("tuesday", "Porto"))
+    ]
+    written = written_in_full(tmp_path, *sides)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(comparison_forms, "METADATA_COLUMNS", 4)
+        rows = table_of(written)
+        assert len(parquet.read_table(io.BytesIO(made(written, "parquet")))) == 9
+    assert [row["metadata"] for row in rows] == [""] * 4 + [
+        f'{{"k{n}":"{n}"}}' for n in range(4, 9)
+    ]
+    assert [row["metadata.k0"] for row in rows] == ["0", *[""] * 8]
+
+
+def test_long_answers_are_cut_and_values_that_are_no_text_are_json(tmp_path: Path) -> None:
+    sides = [graded([case("a", "Lisbon")]), graded([case("a", "x" * 9_000)])]
+    row = orjson.loads(sides[0][0])
+    row["result"]["details"] = {}
+    row["result"]["evidence"][0] |= {"limit": {"max": 10**30}, "observed": [1, "é"]}
+    sides[0] = [json.dumps(row).encode() + b"\n"]
+    runs = (run_of_lines(f"run {n}", lines) for n, lines in enumerate(sides))
+    [found] = table_of(written_in_full(tmp_path, *runs))
+    assert (found["before.expected"], found["before.observed"]) == (
+        '{"max":1000000000000000000000000000000}',
+        '[1,"é"]',
+    )
+    assert len(found["after.observed"]) == 500
+    assert found["after.observed"].endswith("…")
 
 
 def made(written: ComparisonData, form: str) -> bytes:

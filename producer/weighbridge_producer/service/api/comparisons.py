@@ -109,6 +109,7 @@ def compare(
                 by=by,
                 examples=query.examples,
                 on_change=write if form else None,
+                in_full=True,
             )
         checked = gates.check(found)
         if form is None:
