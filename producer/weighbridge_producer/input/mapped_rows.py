@@ -44,10 +44,10 @@ def mapped_rows(
         rows = _entries(rows, mapping, notes)
     if on_layout and reader.layout:
         on_layout(reader.layout)
-    if not first and is_one_of_several:
+    if first:
+        notes.begin_file(reader.name, reader.layout)
+    elif is_one_of_several:
         notes.count_empty_file(reader.name)
-    dialect = reader.layout.dialect if reader.layout else None
-    notes.begin_file(may_lack_header=dialect is not None and dialect.may_lack_header)
     if reader.layout and reader.layout.others:
         notes.count_other_lists(reader.name, reader.layout.others)
     if KEY in mapping.added and reader.layout and reader.layout.by_key:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
+    from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
 _KINDS_NAMED = 6  #: kinds of rows in a note
@@ -56,6 +57,9 @@ class RowNotes:
             "",
             (),
         )
+        self.files_read_otherwise = 0  #: files with another format or dialect than the first one
+        self._layout = ""  #: of the first file
+        self._layouts_named: list[str] = []
         self.may_lack_header = False  #: True if the first row of a table was read as its header
         self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
         self.binary_rows = 0  #: rows with bytes in their metadata that are not text
@@ -64,10 +68,17 @@ class RowNotes:
         self._bytes = 0
         self._mapping: FieldMapping | None = None
 
-    def begin_file(self, *, may_lack_header: bool) -> None:
-        """Note whether the first row of the file to which the first rows belong was read as its header."""
+    def begin_file(self, name: str, layout: Layout | None) -> None:
+        """Note how a file with rows is read: whether its first row may be no header, and if it differs from the first file."""
+        dialect = layout.dialect if layout else None
         if not self._first:
-            self.may_lack_header = may_lack_header
+            self.may_lack_header = dialect is not None and dialect.may_lack_header
+        described = str(layout)
+        self._layout = self._layout or described
+        if described != self._layout:
+            self.files_read_otherwise += 1
+            if len(self._layouts_named) < _FILES_NAMED:
+                self._layouts_named.append(f"{name} as {described}")
 
     def count_empty_expected(self) -> None:
         """Count a row with an empty expected_output."""
@@ -168,6 +179,7 @@ class RowNotes:
             self._entries_note(),
             self._no_rows_note(),
             self._empty_files_note(),
+            self._layouts_note(),
             self._lists_note(),
         ]
         notes += [self._nulls_note(), self._odd_metadata_note(), self._binary_note()]
@@ -225,6 +237,14 @@ class RowNotes:
         more = ", ..." if self.empty_files > len(self._empty_named) else ""
         named = ", ".join(self._empty_named)
         return f"{pluralize(self.empty_files, 'file has', 'files have')} no row: {named}{more}"
+
+    def _layouts_note(self) -> str:
+        if not self.files_read_otherwise:
+            return ""
+        files = ("file is", "files are")
+        more = ", ..." if self.files_read_otherwise > len(self._layouts_named) else ""
+        named = ", ".join(self._layouts_named)
+        return f"{pluralize(self.files_read_otherwise, *files)} read otherwise than the first: {named}{more}"
 
     def _lists_note(self) -> str:
         name, pointers = self._lists

@@ -112,7 +112,9 @@ def test_files_with_other_columns_than_the_first_one_leave_its_header_a_header(
     source = Source(str(tmp_path), Settings(), mapping)
     faults = [line.fault and line.fault.code for line in source]
     assert faults == [None, "MISSING_FIELD", None]
-    assert source.notes.notes() == []
+    assert source.notes.notes() == [
+        "1 file is read otherwise than the first: c.jsonl as JSON Lines"
+    ]
 
 
 def test_the_names_of_the_first_file_are_no_header_that_may_be_data_if_it_is_json(
@@ -122,4 +124,5 @@ def test_the_names_of_the_first_file_are_no_header_that_may_be_data_if_it_is_jso
     (tmp_path / "b.csv").write_text("1,said\n7,y\n")
     source = Source(str(tmp_path), Settings(), parse_mapping(["custom_id=@row,x=1,y=said"]))
     assert not any(line.fault for line in source)
-    assert source.notes.notes() == []
+    assert not any("header" in note for note in source.notes.notes()[1:])
+    assert "b.csv as CSV" in source.notes.notes()[0]

@@ -265,7 +265,10 @@ def test_lists_that_are_not_read_are_noted_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_bytes(orjson.dumps({"data": ANSWERS[:4], "more": ANSWERS[4:6]}))
     source = Source(tmp_path, Settings(), mapping)
     assert len(list(source)) == 8
-    assert source.notes.counts() == [f"{note}; 2 files have such lists, first a.json"]
+    assert source.notes.counts() == [
+        "1 file is read otherwise than the first: b.json as JSON, rows at /data",
+        f"{note}; 2 files have such lists, first a.json",
+    ]
 
 
 def test_a_pointer_through_a_list_is_told_how_to_write_the_rows_out() -> None:

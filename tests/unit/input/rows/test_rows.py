@@ -833,3 +833,18 @@ def test_a_table_whose_header_begins_like_json_is_a_table() -> None:
     assert values(b"{id},[x]\n1,2\n", "a.csv") == [{"{id}": "1", "[x]": "2"}]
     assert values(b'"{""id"": 0}",x\n1,2\n', "a.csv") == [{'{"id": 0}': "1", "x": "2"}]
     assert values(b"[a],b\n1,2\n", "a.csv") == [{"[a]": "1", "b": "2"}]
+
+
+def test_files_that_are_read_otherwise_than_the_first_are_named(tmp_path: Path) -> None:
+    for name, text in (("b.csv", "id,text,topic\n1,a,b\n"), ("a.csv", "id,text,topic\n")):
+        (tmp_path / name).write_text(text)
+    for number in range(4):
+        (tmp_path / f"c{number}.csv").write_bytes("id;text;topic\n1;Grüße;b\n".encode("cp1252"))
+    (tmp_path / "d.csv").write_text("id,text,topic\n1,a,b\n")
+    source = Source(str(tmp_path), Settings(), MAPPING)
+    assert not any(line.fault for line in source)
+    named = ", ".join(f"c{n}.csv as CSV (CP1252, semicolon-separated)" for n in range(3))
+    said = f"4 files are read otherwise than the first: {named}, ..."
+    assert said in source.notes.counts()
+    assert not any(line.fault for line in source)
+    assert said in source.notes.counts()
