@@ -353,6 +353,8 @@ def test_columns_of_ones_own_are_picked_over_the_preview(page: Page, tmp_path: P
     page.get_by_label("Or drop files here").set_input_files(table)
     columns = page.get_by_role("group", name="Columns of your rows")
     expect(columns.get_by_label("custom_id")).to_have_value("id")
+    titles = page.locator("#new-batch > fieldset > legend").all_text_contents()
+    assert titles == ["1 \u00b7 Graders", "2 \u00b7 Cases", "Columns of your rows"]
     expect(columns.get_by_label("agent_response")).to_have_value("response")
     gold = columns.get_by_label("expected_output").locator("option[value=gold]")
     expect(gold).to_have_text("gold: Paris")

@@ -49,7 +49,8 @@ class Cause(NamedTuple):
     grader: str
     reason: str
     jobs: int
-    of: int  #: jobs of the label that were graded or errored
+    #: jobs of the label that were graded or errored; of the batch, if the lines name no label
+    of: int
     href: str | None  #: URL of the table of these jobs
     exemplars: tuple[Exemplar, ...] = ()
 
@@ -70,13 +71,14 @@ class Causes(NamedTuple):
 
 def causes_of(batch_id: str, summary: Sequence[GraderSummary]) -> Causes:
     """Return the causes counted in a summary, without examples."""
+    all_jobs = sum(each.graded + each.errored for each in summary)
     found = [
         Cause(
             each.label,
             each.grader,
             reason,
             jobs,
-            each.graded + each.errored,
+            each.graded + each.errored if each.label else all_jobs,
             _table_of(batch_id, each.label, reason),
         )
         for each in summary

@@ -17,6 +17,8 @@ WIDTH, HEIGHT = 280, 56
 _MARGIN = 6
 _LEAST_FOR_THREE = 5  #: points of a chart that has a tick between the first and the last one
 _SOURCES_SHOWN = 3
+#: Names of inputs without one of their own, whose batches have nothing in common.
+_UNNAMED = frozenset({"", "upload", "pasted lines", "standard input", "cases"})
 
 
 class RatePoint(NamedTuple):
@@ -65,7 +67,7 @@ def rate_histories(batches: Iterable[tuple[BatchState, str]]) -> list[RateHistor
     by_source: dict[str, list[tuple[BatchState, float]]] = {}
     for state, source in batches:
         rate = pass_rate(state.counts)
-        if source and rate is not None and state.status.final:
+        if source not in _UNNAMED and rate is not None and state.status.final:
             by_source.setdefault(source, []).append((state, rate))
     several = [(source, found) for source, found in by_source.items() if len(found) > 1]
     several.sort(key=lambda each: -len(each[1]))

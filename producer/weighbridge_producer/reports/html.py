@@ -134,7 +134,7 @@ def _causes(found: Survey, names: _Names) -> dict[str, Any]:
             each.label,
             each.cause,
             each.jobs,
-            jobs.get(each.label, 0),
+            jobs.get(each.label, 0) if each.label else found.total,
             f"#cause={names.labels.of(each.label)}-{names.causes.of(each.cause)}",
             (_Exemplar(shorten(each.example, _NAME_CHARACTERS), None, each.reason),),
         )

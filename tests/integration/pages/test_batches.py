@@ -76,10 +76,10 @@ TOKENS = {"grader": "budget", "config": {"max_tokens": 9, "missing_usage": "ungr
 @pytest.mark.parametrize(
     ("cases", "grader", "words", "told"),
     [
-        ([case("p")], "true-false", "The one job passed", ["100 %", "0", "0", "0", "1"]),
+        ([case("p")], "true-false", "The one job passed", ["100.0%", "0", "0", "0", "1"]),
         (
             *([case("p"), case("f", "no")], "true-false"),
-            *("1 of 2 jobs failed", ["50 %", "1", "0", "0", "2"]),
+            *("1 of 2 jobs failed", ["50.0%", "1", "0", "0", "2"]),
         ),
         ([UNMEASURED], TOKENS, "1 ungradable; 0 passed", ["\u2013", "0", "1", "0", "1"]),
         ([{"custom_id": "e"}], "true-false", "1 errored; 0 passed", ["\u2013", "0", "0", "1", "1"]),
@@ -219,7 +219,7 @@ def test_the_pass_rates_of_a_source_are_drawn_and_lead_to_its_batches(
             made.add(f"/batches/{batch.id}")
         figure = get(service, "/").root.one("figure", class_="history-chart")
     told = " ".join(figure.one("figcaption").text.split())
-    assert told == "<i>nightly 2 batches latest 50 %"
+    assert told == "<i>nightly 2 batches latest 50.0%"
     assert {link.attributes["href"] for link in figure.all("a")} == made
 
 
@@ -254,9 +254,9 @@ def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start
 def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Batch) -> None:
     page = get(service, f"/batches/{shop.id}")
     told = [" ".join(item.text.split()) for item in page.root.one("main").all("li")]
-    assert "25 of 30 judged jobs passed 83.3 %" in told
-    assert "5 of 30 judged jobs failed 16.7 %" in told
-    assert "2 of 10 judged jobs failed 20 %" in told
+    assert "25 of 30 judged jobs passed 83.3%" in told
+    assert "5 of 30 judged jobs failed 16.7%" in told
+    assert "2 of 10 judged jobs failed 20.0%" in told
     assert "1 of 8 passes is vacuous" in page.root.one(id="distributions").text
 
 
@@ -340,6 +340,19 @@ def test_causes_that_are_no_failures_are_not_called_so(
         cause for cause in page.root.all("li", class_="cause") if "INVALID_JSON" in cause.text
     ]
     assert "line 9" in broken.text
+
+
+def test_lines_that_are_no_cases_are_a_share_of_the_whole_batch(
+    service: HttpServer, client: RedisClient, worker: WorkerProcess
+) -> None:
+    cases = [*(case(f"c{n}", "no") for n in range(48)), *(b"{" for _ in range(2))]
+    batch = client.submit(cases, graders=["true-false"])
+    batch.wait(60)
+    page = get(service, f"/batches/{batch.id}/causes")
+    counts = [
+        cause.one("p", class_="cause-count").text for cause in page.root.all("li", class_="cause")
+    ]
+    assert sorted(counts) == ["2 jobs of 50, 4.0%", "48 jobs of 48, 100.0%"]
 
 
 # ---- a batch that is being graded ----

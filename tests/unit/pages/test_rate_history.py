@@ -54,7 +54,11 @@ def test_the_axis_has_the_dates_of_a_few_batches_in_utc(batches, ticks):
 def test_what_is_running_has_no_name_or_was_not_judged_is_left_out():
     told = [
         *(batch("a", at, 1, 1, BatchStatus.IN_PROGRESS) for at in (1.0, 2.0)),
-        *(batch("", at, 1, 1) for at in (1.0, 2.0)),
+        *(
+            batch(unnamed, at, 1, 1)
+            for unnamed in ("", "upload", "pasted lines", "standard input", "cases")
+            for at in (1.0, 2.0)
+        ),
         *(batch("c", at, 0, 0) for at in (1.0, 2.0)),
     ]
     assert rate_histories(told) == []

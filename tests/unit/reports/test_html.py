@@ -65,6 +65,12 @@ def test_every_result_is_a_row_and_the_first_failures_have_their_evidence(tmp_pa
     assert 'href="#cause=0-1"' in text
 
 
+def test_lines_that_are_no_cases_are_a_share_of_all_results(tmp_path):
+    lines = [*graded("x", "y", "Graz"), *grade_lines([b"{"], ["string-match"])]
+    counts = re.findall(r'class="muted">(of \d+, [^<]+)<', page(tmp_path, lines))
+    assert counts == ["of 3, 66.7%", "of 4, 25.0%"]
+
+
 def test_gates_are_reported(tmp_path):
     gate = GateResult("--min-pass-rate 0.9", "", "90% or more", "50%", FAILED)
     assert "✗ not met" in page(tmp_path, graded("x"), gates=(gate,))

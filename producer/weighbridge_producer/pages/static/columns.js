@@ -1,6 +1,9 @@
 "use strict";
 // The columns of a new batch's rows; used by page.js.
 
+// They depend on the cases. Scripts send the file last wherever it stands, which browsers alone do not.
+document.getElementById("cases").after(document.getElementById("columns"));
+
 // The columns of the chosen file; selections are kept while the columns are the same.
 function adoptColumns(page) {
   const found = page.getElementById("columns");
