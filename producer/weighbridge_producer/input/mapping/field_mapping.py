@@ -25,6 +25,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Row,
     Value,
     json_within,
+    name_of,
 )
 from weighbridge_producer.input.mapping.special_forms import faulting
 
@@ -196,7 +197,7 @@ def _item(name: str, value: Value) -> str:
     if isinstance(value, Constant):
         return f"{name}:={orjson.dumps(value.value).decode()}"
     text = str(value)
-    if isinstance(value, Path) and name == f"metadata.{value.name}":
+    if name == f"metadata.{name_of(value)}":
         name = "metadata"
     return f"{name}={text}"
 

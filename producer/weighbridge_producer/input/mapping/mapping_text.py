@@ -30,6 +30,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     Value,
     is_template,
+    name_of,
 )
 from weighbridge_producer.input.mapping.same_source import common_source
 from weighbridge_producer.input.mapping.special_forms import WRITTEN, form_of, is_clearly_a_form
@@ -155,9 +156,9 @@ class _Fields:
         elif name == "metadata" and value == Path(REST):
             self._takes_rest = True
         elif name == "metadata":
-            if not isinstance(value, Path):
-                raise MappingError("an entry of metadata has no name", "write metadata.NAME=...")
-            self._put(self._metadata, value.name, value, "metadata")
+            if isinstance(value, Constant):
+                raise MappingError("an entry of metadata has no name", "write metadata.NAME:=...")
+            self._put(self._metadata, name_of(value), value, "metadata")
         elif name == f"metadata.{ENTRIES}":
             if self._entries:
                 raise MappingError(f"{name} is mapped twice", "give it one path")

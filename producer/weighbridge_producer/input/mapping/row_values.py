@@ -167,6 +167,12 @@ class FirstOf:
         return [path for value in self.values for path in value.paths()]
 
 
+def name_of(value: Value) -> str:
+    """Return the default name of a value, by the column that the whole of its text may be."""
+    whole = value.values[0] if isinstance(value, FirstOf) else value
+    return (whole if isinstance(whole, Path) else Path(str(value))).name
+
+
 def is_template(text: str) -> bool:
     """Return whether a text has paths in braces."""
     return _PLACEHOLDER.search(text) is not None

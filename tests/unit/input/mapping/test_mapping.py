@@ -99,6 +99,27 @@ def test_a_value_is_a_column_a_path_a_pointer_the_first_of_several_or_a_template
 
 
 @pytest.mark.parametrize(
+    ("written", "metadata"),
+    [
+        ("meta.x|y", {"x|y": "whole"}),
+        ("topic|id", {"topic|id": "geo"}),
+        ("gone|id", {"gone|id": 7}),
+        ("[gpt] {question}", {"[gpt] {question}": "braces"}),
+        ("choices[answer]", {"choices[answer]": "brackets"}),
+    ],
+)
+def test_metadata_without_a_name_may_be_a_column_with_signs_of_the_syntax(
+    written: str, metadata: dict[str, Any]
+) -> None:
+    row = {"meta.x|y": "whole", "[gpt] {question}": "braces", "choices[answer]": "brackets"}
+    text = f"custom_id=id,x=id,metadata={written}"
+    mapping = parse_mapping([text])
+    assert mapping.case({"id": 7, "topic": "geo"} | row, 1)["metadata"] == metadata
+    assert str(mapping) == text
+    assert parse_mapping([str(mapping)]) == mapping
+
+
+@pytest.mark.parametrize(
     ("path", "value"),
     [
         ("{gone}|{topic}", "geo"),
@@ -197,7 +218,7 @@ def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_n
             "custom_id=id,agent_response=a.b,expected_output=a.b",
             "are both mapped to 'a.b', so that",
         ),
-        ("custom_id=id,x=y,metadata={a}-{b}", "has no name"),
+        ("custom_id=id,x=y,metadata:=5", "has no name"),
     ],
 )
 def test_a_wrong_mapping_is_refused_with_what_is_wrong(text: str, what: str) -> None:
