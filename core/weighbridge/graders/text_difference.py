@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from weighbridge.graders.lookalikes import differing_characters, look_alike
 from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
-from weighbridge.text import pluralize, revealed
+from weighbridge.text import pluralize, revealed, shorten
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Difference
@@ -35,6 +35,8 @@ _REMOVED_CHARACTERS = "".join(map(chr, _REMOVED))
 _AT_ONCE = 48  #: characters compared as one integer
 _PLACES = 20  #: occurrences of a text checked for being a whole word
 _WORD, _WORD_END = re.compile(r"\S*"), re.compile(r"\S*\Z")
+_EXPECTED, _OBSERVED = "Expected '", "' but got '"  #: in reasons
+_LEAST_QUOTED = 24  #: characters of both texts together in a shortened reason
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
 
@@ -169,7 +171,42 @@ def reason_for(
         expected = _with_visible_ends(revealed(expected))
         observed = _with_visible_ends(revealed(observed))
     words = f"{WORDS[kind]}, {characters}" if characters else WORDS[kind]
-    return f"Expected '{expected}' but got '{observed}'{': ' if words else ''}{words}"
+    return f"{_EXPECTED}{expected}{_OBSERVED}{observed}'{': ' if words else ''}{words}"
+
+
+def shorten_reason(text: str, most: int) -> str:
+    """Return a text with a reason of `reason_for` in at most `most` characters, with what differs rather than what is equal.
+
+    Any other text is cut at its end.
+    """
+    head, *rest = text.split(_EXPECTED)
+    quotes = rest[0].rpartition("'") if len(rest) == 1 else ("", "", "")
+    expected, between, observed = quotes[0].partition(_OBSERVED)
+    room = most - (len(text) - len(expected) - len(observed))
+    if len(text) <= most or not between or _OBSERVED in observed or room < _LEAST_QUOTED:
+        return shorten(text, most)
+    start = first_difference(expected, observed) if expected != observed else len(expected)
+    tail = _common_end(expected, observed, start)
+    half = room // 2
+    cut = [
+        _around(quote, start, len(quote) - tail, max(half, room - len(other)))
+        for quote, other in ((expected, observed), (observed, expected))
+    ]
+    return f"{head}{_EXPECTED}{cut[0]}{_OBSERVED}{cut[1]}'{quotes[2]}"
+
+
+def _around(text: str, start: int, end: int, most: int) -> str:
+    """Return at most `most` characters of a text around the part from `start` to `end`, of which the beginning is kept."""
+    if len(text) <= most:
+        return text
+    part = shorten(text[start:end], most - 2)
+    spare = most - 2 - len(part)
+    before = min(start, max(spare // 2, spare - (len(text) - end)))
+    after = min(len(text) - end, spare - before)
+    return (
+        f"{'…' if before < start else ''}{text[start - before : start]}{part}"
+        f"{text[end : end + after]}{'…' if after < len(text) - end else ''}"
+    )
 
 
 def first_difference(one: str, other: str) -> int:

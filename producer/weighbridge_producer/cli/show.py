@@ -6,7 +6,7 @@ import os
 import sys
 from bisect import bisect_right
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Self, cast
 
 import orjson
 import typer
@@ -14,16 +14,20 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
-from weighbridge.text import encodable, percent, pluralize, printable, shorten
+from weighbridge.text import encodable, percent, pluralize, printable
 from weighbridge_producer.cli.expected_hints import several_answers_hint, unknown_words_hint
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rich.console import ConsoleOptions, RenderResult
 
     from weighbridge.errors import Fault, WeighbridgeError
     from weighbridge.jobs.batch_state import BatchState
@@ -128,6 +132,20 @@ def left_out(repeats: int) -> str:
     return f"{pluralize(repeats, 'repeated line was', 'repeated lines were')} left out"
 
 
+class _Table(Table):
+    """A table without spaces at the ends of its lines."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Without a title, a table is made of segments only.
+        segments = cast("Iterable[Segment]", super().__rich_console__(console, options))
+        for line in Segment.split_lines(segments):
+            while line and not line[-1].text.strip(" "):
+                line.pop()
+            if line:
+                line[-1] = line[-1]._replace(text=line[-1].text.rstrip(" "))
+            yield from (*line, Segment.line())
+
+
 def share(part: int, whole: int) -> str:
     """Return a count with its denominator and percentage."""
     return f"{part:,}/{whole:,} ({part / whole:.1%})" if whole else f"{part:,}/0"
@@ -135,7 +153,7 @@ def share(part: int, whole: int) -> str:
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:
     """Return an empty table whose cells are never folded."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    made = _Table(box=None, pad_edge=False, header_style="bold")
     numbers = set(right)
     for name in columns:
         made.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
@@ -196,7 +214,7 @@ def _print_blocks(outcomes: Table, console: Console) -> None:
     """Print the rows of a table that is too wide as blocks."""
     names, *columns = outcomes.columns
     for index, name in enumerate(names.cells):
-        block = Table(box=None, pad_edge=False, show_header=False)
+        block = _Table(box=None, pad_edge=False, show_header=False)
         block.add_column(no_wrap=True)
         block.add_column(no_wrap=True, justify="right")
         console.print(name)
@@ -219,7 +237,7 @@ def _causes(
             made.add_row(name, f"{count:,}", cell(cause, room, console))
             name = ""
             if example := examples.get((row.label, cause)):
-                cut = shorten(printable(example), room + width - _WIDTH)
+                cut = shorten_reason(printable(example), room + width - _WIDTH)
                 made.add_row("", "", f"[dim]{escape(cut)}[/]")
         if rest := row.causes[CAUSES_SHOWN:]:
             made.add_row(
@@ -230,14 +248,15 @@ def _causes(
 
 def print_causes(causes: Sequence[Cause], console: Console = out) -> None:
     """Print the causes of jobs that did not pass, the commonest first, each with an example."""
-    width = console.width if console.is_terminal else _EXAMPLE_WIDTH
+    width = max(console.width if console.is_terminal else _EXAMPLE_WIDTH, _WIDTH)
     made = table("jobs", "grader", "why", right=["jobs"])
     names = max(min(cell_len(printable(cause.label)), _NAME_WIDTH) for cause in causes)
-    room = max(_WIDTH, width - names - 12)
+    numbers = max(len(f"{cause.jobs:,}") for cause in causes)
+    room = width - max(names, len("grader")) - max(numbers, len("jobs")) - 2 * len("  ")
     for cause in causes[:_ROWS_SHOWN]:
         name = cell(cause.label or "(bad lines)", _NAME_WIDTH, console)
         made.add_row(f"{cause.jobs:,}", name, cell(cause.cause, room, console))
-        example = shorten(printable(f"{cause.example}: {cause.reason}"), room)
+        example = shorten_reason(printable(f"{cause.example}: {cause.reason}"), room)
         made.add_row("", "", f"[dim]{escape(example)}[/]")
     console.print(made)
     if rest := causes[_ROWS_SHOWN:]:

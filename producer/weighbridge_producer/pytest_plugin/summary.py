@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import pluralize, printable, shorten
 from weighbridge_producer.gating.gates import GateKind
@@ -52,7 +53,7 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
     for cause in causes[:_CAUSES_SHOWN]:
         yield f"  {cause.jobs:,} {_name(cause.label)}: {printable(cause.cause)}"
         example = printable(f"{cause.example}: {cause.reason}")
-        yield f"    {shorten(example, _EXAMPLE_CHARACTERS)}"
+        yield f"    {shorten_reason(example, _EXAMPLE_CHARACTERS)}"
         if hint := several_answers_hint(cause.reason):
             yield f"    {hint}"
     if rest := causes[_CAUSES_SHOWN:]:

@@ -5,7 +5,8 @@ from rich.console import Console
 from rich.text import Text
 
 from weighbridge.jobs.outcome import Counts, GraderSummary
-from weighbridge_producer.cli.show import print_summary, shown, truncated
+from weighbridge_producer.cli.show import print_causes, print_summary, shown, truncated
+from weighbridge_producer.reports.overview import Cause
 
 MANY = 10_000_000
 
@@ -39,6 +40,35 @@ def test_a_summary_in_a_file_has_every_name_and_cause_in_full():
     text = summary_of(GraderSummary(label, grader, 1, 9, causes=((cause, 9),)))
     assert text.splitlines()[1].startswith(f"{label} ({grader})  ")
     assert cause in text
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_no_line_of_a_summary_ends_in_spaces(terminal):
+    row = GraderSummary("true-false", "true-false", 259, 39, causes=(("a: b", 30), ("c", 9)))
+    wide = GraderSummary("x" * 256, "string-match", MANY, MANY, MANY, MANY)
+    for rows in ((row,), (row, wide)):
+        text = summary_of(*rows, terminal=terminal)
+        assert "a: b" in text
+        assert [line for line in Text.from_ansi(text).plain.splitlines() if line[-1:] == " "] == []
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_an_example_shows_what_differs_of_both_texts(terminal):
+    long = "the committee decided after a long debate that "
+    reason = f"Expected '{long}it is accepted' but got '{long}it is rejected'"
+    row = GraderSummary("match", "match", failed=1, causes=(("other", 1),))
+    width = 80 if terminal else 100_000
+    made = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
+    print_summary([row], Counts(), made, {("match", "other"): f"q1: {reason}"})
+    print_causes([Cause("match", "match", "other", 1, "q1", reason)], made)
+    lines = Text.from_ansi(made.file.getvalue()).plain.splitlines()
+    examples = [line.split() for line in lines if "q1: " in line]
+    assert len(examples) == 2
+    for words in examples:
+        assert [word for word in words if word.endswith("ted'")] == ["accepted'", "rejected'"]
+    if terminal:
+        assert max(map(len, lines)) <= 80
+        assert [line.split() for line in lines].count(["1", "match", "other"]) == 1
 
 
 def test_a_summary_gives_every_count_its_denominator():

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from weighbridge.graders import StringMatchGrader
-from weighbridge.graders.text_difference import WORDS, reason_for, unequal_texts
+from weighbridge.graders.text_difference import WORDS, reason_for, shorten_reason, unequal_texts
 
 ANSWERS = st.text(st.sampled_from("aA .é\u0301\u200b\n\tß"), max_size=12)
 
@@ -132,6 +132,44 @@ def test_the_reason_quotes_short_texts_whole_and_long_ones_where_they_differ():
     assert "right" in reason.partition("but got")[0]
     assert "wrong" in reason.partition("but got")[2]
     assert len(reason) < 400
+
+
+@pytest.mark.parametrize("most", [60, 80, 120])
+@pytest.mark.parametrize(
+    ("expected", "observed", "told"),
+    [
+        ("x" * 50 + "accepted" + "y" * 50, "x" * 50 + "rejected" + "y" * 50, ("accep", "rejec")),
+        ("a" + "x" * 150, "b" + "x" * 150, ("'ax", "'bx")),
+        ("x" * 150 + "1", "x" * 150 + "2", ("x1'", "x2'")),
+        ("x" * 200, "x" * 200 + "!", ("…x", "x!'")),
+        ("q" * 150, "r" * 150, ("'qqq", "'rrr")),
+        ("yes", "r" * 150, ("'yes'", "'rrr")),
+    ],
+    ids=["in the middle", "at the start", "at the end", "one longer", "wholly", "one short"],
+)
+def test_a_shortened_reason_shows_what_differs_of_both_texts(expected, observed, told, most):
+    difference = unequal_texts(expected, observed).shown()
+    reason = f"q7: {reason_for('other', difference, expected, observed)}"
+    shown = shorten_reason(reason, most)
+    assert len(shown) <= most
+    assert shown.startswith("q7: Expected '")
+    one, _, other = shown.partition("' but got '")
+    assert told[0] in f"{one}'"
+    assert told[1] in f"'{other}"
+
+
+def test_a_text_that_is_no_reason_is_cut_at_its_end():
+    for text in ("x" * 90, "Expected 'a' but got '" * 9, "Expected true but got false" + "." * 80):
+        assert shorten_reason(text, 40) == text[:39] + "…"
+        assert shorten_reason(text, len(text)) == text
+
+
+@given(st.text(), st.text(), st.integers(1, 200))
+def test_a_shortened_reason_is_never_too_long(expected, observed, most):
+    for reason in (f"a: Expected '{expected}' but got '{observed}': words", expected + observed):
+        shown = shorten_reason(reason, most)
+        assert len(shown) <= most
+        assert shown == reason or "…" in shown
 
 
 def test_texts_that_look_alike_are_told_apart_by_their_code_points():
