@@ -89,7 +89,7 @@ def test_uploads_of_large_lines_give_their_memory_back(served: ServeProcess) -> 
         eventually(lambda: growth.now() < KEPT_BYTES, 30, "memory given back")
 
 
-@pytest.mark.parametrize("mapping", ["auto", "custom_id=id,agent_response=a,expected_output=b"])
+@pytest.mark.parametrize("mapping", ["", "auto", "custom_id=id,agent_response=a,expected_output=b"])
 def test_a_deep_document_takes_little(served: ServeProcess, mapping: str) -> None:
     query = {"grader": "string-match", "source": "x.json", "mapping": mapping}
     with Growth(served.pid) as growth:
