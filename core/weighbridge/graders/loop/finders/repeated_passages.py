@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits, WorkBudget
 
 _TEXT_CHARACTERS = 2_000  #: minimum length of a text that is examined
-_PASSAGE_CHARACTERS = 40  #: a shorter passage, or one of fewer different words, may recur in any text
+#: A shorter passage, or one of fewer different words, may recur in any text.
+_PASSAGE_CHARACTERS = 40
 _PASSAGE_WORDS = 7
 _SHARE = 1 / 2  #: minimum share of a text that repeats earlier passages of it
 _FENCE = "```"
