@@ -19,7 +19,7 @@ from weighbridge.settings import KIB
 from weighbridge.text import closest, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from weighbridge.graders.base import Grader, GraderResult
     from weighbridge.graders.registry import Registry
@@ -45,11 +45,7 @@ class ReadyGrader:
         given = inputs.keys()
         unknown = sorted(given - self.known)
         for name in sorted(self.required - given):
-            return Fault(
-                ErrorCode.MISSING_FIELD,
-                f"the inputs lack {name!r}",
-                f"{_found_instead(name, unknown)}needed: {', '.join(sorted(self.required))}",
-            )
+            return missing_input(name, self.required, unknown)
         for name in unknown:
             meant = did_you_mean(closest(name, self.known), before="", after=" ")
             known = ", ".join(sorted(self.known))
@@ -59,6 +55,13 @@ class ReadyGrader:
                 f"{meant}Known: {known}",
             )
         return None
+
+
+def missing_input(name: str, required: Iterable[str], unknown: list[str]) -> Fault:
+    """Return the fault of inputs that lack one of those required, beside which they have unknown ones."""
+    needed = ", ".join(sorted(required))
+    hint = f"{_found_instead(name, unknown)}needed: {needed}"
+    return Fault(ErrorCode.MISSING_FIELD, f"the inputs lack {name!r}", hint)
 
 
 def _found_instead(missing: str, unknown: list[str]) -> str:

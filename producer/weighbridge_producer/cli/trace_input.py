@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import InputError, LineError, MappingNeededError, TraceError
 from weighbridge.grading.case import parse_case
-from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.grading.grader_cache import missing_input
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
@@ -126,7 +126,8 @@ def _traces_of(line: Line) -> list[NamedTrace]:
         raise LineError(line.fault.code, line.fault.message, line.fault.hint)
     case = parse_case(line.raw, (), needs_grader=False)  # parsed as for grading
     if "trace" not in case.inputs:
-        raise LineError(ErrorCode.MISSING_FIELD, "the inputs lack 'trace'", "needed: trace")
+        fault = missing_input("trace", ("trace",), sorted(case.inputs))
+        raise LineError(fault.code, fault.message, fault.hint)
     value: Any = case.inputs["trace"]
     found = read_traces(value)
     if len(found) == 1:
