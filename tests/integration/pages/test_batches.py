@@ -139,7 +139,7 @@ def rated(own_server: EmbeddedServer) -> Iterator[HttpServer]:
     """A service with batches `a` to `c`, of which the last has the most jobs and the first fails most, and one without jobs."""
     with HttpServer(own_server.url) as service:
         client = service.service.client
-        for name, answers in (("b", "yy"), ("a", "ynn"), ("none", ""), ("c", "yyyn")):
+        for name, answers in (("b", "yy"), ("a", "ynn"), ("c", "yyyn"), ("none", "")):
             batch = client.open(name, ["true-false"])
             cases = [case(f"{n}", {"y": "yes", "n": "no"}[each]) for n, each in enumerate(answers)]
             if cases:
@@ -163,7 +163,7 @@ ORDERS = {
     "Pass rate": (["a", "c", "b", "none"], ["b", "c", "a", "none"]),
     "Failed": (["a", "c", "none", "b"], ["none", "b", "c", "a"]),
     "Jobs": (["c", "a", "b", "none"], ["none", "b", "a", "c"]),
-    "Created": (["b", "a", "none", "c"], ["c", "none", "a", "b"]),
+    "Created": (["b", "a", "c", "none"], ["none", "c", "a", "b"]),
 }
 
 

@@ -325,8 +325,14 @@ class TestLimits:
         self, service: HttpServer, client: RedisClient, worker: WorkerProcess
     ) -> None:
         before = set(client.store.batches())
+
+        def growing() -> Iterator[bytes]:
+            yield CASES
+            eventually(lambda: set(client.store.batches()) - before, 30, "the batch")
+            yield from [CASES] * 4
+
         answer = requests.post(
-            f"{service.url}/api/batches", content=iter([CASES] * 5), headers=NDJSON, timeout=60
+            f"{service.url}/api/batches", content=growing(), headers=NDJSON, timeout=60
         )
         assert problem(answer) == (413, "UPLOAD_TOO_LARGE")
         (batch,) = set(client.store.batches()) - before
