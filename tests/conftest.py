@@ -86,6 +86,10 @@ def pytest_collection_modifyitems(
         items[:] = _interleaved(items)
 
 
+#: Share of the run after which only quick tests start, so that none waits alone at the end.
+_WAITED_FOR = 0.93
+
+
 class _Module(NamedTuple):
     """How the tests of a module are handed out."""
 
@@ -153,7 +157,11 @@ def _interleaved(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             computing.append(test)
         else:
             (sharing if sizes[test.group] > 1 else waiting).append(test)
-    placed = [entry for kind in (computing, sharing, waiting) for entry in _by_share_of_time(kind)]
+    placed = [
+        (share * end, item)
+        for kind, end in ((computing, 1.0), (sharing, _WAITED_FOR), (waiting, _WAITED_FOR))
+        for share, item in _by_share_of_time(kind)
+    ]
     return slowest + [item for _, item in sorted(placed, key=itemgetter(0))]
 
 
