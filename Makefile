@@ -15,7 +15,8 @@ RUN_STAMP := $(VENV)/.installed-to-run-for
 # Additional requirements of `make docs` and `make docs-serve`.
 DOCS_STAMP := $(VENV)/.installed-docs-for
 # More processes than most machines have cores, because tests spend most of their time waiting for other processes.
-PYTEST_ARGS ?= -n 6 --dist loadgroup
+# Otherwise xdist would hand out all groups first, and then the tests that wait, without those that compute.
+PYTEST_ARGS ?= -n 6 --dist loadgroup --no-loadscope-reorder
 # These only compute: more processes than cores only collect the tests more often.
 FAST_ARGS ?= -n auto --dist worksteal -o timeout=0
 PAGE_ARGS ?=
