@@ -16,7 +16,7 @@ from weighbridge.grading.receipt import Receipts
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import CONFIG_LIMIT_BYTES, GraderSpec
 from weighbridge.settings import KIB
-from weighbridge.text import closest, did_you_mean
+from weighbridge.text import closest, did_you_mean, found_instead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,18 +59,11 @@ class ReadyGrader:
 
 def missing_input(name: str, required: Iterable[str], unknown: list[str]) -> Fault:
     """Return the fault of inputs that lack one of those required, beside which they have unknown ones."""
-    needed = ", ".join(sorted(required))
-    hint = f"{_found_instead(name, unknown)}needed: {needed}"
+    found = found_instead(name, unknown) or (
+        f"unknown input {unknown[0][:80]!r};" if unknown else ""
+    )
+    hint = f"{found} needed: {', '.join(sorted(required))}".lstrip()
     return Fault(ErrorCode.MISSING_FIELD, f"the inputs lack {name!r}", hint)
-
-
-def _found_instead(missing: str, unknown: list[str]) -> str:
-    """Name the unknown input that may be a missing one, and otherwise the first; empty if there is none."""
-    if not unknown:
-        return ""
-    meant = closest(missing, unknown)
-    guess = did_you_mean(missing if meant else None) or ";"
-    return f"unknown input {(meant or unknown[0])[:80]!r}{guess} "
 
 
 class GraderCache:

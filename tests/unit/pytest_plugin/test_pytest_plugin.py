@@ -116,7 +116,7 @@ def test_what_cannot_be_judged_is_an_error_and_neither_skipped_nor_passed(suite:
         ("'string-match', agent_response='a'", "MISSING_FIELD: the inputs lack 'expected_output'"),
         (
             "'string-match', response='a', expected_output='a'",
-            "the inputs lack 'agent_response'; unknown input 'response'; did you mean 'agent_response'? needed:",
+            "the inputs lack 'agent_response'; found 'response'; did you mean 'agent_response'? needed:",
         ),
         ("'string-match', expected_output='a', x='a'", "unknown input 'x'; needed: agent_response"),
         ("'string-match', agent_response=float('nan'), expected_output=1", "NUMBER_OUT_OF_RANGE"),

@@ -44,7 +44,7 @@ OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never 
 InputFile = Path | RemoteFile | EventFolder
 _FileT = TypeVar("_FileT", Path, RemoteFile)
 _PIPES = ("-", "stdin")
-_DEVICES = ("/dev/", "/proc/")
+_DEVICES = ("/dev/stdin", "/dev/fd/", "/proc/")
 
 
 def repeatable_name(name: str, placeholder: str) -> str:
