@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from weighbridge_worker.scoreboard import Scoreboard, Slot, SlotSnapshot
 
 _LOOK_SECONDS = 0.05
+_IDLE_LOOKS = (
+    20  #: checks for one of a child that was idle at the last one and has done nothing since
+)
 #: Between jobs a child holds its chunk and results, which are not attributed to a job.
 BETWEEN_JOBS_FACTOR = 2
 #: Additional checks of a job that has started since the last check, to measure its own memory use; and the growth, as
@@ -81,7 +84,7 @@ class _Watched:
 
 
 class MemoryWatch:
-    """Checks all children 20 times per second."""
+    """Checks all children that have work 20 times per second, and idle ones once."""
 
     def __init__(self, scoreboard: Scoreboard, limit_bytes: int, cgroups: ChildCgroups) -> None:
         self._scoreboard = scoreboard
@@ -89,6 +92,7 @@ class MemoryWatch:
         self._cgroups = cgroups
         self._watched: dict[int, _Watched] = {}
         self._overruns: dict[int, Overrun] = {}
+        self._looks = 0
         self._gate = ForkGate()
 
     def run(self, stop: threading.Event) -> None:
@@ -110,12 +114,19 @@ class MemoryWatch:
 
     def _check_all(self) -> None:
         slots = self._scoreboard.taken()
+        self._looks += 1
         for slot in slots:
             # A child records its memory use when it has started; before that there is nothing to compare.
-            if slot.memory_at_start and slot.pid not in self._overruns:
+            if slot.memory_at_start and slot.pid not in self._overruns and self._is_due(slot):
                 self._check_child(slot, slot.pid)
         for pid in self._watched.keys() - {slot.pid for slot in slots}:
             self._watched.pop(pid).memory.close()
+
+    def _is_due(self, slot: Slot) -> bool:
+        watched = self._watched.get(slot.pid)
+        if watched is None or slot.busy or watched.was_busy or slot.sequence != watched.sequence:
+            return True
+        return self._looks % _IDLE_LOOKS == 0
 
     def _check_child(self, slot: Slot, pid: int) -> None:
         try:
