@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 18
+    version = 19
     Config = LoopConfig
     settings: LoopConfig
 

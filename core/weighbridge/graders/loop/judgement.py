@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
@@ -11,11 +11,13 @@ from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
 from weighbridge.graders.loop.history.actions import History, history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.reporting import report
-from weighbridge.graders.loop.reporting.reported_loop import FindingsInRow, loops_of
+from weighbridge.graders.loop.reporting.reported_loop import FindingsInRow, ids_of, loops_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
 from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from weighbridge.traces import Trace
 
 
@@ -44,10 +46,8 @@ class RunJudge:
             given.similarity_threshold, calls_budget, compare_results=given.compare_results
         ).apply(history)
         coverage = report.Coverage()
-        found = [
-            *self._loops_in_calls(history, coverage),
-            *self._loops_in_texts(history, coverage, texts_budget),
-        ]
+        found = self._loops_in_calls(history, coverage)
+        found += self._loops_in_texts(history, coverage, texts_budget, ids_of(found))
         loops = loops_of(found, history, steps)
         details = report.details(given, loops, coverage)
         beyond = report.evidence_beyond_limits(
@@ -79,12 +79,18 @@ class RunJudge:
         return [FindingsInRow(found, row, history.calls)]
 
     def _loops_in_texts(
-        self, history: History, coverage: report.Coverage, budget: WorkBudget
+        self,
+        history: History,
+        coverage: report.Coverage,
+        budget: WorkBudget,
+        looped_ids: Container[Any],
     ) -> list[FindingsInRow]:
         if not self._examines_texts:
             return []
         with_calls = not self._examines_calls
-        row, found = loops_in_texts(history.turns, self._limits, budget, with_calls=with_calls)
+        row, found = loops_in_texts(
+            *(history.turns, self._limits, budget), with_calls=with_calls, looped_ids=looped_ids
+        )
         spoken = [
             number if with_calls or not turn.calls else -1
             for number, turn in zip(row, history.turns, strict=True)

@@ -18,7 +18,8 @@ REFUSED = "refused"
 NOTHING_NEW = "nothing_new"
 SAME_BEGINNING = "same_beginning"
 REPEATED_PASSAGES = "repeated_passages"  #: within one entry
-KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING))
+STANDSTILL = "standstill"
+KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING, STANDSTILL))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles,
 from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
 from weighbridge.graders.loop.finders.refusals import refused_answers
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
+from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
@@ -19,7 +20,7 @@ from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.text import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.work_budget import Limits, WorkBudget
@@ -49,11 +50,17 @@ _may_contain_count = occurs(_COUNT.pattern)
 
 
 def loops_in_texts(
-    turns: Sequence[Message], limits: Limits, budget: WorkBudget, *, with_calls: bool
+    turns: Sequence[Message],
+    limits: Limits,
+    budget: WorkBudget,
+    *,
+    with_calls: bool,
+    looped_ids: Container[Any] = (),
 ) -> tuple[list[int], list[Finding]]:
     """Return the numbers of the turns, equal for equal turns, and the loops in them.
 
     Turns with calls are not reported on their own unless `with_calls` is true, which means that calls are not examined.
+    `looped_ids` are the step ids of the calls in loops.
     """
     texts = _TextNumbers(limits.similarity_threshold, budget)
     row = _row(turns, texts, with_calls=with_calls)
@@ -70,7 +77,7 @@ def loops_in_texts(
     if findings:
         findings = [*_without_polls(findings, turns)]
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
-    findings += repeated_passages(turns, limits, budget)
+    findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     return row, joined(findings, row)
 
 

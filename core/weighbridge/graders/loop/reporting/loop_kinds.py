@@ -15,6 +15,7 @@ _WORDS = {
     "text": "the same text",
     "same_beginning": "texts with the same long beginning",
     "repeated_passages": "the same passages within one message",
+    "standstill": "reports that nothing has changed,",
     "text_cycle": "the same few texts",
 }
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
-from weighbridge.graders.loop.finders.findings import REPEATED_PASSAGES, SAME_BEGINNING
+from weighbridge.graders.loop.finders.findings import (
+    REPEATED_PASSAGES,
+    SAME_BEGINNING,
+    STANDSTILL,
+)
 from weighbridge.graders.loop.finders.loops_in_calls import least_without_results
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.reporting.differences import named
@@ -133,7 +137,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     count = len(loop.step_ids)
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
     limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
-    if loop.kind in (REPEATED_PASSAGES, SAME_BEGINNING):
+    if loop.kind in (REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL):
         limit = 2 * limits.max_repeats
     times = "times in a row" if loop.period == 1 else "times"
     tools, differing = (
@@ -203,6 +207,8 @@ def evidence_beyond_limits(trace: Trace, *, is_compared: bool) -> list[Evidence]
 def _alike(loop: Loop) -> str:
     if loop.kind == REPEATED_PASSAGES:
         return "half of whose text or more repeats what stands before in it"
+    if loop.kind == STANDSTILL:
+        return "each after an outcome that the run had had before"
     if loop.kind == "refused":
         return "without a call between"
     if loop.kind == "same_failure":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.findings import KINDS_OF_SIMILAR_STEPS, Finding, rounds
 from weighbridge.graders.loop.history.actions import Call, Message
@@ -56,6 +56,12 @@ class FindingsInRow:
         return [(number, step) for number, step in steps if step is not None]
 
 
+def ids_of(found: Sequence[FindingsInRow]) -> set[Any]:
+    """Return the ids of the steps in findings."""
+    each = [(part, finding) for part in found for finding in part.findings]
+    return {step.step.id for part, finding in each for _, step in part.steps_of(finding)}
+
+
 def loops_of(
     found: Sequence[FindingsInRow], history: History, trace_steps: Sequence[Step]
 ) -> list[Loop]:
@@ -63,8 +69,7 @@ def loops_of(
     each = [(part, finding) for part in found for finding in part.findings]
     if not each:
         return []
-    looped = {step.step.id for part, finding in each for _, step in part.steps_of(finding)}
-    run, budget = Run(trace_steps, history, looped), WorkBudget()
+    run, budget = Run(trace_steps, history, ids_of(found)), WorkBudget()
     return [_loop_of(part, finding, run, budget) for part, finding in each]
 
 
