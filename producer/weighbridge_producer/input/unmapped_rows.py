@@ -6,7 +6,7 @@ import io
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import InputError, MappingNeededError
+from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.split import is_trace
@@ -85,15 +85,10 @@ def refuse_unmapped(
     is_long = len(head) >= HEAD_BYTES and begins_document(opened, settings)
     if is_text or is_long:
         opened = Opened(named, name, stream.beginning)
-    try:
-        if is_long and b"\n" not in content:
-            _refuse_line(opened, content, settings)
-        else:
-            _refuse_rows(opened, graders, settings)
-    except MappingNeededError:
-        raise
-    except InputError:
-        return  # the error of reading it says what it is
+    if is_long and b"\n" not in content:
+        _refuse_line(opened, content, settings)
+    else:
+        _refuse_rows(opened, graders, settings)
 
 
 def unmapped(name: str, seen: Recognised, graders: Sequence[GraderSpec]) -> MappingNeededError:

@@ -30,7 +30,8 @@ def only_rows(
 
     A row has an input of the mapping, or a name that the first such row has: where the agent failed, the answer is missing.
     `joined` are the names of joined files, whose fields the members do not have yet. Members that cannot be read, and those
-    without any value, are rows, because their cases would be missed.
+    without any value, are rows, because their cases would be missed. If no member has an input, the last ones are rows, so
+    that their errors say what they lack.
     """
     inputs = [value for value in mapping.inputs.values() if _is_own(value, joined)]
     names: frozenset[str] = frozenset() if inputs else frozenset({KEY})
@@ -41,11 +42,10 @@ def only_rows(
             yield from _like(held, names, notes)
             held = []
         if names or len(held) >= _HELD:
-            yield from _like([*held, row], names, notes)
+            yield from _like(held, names, notes)
             held = []
-        else:
-            held.append(row)
-    yield from _like(held, names, notes)
+        held.append(row)
+    yield from _like(held, names, notes) if names else held
 
 
 def _like(rows: Iterable[SourceRow], names: frozenset[str], notes: RowNotes) -> Iterator[SourceRow]:

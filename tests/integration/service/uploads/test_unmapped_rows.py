@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
 from typing import TYPE_CHECKING
 
 import orjson
@@ -92,6 +93,21 @@ def test_rows_of_which_none_could_be_graded_are_refused_with_what_to_send(
     answer = upload(service.url, body, STRING_MATCH + query + strict, content_type=kind)
     assert problem(answer) == (422, "MAPPING_NEEDED")
     assert answer.json()["hint"].startswith("send `mapping")
+    assert client.store.batches() == before
+
+
+@pytest.mark.parametrize("source", ["", "&source=answers.xlsx"])
+def test_what_no_reader_knows_is_refused_as_it_is_by_the_command(
+    service: HttpServer, client: RedisClient, source: str
+) -> None:
+    workbook = io.BytesIO()
+    with zipfile.ZipFile(workbook, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    before = client.store.batches()
+    answer = upload(service.url, workbook.getvalue(), STRING_MATCH + source)
+    assert problem(answer) == (400, "INPUT_UNREADABLE")
+    assert "an Excel workbook" in answer.json()["detail"]
     assert client.store.batches() == before
 
 

@@ -200,6 +200,18 @@ def test_a_row_without_an_answer_is_no_member_beside_the_rows(tmp_path: Path) ->
     assert note == "2 members of the document are not rows and are left out: 'n', '_'"
 
 
+@pytest.mark.parametrize("count", [3, 250])
+def test_members_of_which_none_has_an_input_are_errors_not_nothing(
+    count: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.json"
+    file.write_bytes(orjson.dumps({f"q{at}": {"output": "a"} for at in range(count)}))
+    source = Source(file, Settings(), parse_mapping([MAPPING]))
+    lines = [line for line in source if line.raw.strip()]
+    assert orjson.loads(lines[-1].raw) == {"custom_id": f"q{count - 1}", "inputs": {}}
+    assert len(lines) == (3 if count == 3 else 50)
+
+
 def test_a_member_with_nothing_in_it_stays_a_row(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(orjson.dumps({**ROWS, "q3": {}, "q4": None, "q5": {"gold": "x"}}))
