@@ -163,6 +163,10 @@ def test_runs_without_a_result_in_common_are_an_error_that_names_the_first_of_ea
     ]
     if options:
         assert ended.json["comparisons"][0]["groups"]["gone"] == 20
+    (tmp_path / "lines.jsonl").write_bytes(b"".join(graded([case("mon.jsonl:1")])))
+    (tmp_path / "others.jsonl").write_bytes(b"".join(graded([case("tue.jsonl:1")])))
+    ended = cli("compare", "lines.jsonl", "others.jsonl", *options)
+    assert ended.err.splitlines()[-1].startswith("  ids such as FILE:1 stand for lines without")
     (tmp_path / "empty.jsonl").write_bytes(b"")
     ended = cli("compare", "empty.jsonl", runs[0], "--examples", 0)
     assert ended.status == 1

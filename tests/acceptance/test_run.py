@@ -802,7 +802,7 @@ def test_what_a_run_that_failed_fast_did_not_grade_is_graded_again_or_told(cli, 
     with (tmp_path / "cases.jsonl").open("ab") as file:
         file.write(b"nonsense\n")
     told = (
-        "3 cases were left out, because old.jsonl does not have them\n"
+        "3 cases were left out, because they are not in old.jsonl\n"
         "1 line was left out, without a custom_id to find in old.jsonl\n"
     )
     again = ("run", "cases.jsonl", "--only-failed", "old.jsonl")

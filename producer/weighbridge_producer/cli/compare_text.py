@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ _UNPAIRED_SHOWN = 3
 _NAME_WIDTH = 24
 _REASON_WIDTH = 66
 #: Groups in display order, the worst first.
+_OF_A_LINE = re.compile(r":[0-9]+\Z")  #: the end of an id that stands for a line of a file
 _LISTED = (Group.REGRESSED, Group.REPAIRED, Group.CHANGED_EVIDENCE, Group.UNGRADABLE, Group.ERRORED)
 
 
@@ -65,6 +67,11 @@ def print_unpaired(comparison: Comparison) -> None:
             names.append(f"{left:,} more" if first else pluralize(left, "result"))
         err.print(f"  {name} has {', '.join(names) or 'no result with a custom_id'}")
     err.print("  name runs of the same cases, graded under the same labels")
+    firsts = [*comparison.examples(Group.GONE)[:1], *comparison.examples(Group.NEW)[:1]]
+    if firsts and all(_OF_A_LINE.search(pair.custom_id) for pair in firsts):
+        err.print(
+            "  ids such as FILE:1 stand for lines without an id of their own; if a field has one, map it: --map custom_id=FIELD,..."
+        )
 
 
 def _print_rates(comparison: Comparison) -> None:

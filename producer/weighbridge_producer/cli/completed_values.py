@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from glob import escape, iglob
+from itertools import islice
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 2.0  #: longest wait for a server while the user types
 _BATCHES = 50
+_FILES = 200
 
 Completions = list[tuple[str, str]]  #: pairs of a value and its description
 
@@ -64,8 +68,17 @@ def grader_ids(incomplete: str) -> Completions:
 
 
 def runs(context: typer.Context, incomplete: str) -> Completions:
-    """Return the baselines and newest batches that start with `incomplete`."""
-    return baseline_names(incomplete) + batch_ids(context, incomplete)
+    """Return the baselines and newest batches that start with `incomplete`, and files beside them."""
+    named = baseline_names(incomplete) + batch_ids(context, incomplete)
+    # A shell completes files itself, but only where there is nothing else.
+    return named + _files(incomplete) if named else []
+
+
+def _files(incomplete: str) -> Completions:
+    found = islice(iglob(f"{escape(incomplete)}*"), _FILES)  # noqa: PTH207 - of names as they were typed
+    return sorted(
+        (f"{name}/", "folder") if Path(name).is_dir() else (name, "file") for name in found
+    )
 
 
 def sweep_params(incomplete: str) -> Completions:

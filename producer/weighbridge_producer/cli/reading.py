@@ -197,7 +197,8 @@ def print_chosen(source: Source, run: str) -> None:
         err.print(f"{missing} from {shown(run)} are not in the input", soft_wrap=True)
     if only is not None and only.unknown:
         left_out = pluralize(only.unknown, "case was", "cases were")
-        err.print(f"{left_out} left out, because {shown(run)} does not have them", soft_wrap=True)
+        they_are = "it is" if only.unknown == 1 else "they are"
+        err.print(f"{left_out} left out, because {they_are} not in {shown(run)}", soft_wrap=True)
     if only is not None and only.unnamed:
         left_out = pluralize(only.unnamed, "line was", "lines were")
         err.print(

@@ -75,6 +75,12 @@ def test_baselines_are_completed(offered, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("WEIGHBRIDGE_URL", "redis://127.0.0.1:9")
     assert set(offered("bash", "weighbridge baseline delete m")) == {"main", "monday"}
     assert offered("bash", "weighbridge baseline set x mo") == ["monday"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "monday.jsonl").touch()
+    (tmp_path / "month").mkdir()
+    # Without the baseline the shell would complete the files itself.
+    assert offered("bash", "weighbridge compare mo") == ["monday", "monday.jsonl", "month/"]
+    assert offered("bash", "weighbridge compare mont") == []
 
 
 def test_the_limits_of_a_sweep_are_completed(offered):
