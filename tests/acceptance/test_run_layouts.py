@@ -257,11 +257,15 @@ def test_a_file_is_joined_as_the_message_says(cli, tmp_path):
     assert [line["result"]["verdict"] for line in lines] == ["pass", "fail"]
 
 
-def test_rows_with_an_empty_expected_output_are_counted(cli, tmp_path):
+def test_rows_with_an_empty_expected_output_are_counted_and_those_without_an_answer_ungradable(
+    cli, tmp_path
+):
     (tmp_path / "a.csv").write_text("id,answer,gold\n1,,\n2,x,\n3,x,x\n")
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
-    assert "2 rows of a.csv have an empty expected_output" in run.err
+    assert "1 row of a.csv has an empty expected_output, which only an empty answer" in run.err
+    assert "a.csv: 1 row has an empty cell for both answers" in run.err
+    assert "string-match     1/2  50.0%     1/2         1/3" in run.out
     mapping = mapping.replace("gold", "id")
     full = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert "empty expected_output" not in full.err

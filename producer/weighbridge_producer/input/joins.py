@@ -196,6 +196,13 @@ class Joins:
         return tuple(join.spec.name for join in self)
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the joined files that are tables in text."""
+        return tuple(
+            join.spec.name for join in self if join.index.layout and join.index.layout.dialect
+        )
+
+    @property
     def columns(self) -> set[str]:
         """The columns of the input that may have keys."""
         return {part for join in self for part in (join.spec.left.text, join.spec.left.parts[0])}

@@ -31,6 +31,7 @@ from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
+from weighbridge_producer.input.rows.table_cells import Cells
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 from weighbridge_producer.input.traces.long_lines import in_native_form
 from weighbridge_producer.input.traces.mapped_traces import mapped_cases
@@ -264,7 +265,10 @@ class Source:
         )
         # Lines have locations where their numbers are not those of the rows.
         file = name if self.has_locations else None
-        lines = as_lines(rows, mapping, self._settings, self.notes, file)
+        is_table = reader.layout is not None and reader.layout.dialect is not None
+        cells = Cells(is_table, self.joins.tables if self.joins else ())
+        mapping = cells.mapping(mapping)
+        lines = as_lines(rows, mapping, self._settings, self.notes, file, cells)
         limit = self._settings.expansion_limit
         yield from within_expansion(lines, limit) if mapping.each else lines
 

@@ -16,6 +16,7 @@ from weighbridge_producer.input.files.lines import length_fault
 from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import is_binary
 from weighbridge_producer.input.rows.source_rows import plain_value
+from weighbridge_producer.input.rows.table_cells import NO_CELLS, is_of_totals
 from weighbridge_producer.input.source_lines import SourceLine, encode_case
 
 if TYPE_CHECKING:
@@ -23,21 +24,15 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.mapping.row_values import Path, Row
+    from weighbridge_producer.input.mapping.row_values import Path
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
+    from weighbridge_producer.input.rows.table_cells import Cells
 
 #: Of values that JSON lacks.
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
 #: What tools write into a cell of text that has no value.
 _NULLS = frozenset({"NULL", "null", "\\N", "NaN", "nan", "<NA>", "#N/A", "None", "NaT"})
-#: The words with which tables begin the rows of their sums and means.
-_TOTALS = re.compile(
-    "total|totals|total general|grand total|subtotal|sum|average|mean|overall|summe|gesamt|gesamtsumme|durchschnitt|mittelwert"
-    "|somme|moyenne|suma|promedio|totale|media|totaal|gemiddelde|średnia|toplam|ortalama|summa|итого|всего|среднее"
-    "|合計|合计|總計|总计|平均|平均值|합계|총계|평균",
-    re.IGNORECASE,
-).fullmatch
 _UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
 
 
@@ -47,10 +42,11 @@ def as_lines(
     settings: Settings,
     notes: RowNotes,
     file: str | None = None,
+    cells: Cells = NO_CELLS,
 ) -> Iterator[SourceLine]:
     """Convert rows to lines with their cases, and note what is to be said of them.
 
-    A row that is no case becomes a blank line. Blank lines are also inserted so that line numbers match row numbers; with
+    A row whose answers are both empty `cells` is ungradable. A row that is no case becomes a blank line. Blank lines are also inserted so that line numbers match row numbers; with
     several files, lines have locations instead.
     """
     case, limit = mapping.case, settings.line_limit_bytes + 1
@@ -72,8 +68,12 @@ def as_lines(
             made = case(row.values, row.place)
             inputs = made["inputs"]
             expected = inputs.get("expected_output")
-            is_total = expected == "" == inputs.get("agent_response") and _is_of_totals(row.values)
-            if expected == "" and not is_total:
+            is_empty = expected == "" == inputs.get("agent_response")
+            is_total = is_empty and is_of_totals(row.values)
+            if is_empty and not is_total and cells.hold_answers(row.values, mapping):
+                notes.count_unfilled()
+                inputs["expected_output"] = None
+            elif expected == "" and not is_total:
                 notes.count_empty_expected()
             elif type(expected) is str and expected in _NULLS:
                 notes.count_null(expected, inputs.get("agent_response"))
@@ -116,12 +116,6 @@ def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[Source
             yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, what, hint))
             return
         yield line
-
-
-def _is_of_totals(row: Row) -> bool:
-    """Return whether the first cell of a row that is not empty is a word for sums or means."""
-    first = next((cell for cell in row.values() if cell not in ("", None)), None)
-    return isinstance(first, str) and _TOTALS(first.strip(" :.")) is not None
 
 
 def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:

@@ -45,6 +45,7 @@ class RowNotes:
         self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
         self.blank_rows = 0  #: rows of tables that have no value, and are left out
         self.total_rows = 0  #: rows of sums or means without answers, which are left out
+        self.unfilled_rows = 0  #: rows of tables with two empty answers, which are ungradable
         self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
         self.without_entries = 0  #: rows whose list of cases is empty
         self.no_rows = 0  #: members of documents beside the rows that stand under keys
@@ -97,6 +98,10 @@ class RowNotes:
     def count_total(self) -> None:
         """Count a row of sums or means, without answers."""
         self.total_rows += 1
+
+    def count_unfilled(self) -> None:
+        """Count a row of a table with two empty answers."""
+        self.unfilled_rows += 1
 
     def count_header(self) -> None:
         """Count a row that repeats the header."""
@@ -174,7 +179,7 @@ class RowNotes:
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
         notes = [self.blank_rows_note(), self._totals_note(), self._headers_note()]
-        notes += [self.other_rows_note()]
+        notes += [self._unfilled_note(), self.other_rows_note()]
         notes += [
             self._entries_note(),
             self._no_rows_note(),
@@ -210,6 +215,15 @@ class RowNotes:
             return ""
         rows = ("row of totals without answers was", "rows of totals without answers were")
         return f"{pluralize(self.total_rows, *rows)} skipped"
+
+    def _unfilled_note(self) -> str:
+        if not self.unfilled_rows:
+            return ""
+        rows = ("row has an empty cell", "rows have empty cells")
+        return (
+            f"{pluralize(self.unfilled_rows, *rows)} for both answers, as footers and tests without a result have, and cannot"
+            " be graded; if empty answers are meant, write the rows as JSON Lines"
+        )
 
     def _headers_note(self) -> str:
         if not self.repeated_headers:

@@ -189,20 +189,22 @@ def test_repeated_headers_of_appended_files_are_left_out_and_counted(
 def test_rows_of_totals_are_left_out_and_counted_if_they_have_neither_answer(
     tmp_path: Path,
 ) -> None:
-    below = "Total,,,9\n,,,\n,Average:,,\nSum,a,,\nTotal,,b,\nTotals of May,,,\n4,,,"
+    below = (
+        "Total,,,9\n,,,\n,Average:,,\nGesamtergebnis,,,\nSum,a,,\nTotal,,b,\nTotals of May,,,\n4,,,"
+    )
     (tmp_path / "a.csv").write_text(f"id,x,gold,output\n1,y,a,a\n{below}\n")
     mapping = parse_mapping(
         ["custom_id=@row,agent_response=gold,expected_output=x,metadata=output"]
     )
     source = Source(str(tmp_path / "a.csv"), Settings(), mapping)
     found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
-    assert found == [2, 5, 6, 7, 8, 9]
+    assert found == [2, 5, 7, 8, 9, 10]
     mapping = parse_mapping(["custom_id=@row,agent_response=gold,expected_output=output"])
     source = Source(str(tmp_path / "a.csv"), Settings(), mapping)
     for _ in range(2):
         found = [number for number, line in enumerate(source, 1) if line.raw.strip()]
-    assert found == [2, 3, 7, 8, 9]
-    assert "2 rows of totals without answers were skipped" in source.notes.counts()
+    assert found == [2, 3, 8, 9, 10]
+    assert "3 rows of totals without answers were skipped" in source.notes.counts()
 
 
 def test_rows_whose_answers_are_both_a_word_for_no_value_are_counted(tmp_path: Path) -> None:
