@@ -47,7 +47,11 @@ def suggestion(seen: Recognised) -> list[str]:
 
 def _each_entry(seen: Recognised) -> str:
     """Return the option by which each entry of the lists in rows is a case, if the proposed id is that of the first; or empty."""
-    from weighbridge_producer.input.proposals.first_of_lists import lists_of_several
+    from weighbridge_producer.input.proposals.first_of_lists import (
+        how_to_pair,
+        lists_of_several,
+        parallel_lists,
+    )
     from weighbridge_producer.input.proposals.mapping_proposals import propose
 
     proposal = seen.proposal
@@ -58,10 +62,17 @@ def _each_entry(seen: Recognised) -> str:
     entries = (entry for row in seen.rows for entry in present_entries(row, Path(path)))
     needed = [*proposal.fields, *proposal.missing]
     found = propose(
-        list(islice(entries, _ENTRIES)), [name for name in needed if name != "custom_id"]
+        list(islice(entries, _ENTRIES)),
+        [name for name in needed if name != "custom_id"],
+        accepts_several=proposal.accepts_several,
     )
+    expected = found.fields.get("expected_output", "").removesuffix(".0")
+    if parallel := parallel_lists(f"{lists[-1]}.0", f"{expected}.0", seen.rows):
+        found = found.without_expected(f"expected_output: {how_to_pair(parallel)}")
     option = f"for each entry of {path}, --map {shlex.quote(f'{EACH}={path},{found.text}')}"
-    return "\n  ".join(filter(None, (option, found.caution)))
+    is_joinable = bool(found.missing) and not seen.joined
+    joining = _joining(found, f"{EACH}={path}") if is_joinable else ""
+    return "\n  ".join(filter(None, (option, joining, found.caution)))
 
 
 def _without_header(seen: Recognised) -> str:
@@ -89,13 +100,13 @@ def how_to_add(fields: str, custom_id: Value) -> str:
     return f"{hint}, or take it from another file: {options} --map {field}={name}.{COLUMN}"
 
 
-def _joining(proposal: Proposal) -> str:
-    """Return the options that take an answer from another file; empty unless it is all that is missing."""
+def _joining(proposal: Proposal, *before: str) -> str:
+    """Return the options that take an answer from another file, with fields before; empty unless it is all that is missing."""
     lacking, *more = proposal.missing
     if more or lacking not in _JOIN_NAMES:
         return ""
     name = _JOIN_NAMES[lacking]
-    fields = [f"{field}={path}" for field, path in proposal.fields.items()]
+    fields = [*before, *(f"{field}={path}" for field, path in proposal.fields.items())]
     mapping = ",".join([*fields, f"{lacking}={name}.{COLUMN}"])
     options = _join_options(name, value_of(proposal.fields["custom_id"]))
     return f"{options} --map {shlex.quote(mapping)}, if it is in another file"

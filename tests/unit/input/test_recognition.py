@@ -286,8 +286,15 @@ def test_a_workbook_is_known_by_its_name_too(data: bytes, name: str, tmp_path: P
             {"meta": {"model": "m"}, "run": {"data": {"output": ["a", "b"], "gold": ["a", "c"]}}},
             "under each name at /run/data,",
         ),
+        ({"answer": ["a", "b"], "ground_truth": ["a", "c"], "contexts": [["c"], ["d"]]}, "under each name,"),
+        ({"answer": ["a", "b"], "ground_truths": [["a"], ["c"]]}, "under each name,"),
+        ({"model": "m", "accuracy": 0.5, "predictions": ["a", "a"], "labels": ["a", "c"]}, "under each name,"),
+        ({"run": "r", "results": {"model": "m", "output": ["a", "b"], "gold": ["a", "c"]}}, "at /results,"),
     ],
-    ids=["columns", "lists", "lists in an object", "lists in an object beside another"],
+    ids=[
+        "columns", "lists", "lists in an object", "lists in an object beside another", "lists of lists", "lists of gold lists",
+        "values beside lists", "values beside lists in an object",
+    ],
 )  # fmt: skip
 def test_columns_under_names_are_refused_with_what_would_work(
     document: Any, said: str, pretty: int, tmp_path: Path

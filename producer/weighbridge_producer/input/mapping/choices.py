@@ -100,7 +100,7 @@ class Choice:
 
     def _look_up(self, row: Row, number: int) -> tuple[Any, Sequence[Any]]:
         choices = decoded_choices(_given(self.choices.of(row, number)))
-        chosen = _given(self.chosen.of(row, number))
+        chosen = _only(_given(self.chosen.of(row, number)))
         for value in (choices, chosen):
             if value is MISSING or value is None:
                 return value, ()
@@ -166,7 +166,7 @@ class Letter:
     def _index(self, row: Row, number: int) -> Any:
         if isinstance(self.index, Choice):
             return self.index.position(row, number)
-        value = _given(self.index.of(row, number))
+        value = _only(_given(self.index.of(row, number)))
         if value is MISSING or value is None:
             return value
         found = index_of(value)
@@ -176,6 +176,11 @@ class Letter:
 def _given(value: Any) -> Any:
     """Return a value; None for an empty cell of a table, as for null in JSON."""
     return None if isinstance(value, str) and not value.strip() else value
+
+
+def _only(value: Any) -> Any:
+    """Return the entry of a list of one, as indexes of correct choices are written that may be several."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _fault(message: str, hint: str = USUAL_CAUSE) -> Fault:

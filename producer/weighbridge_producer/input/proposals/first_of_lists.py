@@ -42,6 +42,47 @@ def lists_of_several(path: str, rows: Sequence[Row]) -> list[str]:
     ]
 
 
+def parallel_lists(path: str, other: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the lists of which two paths take the first entries, if both have as many in each row, and in one several."""
+    shared = set(_lists_on(path)) & set(_lists_on(other))
+    for first in _lists_on(path):
+        for second in _lists_on(other):
+            if not {first, second} & shared and are_parallel(first, second, rows):
+                return first, second
+    return ()
+
+
+def are_parallel(path: str, other: str, rows: Sequence[Row]) -> bool:
+    """Return whether two lists have as many entries in each row that has both, and in one of these several."""
+    pairs = [
+        [json_within(Path(each).of(row, 0)) for each in (path, other)]
+        for row in rows
+        if all(Path(each).of(row, 0) not in (MISSING, None) for each in (path, other))
+    ]
+    are_alike = all(
+        isinstance(one, list) and isinstance(two, list) and len(one) == len(two)
+        for one, two in pairs
+    )
+    return are_alike and any(len(one) > 1 for one, _ in pairs)
+
+
+def how_to_pair(parallel: Sequence[str]) -> str:
+    """Return how to write a row for each entry of two lists that may belong together."""
+    first, second = parallel
+    what = f"{first!r} and {second!r} have as many entries in each row"
+    how = "write a row for each"
+    if all(_PLAIN.fullmatch(part) for path in parallel for part in path.split(".")):
+        filtered = f"range(.{first} | length) as $n | .{first} |= .[$n] | .{second} |= .[$n]"
+        how += f": jq -c '{filtered}' FILE > COPY"
+    return f"{what}; if these belong together by their position, {how}"
+
+
+def _lists_on(path: str) -> list[str]:
+    """Return the paths of all lists of which a path takes the first entry, the outermost first."""
+    parts = path.split(".")
+    return [".".join(parts[:place]) for place, part in enumerate(parts) if part == _FIRST]
+
+
 def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
     """Return the path to the list of texts of which a path is the first, and whether one has several; empty if there is none.
 

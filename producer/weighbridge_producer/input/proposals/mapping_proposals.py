@@ -25,10 +25,12 @@ from weighbridge_producer.input.proposals.column_names import EITHER_NAMES, norm
 from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_keep_correct,
+    how_to_pair,
     list_of_aliases,
     list_of_answers,
     list_of_several,
     lists_of_several,
+    parallel_lists,
 )
 from weighbridge_producer.input.proposals.json_columns import json_column
 from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST, metadata_paths
@@ -91,6 +93,7 @@ def propose(
     draft.note_pointed_booleans(booleans)
     draft.read_json_cells(accepts_several=accepts_several)
     draft.replace_answers_that_never_agree()
+    draft.leave_out_parallel_answers(accepts_several=accepts_several)
     return draft.proposal(tuple(all_columns), accepts_several=accepts_several)
 
 
@@ -114,6 +117,7 @@ class _Draft:
     answers: str = field(init=False)  #: path of a list of expected answers, if there is one
     has_several: bool = field(init=False)  #: True if that has several answers in one of the rows
     further: str = field(init=False)  #: path of a list of further answers that is not taken
+    parallel: tuple[str, ...] = field(default=(), init=False)
     notes: list[str] = field(default_factory=list)
 
     def choose_columns(self) -> None:
@@ -203,6 +207,20 @@ class _Draft:
         else:
             self.notes.append(better.note)
 
+    def leave_out_parallel_answers(self, *, accepts_several: bool) -> None:
+        """Leave out expected answers in a list beside one of as many answers: each may be that of one answer alone."""
+        response, expected = (self._path_of(name) for name in _ANSWERS)
+        self.parallel = parallel_lists(response, expected, self.rows)
+        if not self.parallel:
+            return
+        how = how_to_pair(self.parallel)
+        if accepts_several and self.answers:
+            how += f"; if each of {self.answers!r} is accepted, map {_EXPECTED}={self.answers}"
+        self.notes.append(f"{_EXPECTED}: {how}")
+        del self.taken[_EXPECTED]
+        self.guesses.pop(_EXPECTED, None)
+        self.answers, self.has_several = "", False
+
     def proposal(self, paths: tuple[str, ...], *, accepts_several: bool) -> Proposal:
         """Return the proposal; `paths` are all in the first rows."""
         unused = self._unused_id()
@@ -220,9 +238,11 @@ class _Draft:
             missing,
             paths if in_json is None or in_json in self.columns else (*paths, in_json),
             guessed=tuple(name for name in self.taken if name in self.guesses),
-            doubted=(*weak, *self.named.unsure),
+            doubted=tuple(name for name in (*weak, *self.named.unsure) if name in self.taken),
             rivals=self.named.rivals,
             expected_rivals=self.named.expected_rivals,
+            parallel=self.parallel,
+            accepts_several=accepts_several,
             leaves_out_answers=self.has_several and not accepts_several,
             notes=tuple(notes),
         )
@@ -245,9 +265,8 @@ class _Draft:
                 f"{_how_to_take_each(lists[-1])}"
             )
         if several := list_of_several(self._path_of(_RESPONSE), self.rows):
-            notes.append(
-                f"{_RESPONSE}: only the first of several answers in {several!r}{_how_to_take_each(several)}"
-            )
+            how = "" if self.parallel else _how_to_take_each(several)
+            notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}{how}")
         expected = self._path_of(_EXPECTED)
         if self.further:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.missing_paths import listed
@@ -22,6 +22,9 @@ class Proposal:
     doubted: tuple[str, ...] = ()  #: fields whose columns have names that may mean another one
     rivals: tuple[str, ...] = ()  #: columns that may be the agent's answer; empty if only one may
     expected_rivals: tuple[str, ...] = ()  #: the same for the expected answer
+    #: Lists of answers and of expected ones that have as many entries; empty if there are none.
+    parallel: tuple[str, ...] = ()
+    accepts_several: bool = False  #: True if every grader accepts several expected answers
     leaves_out_answers: bool = False  #: True if only the first of several expected answers is taken
     notes: tuple[str, ...] = ()  #: what the first rows say against the proposal
 
@@ -32,6 +35,21 @@ class Proposal:
             return str(self.mapping)
         found = [f"{name}={path}" for name, path in self.fields.items()]
         return ",".join([*found, *(f"{name}=COLUMN" for name in self.missing)])
+
+    def without_expected(self, note: str) -> Proposal:
+        """Return the proposal without an expected answer, for a reason."""
+        fields = {name: path for name, path in self.fields.items() if name != _EXPECTED}
+        doubted = tuple(name for name in self.doubted if name in fields)
+        guessed = tuple(name for name in self.guessed if name in fields)
+        return replace(
+            self,
+            mapping=None,
+            fields=fields,
+            missing=(*self.missing, _EXPECTED),
+            guessed=guessed,
+            doubted=doubted,
+            notes=(*self.notes, note),
+        )
 
     @property
     def caution(self) -> str:

@@ -14,6 +14,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
     has_word_for,
+    is_agents,
     is_asked,
     is_metric,
     is_reference,
@@ -50,7 +51,8 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     """Return the columns of the response and of the expected output, or none.
 
     They are the two columns of texts that agree most within a row, compared with the agreement between different rows.
-    A column that is known already is one of them; otherwise the response is the one that comes first. If what is known is
+    A column that is known already is one of them; otherwise the response is the one that comes first. What the agent wrote
+    in several forms, such as `response.text` and `response.parsed`, is no pair. If what is known is
     no column, such as the last answer in a conversation, there are none.
     """
     if {response, expected} - {None} - columns.keys():
@@ -63,7 +65,7 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     }
     paths = list(texts)[:_COLUMNS_COMPARED]
     pairs: Iterable[tuple[str, str]] = (
-        (one, other) if can_be("agent_response", one) else (other, one)
+        (one, other) if can_be("agent_response", one) and not is_agents(other) else (other, one)
         for one, other in combinations(paths, 2)
         if not (is_reference(one) and is_reference(other))
     )
@@ -80,7 +82,7 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     scored = {
         pair: _agreement(texts, *pair)
         for pair in pairs
-        if pair[0] != pair[1] and len(objects.intersection(pair)) != 1
+        if pair[0] != pair[1] and not is_agents(pair[1]) and len(objects.intersection(pair)) != 1
     }
     best = max(scored, key=lambda pair: scored[pair], default=None)
     if best and scored[best] >= _AGREEMENT_LEAST:

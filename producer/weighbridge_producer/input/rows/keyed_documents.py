@@ -38,9 +38,8 @@ def refuse_columns(file: str, document: Any, needed: Sequence[str] = ()) -> None
     """Raise InputError if a document is an object with a column under each name, or all needed inputs are in such an object."""
     if not isinstance(document, Mapping):
         return
-    is_whole = _are_columns(list(document.values()))
-    pointer = "" if is_whole else _columns_within(document, needed)
-    if is_whole or pointer:
+    pointer = "" if _are_columns(list(document.values())) else _columns_within(document, needed)
+    if pointer is not None:
         where = f" at {pointer}" if pointer else ""
         raise InputError(
             f"{file!r} is one JSON object with a column under each name{where}, and not a list of rows",
@@ -48,25 +47,43 @@ def refuse_columns(file: str, document: Any, needed: Sequence[str] = ()) -> None
         )
 
 
-def _columns_within(document: Mapping[str, Any], needed: Sequence[str]) -> str:
-    """Return the pointer to the object of columns from which all needed inputs would be proposed; empty if there is none."""
-    found = propose([document], needed).fields
+def _columns_within(document: Mapping[str, Any], needed: Sequence[str]) -> str | None:
+    """Return the pointer to the object of columns from which all needed inputs would be proposed; None if there is none."""
+    proposal = propose([document], needed)
+    if proposal.parallel:  # beside values for all rows, such as the model's name
+        return _pointer_to_parallel(document, proposal.parallel)
+    found = proposal.fields
     paths = [Path(found[name]).parts for name in needed if name in found]
     around: Any = document
     if len(paths) < max(2, len(needed)):
-        return ""
+        return None
     for depth, key in enumerate(paths[0][:-1], 1):
         if any(parts[:depth] != paths[0][:depth] for parts in paths):
-            return ""
+            return None
         inner = around.get(key)
         if not isinstance(inner, Mapping):
-            return ""
-        # Rows under their keys may have lists of one length too.
-        are_alike = any(len(_having(around, Path(pointer_of([name])))) > 1 for name in inner)
-        if not are_alike and _are_columns(list(inner.values())):
+            return None
+        if not _are_alike(around, inner) and _are_columns(list(inner.values())):
             return pointer_of(paths[0][:depth])
         around = inner
-    return ""
+    return None
+
+
+def _pointer_to_parallel(document: Mapping[str, Any], lists: Sequence[str]) -> str | None:
+    """Return the pointer to the object of two lists of one length; None if there may be a row under each key."""
+    first, second = (Path(path).parts[:-1] for path in lists)
+    around: Any = document
+    for key in first:
+        inner = around.get(key)
+        if not isinstance(inner, Mapping) or _are_alike(around, inner):
+            return None
+        around = inner
+    return pointer_of(first) if first == second else ""
+
+
+def _are_alike(around: Mapping[str, Any], inner: Mapping[str, Any]) -> bool:
+    """Return whether an object has several with a name of one of them: rows under their keys may have lists of one length."""
+    return any(len(_having(around, Path(pointer_of([name])))) > 1 for name in inner)
 
 
 def refuse_list(file: str, start: bytes) -> None:
@@ -225,7 +242,9 @@ def _are_columns(values: list[Any]) -> bool:
         return False
     if all(isinstance(value, list) for value in values):
         lengths = {len(value) for value in values}
-        return len(lengths) == 1 and lengths.pop() > 1 and not any(map(_has_objects, values))
+        has_objects = any(isinstance(each, Mapping) for value in values for each in value)
+        has_plain = not all(any(isinstance(each, list) for each in value) for value in values)
+        return len(lengths) == 1 and lengths.pop() > 1 and has_plain and not has_objects
     keys = [tuple(value) if isinstance(value, Mapping) else () for value in values]
     is_numbered = bool(keys[0]) and all(key.isdecimal() for key in keys[0])
     return (
@@ -240,7 +259,3 @@ def _is_answer(value: Any) -> bool:
 
 def _has_only_objects(value: Mapping[str, Any]) -> bool:
     return all(isinstance(each, Mapping) for each in value.values())
-
-
-def _has_objects(values: list[Any]) -> bool:
-    return any(isinstance(value, (Mapping, list)) for value in values)

@@ -60,6 +60,7 @@ def fault(written: str, **row: Any) -> str:
         (LABELLED, "2.0"),
         (LABELLED, Decimal(2)),
         ({"text": CITIES, "label": [1.0, 2.0, 3.0, 4.0]}, "2"),
+        (CITIES, [1]),
         (CITIES, "B"),
         (CITIES, " b "),
         (CITIES, "Paris"),
@@ -91,7 +92,9 @@ def test_a_template_around_a_form_is_refused() -> None:
     assert inputs("task[{id}]", id=7) == {"x": "task[7]"}
 
 
-@pytest.mark.parametrize(("index", "letter"), [(0, "A"), ("3", "D"), ("c", "C"), (25, "Z")])
+@pytest.mark.parametrize(
+    ("index", "letter"), [(0, "A"), ([1], "B"), ("3", "D"), ("c", "C"), (25, "Z")]
+)
 def test_an_index_without_choices_has_a_letter(index: Any, letter: str) -> None:
     assert inputs("letter(cop)", cop=index) == {"x": letter}
 

@@ -191,6 +191,40 @@ def test_a_row_with_lists_is_proposed_with_how_to_take_each_entry(tmp_path: Path
     assert "custom_id=paragraphs.qas.id" in str(then.value.hint)
 
 
+def suggested(path: Path, *rows: Any) -> list[str]:
+    """Return the lines of the proposal for rows that need a mapping."""
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    with pytest.raises(MappingNeededError) as caught:
+        choose_mapping(Paths([path]), GRADERS, Settings(), texts=(), saved=None, joins=())
+    return str(caught.value.hint).split("\n  ")
+
+
+def test_entries_without_answers_are_joined_with_them_and_may_accept_several(
+    tmp_path: Path,
+) -> None:
+    answers = [{"text": "a", "at": 1}, {"text": "b", "at": 2}]
+    rows = [{"qas": [{"id": f"{name}{n}", "answers": answers} for n in "12"]} for name in "qr"]
+    each, joining, caution, *_ = suggested(tmp_path / "a.jsonl", *rows)
+    fields = "@each=qas,custom_id=qas.id,expected_output=qas.answers.0.text"
+    assert each == f"for each entry of qas, --map {fields},agent_response=COLUMN"
+    assert joining == (
+        f"--join answers=FILE --on qas.id=ID --map {fields},agent_response=answers.COLUMN, if it is in another file"
+    )
+    assert caution.endswith("to accept each entry, map expected_output=qas.answers.*.text")
+
+
+def test_a_list_beside_as_many_cases_is_no_list_of_accepted_answers(tmp_path: Path) -> None:
+    rows = [
+        {"items": [{"id": f"{name}{n}", "prediction": n} for n in "xy"], "labels": ["y", "x"]}
+        for name in "ab"
+    ]
+    each, _, caution, *others = suggested(tmp_path / "a.jsonl", *rows)
+    fields = "@each=items,custom_id=items.id,agent_response=items.prediction"
+    assert each == f"for each entry of items, --map {fields},expected_output=COLUMN"
+    assert caution.startswith("expected_output: 'items' and 'labels' have as many entries")
+    assert not any("expected_output=labels.0" in line for line in others)
+
+
 def test_each_answer_of_an_entry_is_accepted(tmp_path: Path) -> None:
     answers = [{"text": "b"}, {"text": "a"}]
     document = [{"title": "T", "qas": [{"id": "q1", "prediction": "a", "answers": answers}]}]

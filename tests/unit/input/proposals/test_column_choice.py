@@ -371,6 +371,28 @@ def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_ta
     assert found.caution == (note if around else "")
 
 
+@pytest.mark.parametrize("accepts_several", [True, False])
+def test_lists_with_as_many_answers_as_expected_ones_are_no_lists_of_accepted_answers(
+    accepts_several: bool,
+) -> None:
+    rows = [
+        {"model": name, "predictions": ["a", "b", "b"], "labels": ["a", "c", "b"]} for name in "xy"
+    ]
+    found = propose(rows, NEEDED, accepts_several=accepts_several)
+    assert found.fields == {"custom_id": "@row", "agent_response": "predictions.0"}
+    assert found.missing == ("expected_output",)
+    assert (
+        "expected_output: 'predictions' and 'labels' have as many entries in each row; if these belong together by their position,"
+        " write a row for each: jq -c"
+        " 'range(.predictions | length) as $n | .predictions |= .[$n] | .labels |= .[$n]' FILE > COPY"
+    ) in found.caution
+    accepted = "if each of 'labels' is accepted, map expected_output=labels" in found.caution
+    assert accepted == accepts_several
+    assert "@each" not in found.caution
+    rows[0]["labels"].append("d")
+    assert not propose(rows, NEEDED, accepts_several=accepts_several).missing
+
+
 @pytest.mark.parametrize("first", ["Tokyo", "Paris"])
 def test_the_first_of_several_references_is_said_to_be_the_only_one_taken(first: str) -> None:
     references = [
@@ -588,6 +610,22 @@ def test_many_columns_that_may_be_the_answer_are_counted() -> None:
     found = proposed({"gold": "a"} | {f"gpt-{number}": "a" for number in range(25)})
     assert "25 columns may be the answer: gpt-0, gpt-1" in found.caution
     assert "gpt-19 and 5 more" in found.caution
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_forms_of_what_the_agent_wrote_are_not_compared_with_each_other(order: int) -> None:
+    texts = ["a blue sky", "four or so", "no idea at all"]
+    forms = ("text", "text_post_processed")[::order]
+    rows = [
+        {"doc": {"id": text[0]}, "model_response": {key: [text] for key in forms}} for text in texts
+    ]
+    found = propose(rows, NEEDED)
+    assert found.fields["agent_response"] == "model_response.text.0"
+    assert found.missing == ("expected_output",)
+    unnamed = [{"model": {"x": text, "y": text}} for text in texts]
+    assert "expected_output" in propose(unnamed, NEEDED).missing
+    beside = [{"model": {"x": text}, "y": text} for text in texts]
+    assert propose(beside, NEEDED).fields["expected_output"] == "y"
 
 
 def test_a_record_around_the_answer_is_not_guessed_to_be_the_expected_one() -> None:
