@@ -16,8 +16,8 @@ _LANGCHAIN_TYPES = frozenset({"ai", "human", "system", "tool", "function", "chat
 _AGENTS = frozenset({"assistant", "gpt", "model", "ai", "bot"})
 #: Of messages in the user's own format, whatever the name of the key.
 _OWN_AGENTS = _AGENTS | {"agent", "chatbot", "llm"}
-_HUMANS = frozenset({"human", "user", "customer", "client", "person", "visitor"})
-_SPEAKERS = _OWN_AGENTS | _HUMANS | {"system", "developer", "tool", "function"}
+HUMANS = frozenset({"human", "user", "customer", "client", "person", "visitor"})
+_SPEAKERS = _OWN_AGENTS | HUMANS | {"system", "developer", "tool", "function"}
 _PARTS = frozenset({"text", "output_text"})  #: types of a message's parts that have text
 _WIDTH = 80  #: of keys in a message
 _DEPTH = 3  #: levels of a row that are searched for conversations
@@ -122,7 +122,7 @@ def speakers_in(value: Any) -> list[str]:
         return []
     for key in entries[0]:
         speakers = [_speaker(entry.get(key)) for entry in entries]
-        if all(speakers) and not _HUMANS.isdisjoint(speakers):
+        if all(speakers) and not HUMANS.isdisjoint(speakers):
             return speakers
     return []
 

@@ -38,6 +38,7 @@ from weighbridge_producer.input.proposals.named_columns import named_columns
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.proposals.proposed_ids import id_paths, unused_id
 from weighbridge_producer.input.proposals.trace_columns import (
+    agents_messages,
     further_messages_note,
     trace_with_tools,
 )
@@ -143,8 +144,11 @@ class _Draft:
         self.taken = {"custom_id": str(self._id())} | inputs
 
     def take_tools_with_messages(self) -> None:
-        """Take the definitions of tools that are in a column beside the messages of a trace, or say why not."""
+        """Take the messages with what the agent did, and the definitions of tools in a column beside, or say why not."""
         path = self.taken.get(_TRACE, "") if _TRACE in self.needed else ""
+        if path and _TRACE not in self.given:
+            path = agents_messages(path, self.columns, is_guessed=_TRACE in self.guesses)
+            self.taken[_TRACE] = path
         if note := further_messages_note(path, self.columns):
             self.notes.append(note)
         self.trace = trace_with_tools(path, self.columns, self.rows) if path else None

@@ -11,7 +11,7 @@ import orjson
 from weighbridge.errors import WeighbridgeError
 from weighbridge.traces.fields import TOOL_FIELDS
 from weighbridge.traces.read import read_trace
-from weighbridge_producer.input.mapping.conversations import is_conversation
+from weighbridge_producer.input.mapping.conversations import HUMANS, is_by_agent, is_conversation
 from weighbridge_producer.input.mapping.row_values import Path, Template, json_within
 from weighbridge_producer.input.proposals.column_names import normal
 from weighbridge_producer.input.proposals.column_values import column_values
@@ -58,15 +58,7 @@ def trace_with_tools(path: str, columns: Columns, rows: Sequence[Row]) -> TraceW
 
 def further_messages_note(path: str, columns: Columns) -> str:
     """Return that a trace's messages go on in another column, as in `prompt` and `completion`; empty if they do not."""
-    if not _has_conversations(path, columns):
-        return ""
-    name = path.rpartition(".")[2]
-    others = [
-        other
-        for other in columns
-        if other != path and (_is_beside(path, other) or other.endswith(f".{name}"))
-    ]
-    further = next((other for other in others if _has_conversations(other, columns)), "")
+    further = next(iter(_further_conversations(path, columns)), "")
     if not further:
         return ""
     first, second = sorted((path, further), key=list(columns).index)
@@ -76,8 +68,47 @@ def further_messages_note(path: str, columns: Columns) -> str:
     return f"trace: the messages in {further!r} are left out; write both into one list{command}"
 
 
+def agents_messages(path: str, columns: Columns, *, is_guessed: bool) -> str:
+    """Return the conversations beside those at a path that have what the agent did, if these have only what it was asked.
+
+    Those at a path that was guessed have so much if they end with a message of the user, whatever examples come before.
+    """
+    further = _further_conversations(path, columns)
+    found = next((other for other in further if all(map(_has_agent, _present(other, columns)))), "")
+    asked = _present(path, columns)
+    is_asked = not any(map(_has_agent, asked))
+    is_asked = is_asked or (is_guessed and all(map(_ends_with_user, asked)))
+    return found if found and is_asked else path
+
+
+def _further_conversations(path: str, columns: Columns) -> list[str]:
+    """Return the paths of conversations beside those at a path, or with the same name elsewhere."""
+    if not _has_conversations(path, columns):
+        return []
+    name = path.rpartition(".")[2]
+    return [
+        other
+        for other in columns
+        if other != path
+        and (_is_beside(path, other) or other.endswith(f".{name}"))
+        and _has_conversations(other, columns)
+    ]
+
+
+def _present(path: str, columns: Columns) -> list[Any]:
+    return [value for value in map(json_within, columns.get(path, ())) if value]
+
+
+def _has_agent(messages: list[Any]) -> bool:
+    return any(map(is_by_agent, messages))
+
+
+def _ends_with_user(messages: list[Any]) -> bool:
+    return messages[-1].get("role", messages[-1].get("from")) in HUMANS
+
+
 def _has_conversations(path: str, columns: Columns) -> bool:
-    values = [value for value in map(json_within, columns.get(path, ())) if value]
+    values = _present(path, columns)
     return bool(values) and all(map(is_conversation, values))
 
 

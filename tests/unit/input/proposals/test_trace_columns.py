@@ -124,7 +124,7 @@ def test_tools_of_rows_that_make_no_json_are_left_out_and_that_is_said() -> None
         ),
         (
             {"in": {"query": MESSAGES[:1], "reply": MESSAGES[1:]}},
-            "'in.reply' are left out; write both into one list",
+            "'in.query' are left out; write both into one list",
         ),
         ({"query": MESSAGES[:1], "response": text(MESSAGES[1:])}, "one list"),
         ({"input": {"messages": MESSAGES[:1]}, "output": {"messages": MESSAGES[1:]}}, "one list"),
@@ -138,6 +138,33 @@ def test_messages_that_go_on_in_another_column_are_said_to_be_left_out(
     caution = propose([{"id": each, **rows} for each in "ab"], ["trace"]).caution
     assert caution.endswith(note)
     assert ("are left out" in caution) == bool(note)
+
+
+EXAMPLES = [*MESSAGES[:1], {"role": "assistant", "content": "An example."}, *MESSAGES[:1]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "trace"),
+    [
+        (
+            {"query": MESSAGES[:1], "response": MESSAGES[1:], "tool_definitions": TOOLS},
+            '{"messages": {response}, "tools": {tool_definitions}}',
+        ),
+        ({"query": EXAMPLES, "response": MESSAGES[1:]}, "response"),
+        ({"messages": MESSAGES[:1], "response": MESSAGES[1:]}, "response"),
+        ({"input": {"messages": MESSAGES[:1]}, "output": {"messages": MESSAGES[1:]}}, "output.messages"),
+        ({"messages": EXAMPLES, "response": MESSAGES[1:]}, "messages"),
+        ({"messages": MESSAGES, "summary": MESSAGES[1:]}, "messages"),
+        ({"messages": MESSAGES[:1], "response": MESSAGES[:1]}, "messages"),
+    ],
+)  # fmt: skip
+def test_of_two_lists_of_messages_that_with_the_agents_is_the_trace(
+    rows: dict[str, Any], trace: str
+) -> None:
+    found = propose([{"id": each, **rows} for each in "ab"], ["trace"])
+    assert found.fields["trace"] == trace
+    left_out = next(key for key in rows if f"{{{key}}}" not in trace and not trace.startswith(key))
+    assert f"trace: the messages in '{left_out}" in found.caution
 
 
 def test_a_mapping_of_the_messages_alone_is_said_to_leave_out_the_tools_if_a_grader_checks_calls() -> (
