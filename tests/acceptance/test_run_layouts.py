@@ -176,6 +176,19 @@ def test_a_table_without_a_header_is_not_proposed_silently_and_can_be_read_whole
         assert verdicts == {"1": "fail", "2": "pass", "3": "pass"}
 
 
+def test_the_line_of_the_header_can_be_given(cli, tmp_path):
+    text = "x,y\nu,v\nfoo,bar,baz\n1,Paris,Lyon\n2,Rome,Rome\n"
+    (tmp_path / "a.csv").write_text(text)
+    given = ["--map", "custom_id=foo,agent_response=bar,expected_output=baz", "--header-line", "3"]
+    for case, stdin in (("a.csv", None), ("-", text.encode())):
+        graded = cli("run", case, "-g", "string-match", *given, "-o", "o.jsonl", stdin=stdin)
+        assert "CSV (UTF-8, comma-separated, header in line 3)" in graded.err
+        assert "string-match     1/2  50.0%" in graded.out
+    assert cli("verify", "o.jsonl", "a.csv", "-g", "string-match", *given).status == 0
+    both = cli("run", "a.csv", "-g", "string-match", *given, "--no-header")
+    assert (both.status, "has no line of a header" in both.err) == (2, True)
+
+
 def test_an_archive_without_any_row_is_told_as_damaged(cli, tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"id,output\n1,a\n")[:5])
     ended = cli("run", "a.csv.gz", "-g", "string-match")
@@ -195,7 +208,7 @@ def test_a_guessed_encoding_is_overridden_by_the_one_that_is_given(cli, tmp_path
     assert "the encoding 'nope' is unknown" in unknown.err
     (tmp_path / "a.jsonl").write_text('{"custom_id":"a","inputs":{}}\n')
     other = cli("run", "a.jsonl", "-g", "string-match", "--encoding", "cp1252")
-    assert "--encoding and --no-header are for CSV and TSV" in other.err
+    assert "--encoding, --no-header and --header-line are for CSV and TSV" in other.err
 
 
 @pytest.mark.parametrize("grader", ["string-match", "loop"])

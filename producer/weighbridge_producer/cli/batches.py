@@ -17,6 +17,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.reading import (
+    HeaderLine,
     JoinedFiles,
     JoinKeys,
     Map,
@@ -80,6 +81,7 @@ def submit(
     trace_mapping: TraceMappingFile = None,
     encoding: TableEncoding = None,
     no_header: NoHeader = False,
+    header_line: HeaderLine = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -112,6 +114,7 @@ def submit(
         sample=sample,
         encoding=encoding,
         no_header=no_header,
+        header_line=header_line,
     )
     if not resume:  # a resumed batch already has its graders
         opt.check_graded(given, specs)
@@ -138,6 +141,7 @@ def submit(
             again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
             again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
             again += _as_options(("--encoding", encoding)) + ["--no-header"] * no_header
+            again += ["--header-line", str(header_line)] if header_line else []
             can_be_read_again = source is given and source.rereadable
             interrupted = isinstance(error, KeyboardInterrupt)
             _print_how_to_continue(

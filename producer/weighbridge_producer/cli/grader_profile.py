@@ -11,6 +11,7 @@ from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import (
+    HeaderLine,
     JoinedFiles,
     JoinKeys,
     Map,
@@ -46,6 +47,7 @@ def profile(
     trace_mapping: TraceMappingFile = None,
     encoding: TableEncoding = None,
     no_header: NoHeader = False,
+    header_line: HeaderLine = None,
     sample: SampleSize = None,
     rounds: Annotated[
         int,
@@ -81,6 +83,7 @@ def profile(
         sample=sample,
         encoding=encoding,
         no_header=no_header,
+        header_line=header_line,
     )
     lines = (line.as_job(number) for number, line in enumerate(source, 1) if line.raw.strip())
     collect_garbage_seldom()  # as workers do

@@ -1,4 +1,4 @@
-"""Options for reading CASES: `--map`, `--mapping`, `--join`, `--trace-mapping`, `--sample`, `--encoding` and `--no-header`."""
+"""Options for reading CASES: `--map`, `--mapping`, `--join`, `--trace-mapping`, `--sample`, `--encoding`, `--no-header` and `--header-line`."""
 
 from __future__ import annotations
 
@@ -105,6 +105,16 @@ NoHeader = Annotated[
         help="The first row of CASES that are CSV or TSV is data. The columns are called 1, 2, 3 and so on.",
     ),
 ]
+HeaderLine = Annotated[
+    int | None,
+    typer.Option(
+        "--header-line",
+        metavar="N",
+        min=1,
+        help="The line of the header in CASES that are CSV or TSV; the lines above it are skipped. Default: the one that the"
+        " first lines suggest, which is printed if it is not the first.",
+    ),
+]
 
 _ANY = parse_mapping(["custom_id=@row,row=*"])  #: a pattern for files of all known types
 
@@ -123,6 +133,7 @@ def source_of(
     only: Callable[[], ChosenIds] | None = None,
     encoding: str | None = None,
     no_header: bool = False,
+    header_line: int | None = None,
 ) -> Source:
     """Return the source for CASES and the options for reading them; a sample is one of the cases of `only`.
 
@@ -138,8 +149,13 @@ def source_of(
         raise typer.BadParameter(
             "- (a pipe) cannot be combined with other input", param_hint="CASES"
         )
+    if no_header and header_line:
+        raise typer.BadParameter(
+            "a table with --no-header has no line of a header", param_hint="--header-line"
+        )
     with _usage_of("--encoding"):
-        form = TableForm(checked_encoding(encoding) if encoding else "", has_header=not no_header)
+        name = checked_encoding(encoding) if encoding else ""
+    form = TableForm(name, has_header=not no_header, header_line=header_line or 0)
     named = Paths.of(cases)
     is_rereadable = Source(named, settings, _ANY).rereadable
     with _usage_of("--sample"):
@@ -166,7 +182,11 @@ def source_of(
     if str(form) and not mapping:
         raise typer.BadParameter(
             "it is for CSV and TSV, which are read with a mapping",
-            param_hint="--encoding" if encoding else "--no-header",
+            param_hint="--encoding"
+            if encoding
+            else "--no-header"
+            if no_header
+            else "--header-line",
         )
     source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
     if mapping and not is_rereadable:

@@ -17,6 +17,7 @@ from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.interruption import ignore_interruption
 from weighbridge_producer.cli.reading import (
+    HeaderLine,
     JoinedFiles,
     JoinKeys,
     Map,
@@ -80,6 +81,7 @@ def run(
     trace_mapping: TraceMappingFile = None,
     encoding: TableEncoding = None,
     no_header: NoHeader = False,
+    header_line: HeaderLine = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -188,6 +190,7 @@ def run(
         only=(lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None,
         encoding=encoding,
         no_header=no_header,
+        header_line=header_line,
     )
     if source.only is not None and not len(source.only):
         err.print(

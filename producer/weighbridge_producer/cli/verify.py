@@ -11,6 +11,7 @@ from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import (
+    HeaderLine,
     JoinedFiles,
     JoinKeys,
     Map,
@@ -46,6 +47,7 @@ def verify(
     trace_mapping: TraceMappingFile = None,
     encoding: TableEncoding = None,
     no_header: NoHeader = False,
+    header_line: HeaderLine = None,
     allow_unproven: Annotated[
         bool,
         typer.Option(
@@ -85,6 +87,7 @@ def verify(
         sample=sample,
         encoding=encoding,
         no_header=no_header,
+        header_line=header_line,
     )
     outcome = verify_results(results, source, specs, allow_unproven=allow_unproven)
     print_unused(source)

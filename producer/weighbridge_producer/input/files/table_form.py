@@ -11,10 +11,12 @@ class TableForm:
 
     encoding: str = ""  #: empty to detect it
     has_header: bool = True  #: False if the first row is data, so that columns are numbered
+    header_line: int = 0  #: line of the header, from 1; 0 to detect it
 
     def __str__(self) -> str:
         """Return what differs from tables that say it themselves."""
         header = "" if self.has_header else "no header"
+        header = f"header in line {self.header_line}" if self.header_line else header
         return ", ".join(filter(None, (self.encoding, header)))
 
 

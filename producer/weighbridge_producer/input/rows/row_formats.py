@@ -260,7 +260,8 @@ class RowReader:
         )
         if not layout.dialect and str(self._form):
             raise InputError(
-                f"{self.name!r} is {layout}", "--encoding and --no-header are for CSV and TSV"
+                f"{self.name!r} is {layout}",
+                "--encoding, --no-header and --header-line are for CSV and TSV",
             )
         if layout.format is RowFormat.JSON and self._may_be_keyed(plain.head):
             layout = replace(layout, by_key=True)

@@ -57,6 +57,9 @@ _ENCODING = (
     "the encoding of CSV and TSV, such as cp1252; by default the one that the first bytes suggest"
 )
 _HEADER = "false if the first row of CSV and TSV is data; the columns are then called 1, 2, 3"
+_HEADER_LINE = (
+    "the line of the header in CSV and TSV; by default the one that the first lines suggest"
+)
 _SUBMISSION = {
     "parameters": [
         _in_query("grader", "a grader's id; may be repeated", {"type": "array", "items": _TEXT}),
@@ -70,6 +73,7 @@ _SUBMISSION = {
         _in_query("mapping", _MAPPING, _TEXT),
         _in_query("encoding", _ENCODING, _TEXT),
         _in_query("header", _HEADER, {"type": "boolean", "default": True}),
+        _in_query("header_line", _HEADER_LINE, {"type": "integer", "minimum": 1}),
         _in_query("project", _PROJECT, _TEXT),
     ],
     "requestBody": {
@@ -94,6 +98,11 @@ _SUBMISSION = {
                         "mapping": {**_TEXT, "description": _MAPPING},
                         "encoding": {**_TEXT, "description": _ENCODING},
                         "header": {"type": "boolean", "description": _HEADER},
+                        "header_line": {
+                            "type": "integer",
+                            "minimum": 1,
+                            "description": _HEADER_LINE,
+                        },
                         "file": {**_TEXT, "format": "binary", "description": "the last field"},
                     },
                     "required": ["file"],

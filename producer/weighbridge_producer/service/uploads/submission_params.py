@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FIELDS = (
     *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
-    *("priority", "project", "mapping", "encoding", "header"),
+    *("priority", "project", "mapping", "encoding", "header", "header_line"),
 )
 #: Options of the command line for files that it reads itself.
 COMMAND_LINE_ONLY = frozenset({"join", "on"})
@@ -45,6 +45,7 @@ GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
 _NEEDS_MAPPING = "is for CSV and TSV, which are read with a mapping", "add mapping=custom_id=id,..."
+_LINE_DIGITS = 9  #: of the number of a line
 _METADATA_SHAPE = 'write {"name": "value", ...}'
 
 
@@ -76,6 +77,7 @@ class SubmissionParams:
         metadata: dict[str, str] | None = None
         flags = {"strict": False, "framed": False, "header": True}
         encoding = ""
+        header_line = 0
         resume = project = ""
         mapping: FieldMapping | None = None
         is_recognised = False
@@ -100,13 +102,20 @@ class SubmissionParams:
                 mapping = None if is_recognised else _mapping_in(value)
             elif name == "encoding" and value.strip():
                 encoding = _encoding_in(value.strip())
+            elif name == "header_line" and value.strip():
+                header_line = _line_in(name, value.strip())
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
-        table = TableForm(encoding, has_header=flags["header"])
+        table = TableForm(encoding, flags["header"], header_line)
+        if header_line and not flags["header"]:
+            raise _unfit("header_line", "is given for a table without a header", "leave one out")
         if str(table) and not (mapping or is_recognised):
-            raise _unfit("encoding" if encoding else "header", *_NEEDS_MAPPING)
+            raise _unfit(
+                "encoding" if encoding else "header_line" if header_line else "header",
+                *_NEEDS_MAPPING,
+            )
         return cls(
             graders=_specs(specs),
             metadata=metadata,
@@ -186,6 +195,12 @@ def _encoding_in(name: str) -> str:
         return checked_encoding(name)
     except InputError as error:
         raise _unfit("encoding", f"is unknown: {name[:80]!r}", error.hint) from None
+
+
+def _line_in(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _LINE_DIGITS and int(text)):
+        raise _unfit(name, f"is not the number of a line: {text[:80]!r}", f"write {name}=3")
+    return int(text)
 
 
 def _json_in(name: str, text: str, shape: str) -> Any:

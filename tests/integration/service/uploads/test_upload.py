@@ -243,7 +243,17 @@ class TestRefusals:
         )
         assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 2)
 
-    @pytest.mark.parametrize("query", ["header=false", "encoding=cp1252"])
+    def test_the_line_of_a_tables_header_may_be_given(self, service: HttpServer) -> None:
+        mapping = "mapping=custom_id%3Da,agent_response%3Db,expected_output%3Dc"
+        query = f"?grader=string-match&{mapping}&header_line=2&strict=true"
+        answer = upload(service.url, b"x,y,z\na,b,c\n1,r,r\n", query, content_type="text/csv")
+        assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 1)
+        for wrong in ("header_line=0", "header_line=x", "header_line=2&header=false"):
+            query = f"?grader=string-match&{mapping}&{wrong}"
+            answer = upload(service.url, b"x,y,z\na,b,c\n", query, content_type="text/csv")
+            assert problem(answer) == (422, "INVALID_REQUEST")
+
+    @pytest.mark.parametrize("query", ["header=false", "encoding=cp1252", "header_line=2"])
     def test_what_is_said_of_tables_needs_a_mapping(self, service: HttpServer, query: str) -> None:
         answer = upload(service.url, CASES, f"?grader=string-match&{query}")
         assert problem(answer) == (422, "INVALID_REQUEST")

@@ -1,0 +1,171 @@
+"""The lines above the header of a table in text, such as a title, comments, and facts about the run."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge_producer.input.proposals.column_names import is_usual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LINES_ABOVE_MOST = 10  #: lines above a header that are skipped, beside comments
+_ROWS_TRIED = 50
+_COMMENT = "#"
+_FACT = re.compile("[=:]")  #: in a comment, but not in the name of a column
+_NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
+
+
+class Header(NamedTuple):
+    """The place of a header."""
+
+    above: int  #: lines above it
+    delimiter: str
+
+
+def comments_above(lines: Sequence[str], delimiters: Sequence[str], *, has_header: bool) -> int:
+    """Return the number of first lines that are comments, which begin with `#` whatever they contain.
+
+    The last ones may be the header, or rows without one, if they have as many cells as the rows below.
+    """
+    comments = next((n for n, line in enumerate(lines) if not line.startswith(_COMMENT)), 0)
+    below = lines[comments:]
+    delimiter = delimiter_of(below, delimiters)
+    width = fit(below, delimiter)[1]
+    if not comments or width < 2:
+        return 0
+    if has_header and _names_a_header(_cells(below[0], delimiter)):
+        return comments
+    first = comments
+    while first and _may_be_row(lines[first - 1], delimiter, width):
+        first -= 1
+    return first
+
+
+def header_by_names(lines: Sequence[str], delimiters: Sequence[str]) -> Header | None:
+    """Return the header that usual names of columns show, below lines that cannot be the header; None if there is none.
+
+    These are comments, and lines with fewer cells that are not empty, or with keys that end with a colon. Below a blank line,
+    the names may be any.
+    """
+    for above in range(min(LINES_ABOVE_MOST, len(lines) - 2) + 1):
+        for delimiter in delimiters:
+            names = _cells(lines[above], delimiter)
+            is_named = _names_a_header(names)
+            if is_named and not above:
+                return None
+            is_apart = above > 1 and not any(_cells(lines[above - 1], delimiter))
+            if not is_named and not (is_apart and _may_be_header(names)):
+                continue
+            share, width = fit(lines[above:], delimiter)
+            if share < (0.5 if is_named else 1.0) or "".join(lines[:above]).count('"') % 2:
+                continue
+            if all(_cannot_be_header(_cells(line, delimiter), width) for line in lines[:above]):
+                return Header(above, delimiter)
+    return None
+
+
+def lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
+    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
+    for skipped in range(min(LINES_ABOVE_MOST, len(lines) - 2) + 1):
+        if not lines[skipped].strip():
+            continue
+        fits = [fit(lines[skipped:], delimiter) for delimiter in delimiters]
+        if any(columns for _, columns in fits):
+            return skipped if skipped == 0 or any(share == 1.0 for share, _ in fits) else 0
+    return 0
+
+
+def titles_above(lines: Sequence[str], delimiter: str) -> int:
+    """Return the number of first lines that are a title, padded with separators to the width of the table.
+
+    The first row has only one cell that is not empty, and no name of a column in it. The header begins with a usual name
+    and has another one; or it is the first row without an empty cell, below an empty row and no cells but the title's.
+    """
+    above: list[list[str]] = []
+    before = 0
+    reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
+    try:
+        for cells in islice(reader, LINES_ABOVE_MOST + 1):
+            names = list(filter(None, map(str.strip, cells)))
+            is_full = len(names) == len(cells) > 1
+            if _is_title(above) and _is_header(names, above, is_full=is_full):
+                return before
+            if is_full:
+                return 0
+            before = reader.line_num
+            above.append(names)
+    except csv.Error:
+        pass  # reading the table reports it
+    return 0
+
+
+def delimiter_of(lines: Sequence[str], delimiters: Iterable[str]) -> str:
+    """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
+    found = {delimiter: fit(lines, delimiter) for delimiter in delimiters}
+    return max(found, key=lambda delimiter: found[delimiter])
+
+
+def fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
+    """Return the share of rows with as many cells as the header for a delimiter, and the number of cells."""
+    widths: Counter[int] = Counter()
+    header = 0
+    try:
+        for cells in csv.reader(iter(lines), delimiter=delimiter, strict=True):
+            if not cells:
+                continue
+            header = header or len(cells)
+            widths[len(cells)] += 1
+            if widths.total() >= _ROWS_TRIED:
+                break
+    except csv.Error:
+        pass  # evaluate the rows read so far
+    if header < 2:
+        return 0.0, 0
+    return widths[header] / widths.total(), header
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a single line without the space around them; empty if its quotes are those of several."""
+    try:
+        return list(map(str.strip, next(csv.reader([line], delimiter=delimiter, strict=True), [])))
+    except csv.Error:
+        return []
+
+
+def _may_be_row(line: str, delimiter: str, width: int) -> bool:
+    return len(_cells(line, delimiter)) == width and not _FACT.search(line)
+
+
+def _cannot_be_header(cells: Sequence[str], width: int) -> bool:
+    filled = list(filter(None, cells))
+    if cells and (cells[0].startswith(_COMMENT) or any(cell.endswith(":") for cell in filled)):
+        return True
+    return len(filled) < width and not _names_a_header(filled)
+
+
+def _may_be_header(cells: Sequence[str]) -> bool:
+    """Return whether a row has only cells that may be names, all of them different."""
+    is_unique = len(set(cells)) == len(cells) > 1
+    return is_unique and all(cells) and not any(map(_NUMBER.fullmatch, cells))
+
+
+def _names_a_header(cells: Sequence[str]) -> bool:
+    """Return whether the cells that are not empty begin with a usual name of a column and have another one."""
+    names = list(filter(None, cells))
+    return _may_be_header(names) and is_usual(names[0]) and sum(map(is_usual, names)) > 1
+
+
+def _is_title(above: Sequence[Sequence[str]]) -> bool:
+    first = next(filter(None, above), ())
+    return len(first) == 1 and (" " in first[0] or not is_usual(first[0]))
+
+
+def _is_header(names: Sequence[str], above: Sequence[Sequence[str]], *, is_full: bool) -> bool:
+    if is_full and not above[-1] and all(len(cells) < 2 for cells in above):
+        return _may_be_header(names)
+    return _names_a_header(names)
