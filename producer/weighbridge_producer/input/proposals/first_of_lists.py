@@ -77,6 +77,19 @@ def how_to_pair(parallel: Sequence[str]) -> str:
     return f"{what}; if these belong together by their position, {how}"
 
 
+def list_with_one(path: str, rows: Sequence[Row]) -> str:
+    """Return the path of the innermost list of several entries of which none but the first has what a path takes; or empty."""
+    parts = path.split(".")
+    for around in reversed(_lists_on(path)):
+        rest = parts[around.count(".") + 2 :]
+        lists = (json_within(Path(around).of(row, 0)) for row in rows)
+        present = [each for each in lists if isinstance(each, list) and each]
+        is_alone = all(len(_taken(entries, rest)) <= 1 for entries in present)
+        if rest and is_alone and any(len(entries) > 1 for entries in present):
+            return around
+    return ""
+
+
 def _lists_on(path: str) -> list[str]:
     """Return the paths of all lists of which a path takes the first entry, the outermost first."""
     parts = path.split(".")
@@ -151,5 +164,10 @@ def _differ(entries: Any, rest: list[str]) -> bool:
     entries = json_within(entries)
     if not isinstance(entries, list):
         return False
+    return len(set(map(str, _taken(entries, rest)))) > 1
+
+
+def _taken(entries: list[Any], rest: list[str]) -> list[Any]:
+    """Return what a path takes of each entry that has something."""
     taken = (Path(".".join(["of", *rest])).of({"of": entry}, 0) for entry in entries)
-    return len({str(each) for each in taken if each is not MISSING and each not in (None, "")}) > 1
+    return [each for each in taken if each is not MISSING and each not in (None, "")]

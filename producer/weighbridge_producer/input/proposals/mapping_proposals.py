@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from weighbridge_producer.input.mapping.list_entries import EACH
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
 from weighbridge_producer.input.mapping.row_values import (
-    EACH_ENTRY,
     ROW_NUMBER,
     Path,
     Template,
@@ -23,13 +21,11 @@ from weighbridge_producer.input.proposals.boolean_columns import (
 from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_names import EITHER_NAMES, normal
 from weighbridge_producer.input.proposals.column_values import column_values
+from weighbridge_producer.input.proposals.first_entries import FirstEntries
 from weighbridge_producer.input.proposals.first_of_lists import (
-    how_to_keep_correct,
     how_to_pair,
     list_of_aliases,
     list_of_answers,
-    list_of_several,
-    lists_of_several,
     parallel_lists,
 )
 from weighbridge_producer.input.proposals.json_columns import json_column
@@ -262,28 +258,13 @@ class _Draft:
         notes = []
         if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
             notes.append(self.in_json.note)
-        if lists := lists_of_several(self.taken["custom_id"], self.rows):
-            named = " and ".join(map(repr, lists))
-            notes.append(
-                f"custom_id: only the first entry of {named} in each row is a case, and the others are not graded"
-                f"{_how_to_take_each(lists[-1])}"
-            )
-        if several := list_of_several(self._path_of(_RESPONSE), self.rows):
-            how = "" if self.parallel else _how_to_take_each(several)
-            notes.append(f"{_RESPONSE}: only the first of several answers in {several!r}{how}")
-        expected = self._path_of(_EXPECTED)
         if self.further:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
-        if not self.has_several and (several := list_of_several(expected, self.rows)):
-            how = how_to_keep_correct(several, self.rows)
-            others = (self.taken["custom_id"], self._path_of(_RESPONSE))
-            is_of_cases = any(path.startswith(f"{several}.") for path in others)
-            if accepts_several and not (how or is_of_cases):
-                how = f"; to accept each entry, map {_EXPECTED}={several}.{EACH_ENTRY}{expected[len(several) + 2 :]}"
-            notes.append(
-                f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one{how}"
-            )
-        return notes
+        paths = {name: self._path_of(name) for name in ("custom_id", *_ANSWERS)}
+        first = FirstEntries(
+            paths, self.rows, is_whole=self.has_several, is_paired=bool(self.parallel)
+        )
+        return [*notes, *first.notes(accepts_several=accepts_several)]
 
     def _mapping(self, unused: UnusedId | None) -> FieldMapping:
         fields: list[tuple[str, Value]] = [("custom_id", self._id())]
@@ -301,11 +282,6 @@ class _Draft:
         if self.trace and path == str(self.trace.value):
             return self.trace.value or Path(path)
         return self.in_json.value if self.in_json and path == self.in_json.path else Path(path)
-
-
-def _how_to_take_each(path: str) -> str:
-    """Return how to grade all entries of a list, in a path to which lists on the way have the index 0."""
-    return f"; to grade each entry, map {EACH}={'.'.join(part for part in path.split('.') if part != '0')}"
 
 
 def _is_preferred(better: AgreeingColumn, named: NamedColumns, guesses: Mapping[str, str]) -> bool:

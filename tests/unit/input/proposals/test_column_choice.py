@@ -371,6 +371,19 @@ def test_the_first_of_several_answers_of_the_agent_is_said_to_be_the_only_one_ta
     assert found.caution == (note if around else "")
 
 
+def test_a_first_entry_that_alone_has_the_value_is_said_to_be_taken() -> None:
+    entries = [{"name": "gold", "expected": "Paris"}, {"name": "judge"}]
+    rows = [{"id": each, "output": "Paris", "assessments": entries} for each in "ab"]
+    rows.append({"id": "c", "output": "Rome", "assessments": entries[:1]})
+    found = propose(rows, NEEDED, accepts_several=True)
+    note = "expected_output: taken from the first entry of 'assessments', as the others have none"
+    how = "; to take it from any, map expected_output=assessments.*.expected"
+    assert found.fields["expected_output"] == "assessments.0.expected"
+    assert found.caution.endswith(note + how)
+    assert propose(rows, NEEDED).caution.endswith(note)
+    assert note not in propose(rows[2:], NEEDED).caution
+
+
 @pytest.mark.parametrize("accepts_several", [True, False])
 def test_lists_with_as_many_answers_as_expected_ones_are_no_lists_of_accepted_answers(
     accepts_several: bool,
