@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 19
+    version = 20
     Config = LoopConfig
     settings: LoopConfig
 

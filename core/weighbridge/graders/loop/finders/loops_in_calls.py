@@ -25,6 +25,7 @@ from weighbridge.graders.loop.finders.known_results import (
 from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.moving_calls import (
     SCROLLS,
+    has_waited,
     may_explore_on,
     may_scroll_on,
     without_moves,
@@ -94,14 +95,14 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             replace(finding, indices=tuple([indices[index] for index in finding.indices]))
             for finding in _in_order(acting, [row[index] for index in indices], limits)
         ]
-    findings = [
-        finding for finding in findings if not may_explore_on(_made(calls, finding), limits)
-    ]
+    findings = [finding for finding in findings if not _is_honest(finding, calls, limits)]
     return row, joined(findings, row)
 
 
-def _made(calls: Sequence[Call | None], finding: Finding) -> list[Call]:
-    return [call for index in finding.indices if (call := calls[index]) is not None]
+def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -> bool:
+    """Return whether what looks like a loop explores unseen places, or waits for a program that goes on."""
+    made = [call for index in finding.indices if (call := calls[index]) is not None]
+    return may_explore_on(made, limits) or has_waited(made, calls, finding.indices[-1])
 
 
 def _indices(findings: Sequence[Finding]) -> set[int]:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.history.call_kinds import explores, is_read_only, scrolls
+from weighbridge.graders.loop.history.call_kinds import (
+    explores,
+    is_abridged,
+    is_read_only,
+    is_wait,
+    polls,
+    scrolls,
+)
 from weighbridge.graders.loop.history.result_kinds import acknowledges
 
 if TYPE_CHECKING:
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_LATER = 20  #: number of calls after a wait in which what was waited for is expected
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
 
@@ -34,9 +43,10 @@ def without_moves(
         is_ordered = finding.period is not None and len(finding.indices) >= 2 * limits.least_length(
             finding.period
         )
-        if (is_ordered or 2 * moves <= len(finding.indices)) and not may_scroll_on(
-            [call for index in finding.indices if (call := calls[index]) is not None], limits
-        ):
+        found = [call for index in finding.indices if (call := calls[index]) is not None]
+        if not is_ordered and 2 * moves > len(finding.indices):
+            continue
+        if not may_scroll_on(found, limits):
             yield finding
 
 
@@ -46,11 +56,27 @@ def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
     return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
 
 
+def has_waited(found: Sequence[Call], calls: Sequence[Call | None], last: int) -> bool:
+    """Return whether calls ask for the output of a program, from which a later one got some."""
+    if not all(map(polls, found)):
+        return False
+    known = {call.result.text for call in found}
+    return any(
+        call is not None and call.result.text not in known and (polls(call) or is_wait(call))
+        for call in islice(calls, last + 1, last + 1 + _LATER)
+    )
+
+
 def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
-    """Return whether most calls scroll or look, at a screen that is not recorded, so that each may have shown something new."""
+    """Return whether most calls scroll or look, at what is not recorded, so that each may have shown something new.
+
+    So may calls of which the trace has neither the arguments nor the results.
+    """
     looks = any(call.result.omits_image for call in found)
     unseen = sum(
-        call.result.omits_image or ((looks or call.result.text is None) and scrolls(call))
+        call.result.omits_image
+        or ((looks or call.result.text is None) and scrolls(call))
+        or (call.result.text is None and is_abridged(call))
         for call in found
     )
     return len(found) / 2 < unseen < SCROLLS * limits.max_repeats

@@ -69,7 +69,9 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     if max(answers.values(), default=0) < least:
         return
     replies = [
-        normalized_beginning(turn.reply) if turn.text and turn.reply and not turn.calls else ""
+        normalized_beginning(turn.reply)
+        if turn.reply and not turn.calls and _is_answer(turn)
+        else ""
         for turn in turns
     ]
     run: list[int] = []
@@ -86,6 +88,11 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     del times[""]
     if max(times.values(), default=0) >= least:
         yield from _closing_answers(turns, replies, limits)
+
+
+def _is_answer(turn: Message) -> bool:
+    """Return whether a turn says something, or is refused because it neither says nor does anything."""
+    return bool(turn.text) or reports_missing_action(turn.reply)
 
 
 def _closing_answers(

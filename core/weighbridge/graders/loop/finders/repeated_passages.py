@@ -19,6 +19,8 @@ _TEXT_CHARACTERS = 2_000  #: minimum length of a text that is examined
 _PASSAGE_CHARACTERS = 40
 _PASSAGE_WORDS = 7
 _SHARE = 1 / 2  #: minimum share of a text that repeats earlier passages of it
+#: Of a word or a syllable that is repeated without end: its length, how often, and the characters that are looked at.
+_UNIT_CHARACTERS, _UNITS, _WINDOW = 100, 100, 300
 _FENCE = "```"
 _NUMBERING = re.compile(r"[\W\d_]*")
 
@@ -28,7 +30,8 @@ def repeated_passages(
 ) -> Iterator[Finding]:
     """Find messages of which half repeats earlier passages, one of them more than `2 * max_repeats` times.
 
-    A passage is a line of prose without its numbering. Code between fences is not examined.
+    A passage is a line of prose without its numbering; code between fences is not examined. It may also be a word or a
+    syllable that comes a hundred times in a row, in code too.
     """
     for index, turn in enumerate(turns):
         if len(turn.text) >= _TEXT_CHARACTERS and budget.is_left:
@@ -44,7 +47,25 @@ def _times_repeated(text: str) -> int:
     lines = [_NUMBERING.sub("", line, count=1).rstrip() for line in prose.split("\n")]
     passages = Counter(line for line in lines if _is_passage(line))
     repeated = sum(len(passage) * (count - 1) for passage, count in passages.items())
-    return max(passages.values(), default=0) if repeated >= _SHARE * len(prose) else 0
+    if repeated >= _SHARE * len(prose):
+        return max(passages.values(), default=0)
+    return _times_in_row("".join(text.split()))
+
+
+def _times_in_row(text: str) -> int:
+    """Return how often a text without spaces repeats one word or syllable in a row; 0 if this is less than half of it."""
+    for start in range(0, len(text), max(_WINDOW, len(text) // 4)):
+        window = text[start : start + _WINDOW]
+        for length in range(2, min(_UNIT_CHARACTERS, len(window) // 2)):
+            if not window.startswith(window[length:]):
+                continue
+            unit = window[:length]
+            times = text.count(unit)
+            is_word = len(set(unit)) > 1 and unit.isalpha()
+            if is_word and times >= _UNITS and times * length >= _SHARE * len(text):
+                return times
+            break
+    return 0
 
 
 def _is_passage(line: str) -> bool:

@@ -16,6 +16,7 @@ from weighbridge.graders.loop.history.framework_messages import (
     is_refusal,
     is_request,
     prompt_indices,
+    reports_missing_action,
     user_text,
 )
 from weighbridge.graders.loop.history.results import CallResult
@@ -169,6 +170,7 @@ class _HistoryReader:
                     answered = index + 1
             if kind == "user":
                 self._answer(index, user_text(step))
+                self._add_unrecorded(index, user_text(step))
                 turn = None
                 if index != answered and index not in self._prompts:
                     history.calls.append(None)
@@ -181,6 +183,14 @@ class _HistoryReader:
         call = self._calls.get(step.id) if step is not None else None
         if call is not None and call.result.text is None and is_refusal(text):
             call.result = CallResult(text, None, call.arguments.value, self._budget, call.tool)
+
+    def _add_unrecorded(self, index: int, text: str) -> None:
+        """Add the answer that a message refuses for its missing action, if the trace does not have it."""
+        before = self._steps[index - 1] if index else None
+        if before is not None and before.type != "llm" and reports_missing_action(text):
+            turn = Message(self._steps[index], "", requests_before=self._requests, reply=text)
+            turn.calls_before = len(self._calls)
+            self._history.turns.append(turn)
 
     def _call(self, step: Step) -> Call | None:
         """Return the call of a step, or None for a user's call or a nested span of a call."""

@@ -100,6 +100,13 @@ _has_sentence = occurs(r"(?:\b[a-z][a-z']{0,14}[,;.]? ){12}")
 _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
+#: Names of tools that read the new output of a program that runs, and how others ask for it: by writing nothing to it.
+_POLL = r"""\b(?:bash|task|command|process|terminal|shell)_?(?:output|status)\b|\b(?:read|get|check)_(?:\w{1,20}_)?(?:output|status)\b
+|\bwrite_stdin\b.{0,120}\bchars\\{0,2}["']{0,1}\s{0,2}:\s{0,2}(?:\\{0,2}["']){2}|"chars":"".{0,200}\bwrite_stdin\b"""
+_mentions_poll = occurs(_POLL)
+_LABELS = frozenset(
+    ("summary", "title", "description", "label")
+)  #: what a log shows in place of arguments
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 #: Tools and commands that write something, each time anew.
 _is_writing_tool = named_like(
@@ -253,6 +260,20 @@ def scrolls(call: Call) -> bool:
     return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
         f"{_name_of(call)} {arguments.decode(errors='replace')}"
     )
+
+
+def polls(call: Call) -> bool:
+    """Return whether a call asks for the new output of a program that runs."""
+    arguments = call.arguments.key
+    return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_poll(
+        f"{_name_of(call)} {arguments.decode(errors='replace')}"
+    )
+
+
+def is_abridged(call: Call) -> bool:
+    """Return whether the trace has only a label in place of a call's arguments."""
+    value = call.arguments.value
+    return type(value) is dict and len(value) > 0 and value.keys() <= _LABELS
 
 
 def writes(call: Call) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weighbridge.graders.loop import LoopGrader
 
 MAZE = "You are in a maze. All passages look alike."
@@ -113,3 +115,37 @@ def test_exploring_of_which_only_the_success_is_recorded_is_a_loop_from_thirty_t
 def test_exploring_that_shows_the_same_each_time_is_a_loop_as_any_other_call():
     assert found(explored(18, "You see the wall of the reservoir and nothing else."))
     assert found(explored(18, name="Recharge"))
+
+
+def polled(result, *, name="write_stdin", arguments=None, count=12):
+    """Calls that wait for a program, with something else in the middle, and then `result`."""
+    wait = {"type": "tool", "name": name, "arguments": arguments or {"session_id": 7, "chars": ""}}
+    look = {"type": "tool", "name": "exec", "arguments": {"cmd": "docker ps"}, "output": "2 images"}
+    empty = [{**wait, "output": "Wall time 5.0 seconds\n"}] * count
+    return [*empty[:-3], look, *empty[-3:], {**wait, "output": result}]
+
+
+CODE = {
+    "input": 'const r = await tools.write_stdin({session_id:7,chars:"",yield_time_ms:1000}); text(r)'
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("write_stdin", None), ("exec", CODE), ("BashOutput", {"bash_id": "b1"}), ("get_task_output", {})],
+)  # fmt: skip
+def test_waiting_for_a_program_is_a_loop_only_if_nothing_comes_of_it(name, arguments):
+    assert not found(polled("built in 133 s", name=name, arguments=arguments))
+    assert found(polled("Wall time 5.0 seconds\n", name=name, arguments=arguments))
+
+
+def test_what_is_typed_into_a_program_is_no_wait():
+    assert found(polled("ok", arguments={"session_id": 7, "chars": "y\n"}))
+
+
+def test_reads_of_which_only_a_label_is_recorded_may_be_of_other_parts():
+    read = {"type": "tool", "name": "read_file", "arguments": {"summary": "Read file: a.ts"}}
+    assert not found([read] * 20)
+    assert found([read] * 30)
+    assert found([{**read, "output": "const a = 1"}] * 4)
+    assert found([{**read, "arguments": {"path": "a.ts"}}] * 4)

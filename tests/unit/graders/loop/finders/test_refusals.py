@@ -178,3 +178,33 @@ def test_who_cannot_go_on_and_is_told_to_continue_by_a_proxy_of_the_user_is_in_a
 def test_other_answers_to_a_proxy_are_no_loop():
     assert by_proxy(CHAPTERS) == []
     assert by_proxy(MISSING, proxy="verifier", prompt="Here is another idea: use the map.") == []
+
+
+NO_CALLS = (
+    "No tool calls found in the response. Every response MUST include at least one tool call."
+)
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["empty answers", "no answers"])
+def test_refusals_of_answers_without_an_action_are_a_loop_although_the_answers_say_nothing(
+    recorded,
+):
+    call = {
+        "id": "c",
+        "type": "tool",
+        "name": "bash",
+        "arguments": {"command": "ls"},
+        "output": "a",
+    }
+
+    def found(count):
+        steps = [{"id": "u", "type": "user", "output": "List them."}, call]
+        for at in range(count):
+            steps += [{"id": f"a{at}", "type": "llm", "output": None}] * recorded
+            steps += [{"id": f"u{at}", "type": "user", "output": NO_CALLS}]
+        steps += [{"id": "end", "type": "llm", "output": "There is one file: a."}]
+        loops = LoopGrader().grade({"format": "weighbridge", "steps": steps})["details"]["loops"]
+        return [(loop["kind"], loop["repeats"], loop["step_ids"][0]) for loop in loops]
+
+    assert found(9) == [("refused", 9, "a0" if recorded else "u0")]
+    assert found(3) == []
