@@ -397,3 +397,45 @@ def test_marks_on_both_sides_and_headings_are_not_noted(
     outputs: list[str], golds: list[str]
 ) -> None:
     assert "derivations" not in hint(outputs, golds)
+
+
+@pytest.mark.parametrize(
+    ("output", "gold"),
+    [
+        ("3.14", "3,14"),
+        ("2.50", "2,5"),
+        ("1500", "1,500"),
+        ("1500.5", "1,500.50"),
+        ("1500.5", "1.500,50"),
+        ("1234567", "1.234.567"),
+        ("-1500", "-1 500"),
+        ("1500", "1\u202f500"),
+        ("1500000", "1'500'000"),
+        ("1,500", "1 500"),
+        ("45%", "0.45"),
+        ("45 %", "45"),
+        ("4,5 %", "4.5%"),
+    ],
+)
+def test_equal_numbers_with_other_separators_or_as_percentages_are_noted(
+    output: str, gold: str
+) -> None:
+    expected = f"agent_response has {output!r} where expected_output has {gold!r}: in 2 of the first 2 rows the same numbers"
+    assert hint([output, output], [gold, gold]).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("output", "gold"),
+    [
+        ("3.14", "3,15"),
+        ("1500", "1.500"),
+        ("1500", "1,50"),
+        ("1500", "1,5 00"),
+        ("1234567", "1,234.567"),
+        ("45%", "0.45%"),
+        ("45%", "4.5"),
+        ("1, 2", "1,2"),
+    ],
+)
+def test_other_numbers_are_not_taken_for_equal_ones(output: str, gold: str) -> None:
+    assert hint([output, output], [gold, gold]) == ""
