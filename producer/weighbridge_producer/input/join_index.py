@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from weighbridge.errors import Fault, InputError, JoinError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.jobs.line import describe_name_fault, is_valid_name, json_type
+from weighbridge.jobs.line import json_type
 from weighbridge.settings import MIB
 from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _ROWS_LOOKED_AT = 100  #: to find out which columns a file has
 _BYTES_LOOKED_AT = 8 * MIB
 _KEYS_SHOWN = 3
+_KEY_BYTES = 1024  #: of a key that is kept as it is
 _WIDTH = 60  #: of keys and names in messages
 _WRITER_WAIT_SECONDS = 5
 _NO_FILE_HINT = "write the rows to a file and join that"
@@ -56,7 +57,7 @@ class KeyFormError(ValueError):
 def key_of(row: Row, path: Path, number: int) -> str | None:
     """Return the key at a path of a row as text, so that 7 and "7" are equal; None if there is no value.
 
-    Raises KeyFormError for objects, lists, booleans, NaN, and what is invalid as a custom_id.
+    Raises KeyFormError for objects, lists, booleans and NaN. A key is no id, and may be as long as a prompt.
     """
     value = path.of(row, number)
     if value is MISSING or value is None or value == "":
@@ -66,14 +67,11 @@ def key_of(row: Row, path: Path, number: int) -> str | None:
     if isinstance(value, float) and not math.isfinite(value):
         raise KeyFormError("is not a finite number")
     try:
-        key = value if isinstance(value, str) else str(plain_value(value))
+        return value if isinstance(value, str) else str(plain_value(value))
     except ValueError:  # Python refuses to write such a number
         raise KeyFormError("is a number with thousands of digits") from None
     except TypeError:
         raise KeyFormError("has bytes that are not text") from None
-    if not is_valid_name(key):
-        raise KeyFormError(f"cannot be used: {describe_name_fault(key)}")
-    return key
 
 
 class FoundRow(NamedTuple):
@@ -98,7 +96,7 @@ class JoinIndex:
         self.layout: Layout | None = None
         self.rows = 0  #: number of rows
         self.keys = 0  #: number of rows with a key
-        self.first_keys: list[str] = []
+        self.first_keys: list[str] = []  #: shortened
         self._key_path = key_path
         self._pointer = pointer
         self._digest = blake2b(digest_size=16)
@@ -196,7 +194,7 @@ class JoinIndex:
         self._digest.update(b"%d %b %b\n" % (row.number, _encoded(key), content.encode()))
         self.keys += 1
         if self.keys <= _KEYS_SHOWN:
-            self.first_keys.append(key)
+            self.first_keys.append(shorten(key, _WIDTH))
 
     def _error(self, row: SourceRow, what: str, hint: str = "") -> JoinError:
         return JoinError(f"{self.file}, {self._unit} {row.number:,}: {what}", hint)
@@ -270,8 +268,12 @@ def _opened_pipe(path: FilePath) -> BinaryIO:
 
 
 def _encoded(key: str) -> bytes:
+    """Return the bytes by which a key is found: its own or, if it is long, a digest after a byte that no text has."""
     # Text that is not UTF-8 has lone surrogates, which SQLite's text cannot hold.
-    return key.encode(errors="surrogatepass")
+    encoded = key.encode(errors="surrogatepass")
+    if len(encoded) <= _KEY_BYTES:
+        return encoded
+    return b"\xff" + blake2b(encoded, digest_size=32).digest()
 
 
 def _plain(value: object) -> object:

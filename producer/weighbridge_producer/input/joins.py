@@ -110,7 +110,7 @@ class Join:
         self.index = JoinIndex(spec.file, spec.right, settings, spec.rows)
         # Results are UTF-8, which a file's name need not be.
         self._file = self.index.file.name.encode(errors="backslashreplace").decode()
-        first = [repr(shorten(key, _WIDTH)) for key in self.index.first_keys]
+        first = list(map(repr, self.index.first_keys))
         more = ["..."] if self.index.keys > len(first) else []
         self._hint = f"keys in {self._file}: {', '.join([*first, *more])}"
 
