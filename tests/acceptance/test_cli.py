@@ -341,9 +341,8 @@ def test_a_line_of_a_file_that_is_no_result_is_named_in_any_form(cli, results, f
     results.write_bytes(b"".join(rows))
     ended = cli("results", results.name, "-o", f"{form}=out")
     assert ended.status == 1
-    assert (
-        "INPUT_UNREADABLE: line 3 of 'results.jsonl': no result has the verdict 'odd'" in ended.err
-    )
+    why = "this is not a result line: no result has the verdict 'odd'"
+    assert f"INPUT_UNREADABLE: line 3 of 'results.jsonl': {why}" in ended.err
     assert "Traceback" not in ended.err
 
 

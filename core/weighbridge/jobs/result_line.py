@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import orjson
@@ -15,6 +15,10 @@ from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
 
 CAUSE_LIMIT = 120  #: characters
+#: Line number in the input, from 1; 0 if no longer known. Every JSON reader has integers of 53 bits.
+LineNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+#: Integers of 64 bits, which all outputs can hold.
+GraderVersion = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class JobProfile(NamedTuple):
@@ -30,10 +34,10 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     """One result line, with its fields in the order in which they are encoded."""
 
     custom_id: str | None  #: None if the line has no valid one
-    line: int  #: line number in the input, from 1; 0 if no longer known
+    line: LineNumber
     label: str | None  #: None, like grader and version, if the line is not a case
     grader: str | None
-    grader_version: int | None  #: None if the grader was not created
+    grader_version: GraderVersion | None  #: None if the grader was not created
     #: Of the configuration with defaults; None if the grader was not created.
     config_digest: str | None
     status: str  #: a JobStatus
@@ -91,15 +95,13 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     def from_foreign_bytes(cls, line: bytes) -> ResultRow:
         """Parse a line that any program may have written; raises ValueError unless all properties can be read."""
         row = cls.from_bytes(line)
-        if row.result is None:
-            if row.status not in UNGRADED:
-                raise ValueError(f"it has the status {row.status[:40]!r}, but no result")
-            return row
         try:
-            result = msgspec.convert(row.result, GraderResult)
+            check_status(row.status, is_graded=row.result is not None)
+            if row.result is not None:
+                result = msgspec.convert(row.result, GraderResult)
+                check_result(result["verdict"], result["score"], result["evidence"])
         except DAMAGED_DATA as error:
             raise not_a_result_line(error) from error
-        check_verdict(result["verdict"])
         return row
 
     def to_bytes(self) -> bytes:
@@ -208,10 +210,22 @@ def is_result(value: Any) -> bool:
     return type(value) is dict and value.keys() >= set(ResultRow.__struct_fields__)
 
 
-def check_verdict(verdict: str) -> None:
-    """Raise ValueError for a verdict that no grader gives."""
+def check_status(status: str, *, is_graded: bool) -> None:
+    """Raise ValueError for a status that no job has, or that does not fit whether it has a grader's result."""
+    if is_graded and status != JobStatus.GRADED:
+        raise ValueError(f"it has the status {status[:40]!r}, and a result")
+    if not is_graded and status not in UNGRADED:
+        raise ValueError(f"it has the status {status[:40]!r}, but no result")
+
+
+def check_result(verdict: str, score: float, evidence: Sized) -> None:
+    """Raise ValueError for a verdict or a score that no grader gives, and without evidence."""
     if verdict not in OUTCOME_OF:
-        raise ValueError(f"no result has the verdict {verdict[:40]!r}")
+        raise ValueError(f"no result has the verdict {str(verdict)[:40]!r}")
+    if not 0.0 <= score <= 1.0:
+        raise ValueError(f"the score is {score}")
+    if not evidence:
+        raise ValueError("it lacks evidence")
 
 
 def not_a_result_line(error: Exception) -> ValueError:
@@ -221,12 +235,12 @@ def not_a_result_line(error: Exception) -> ValueError:
 
 def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
     """Return the outcome and cause of a grader's result; may raise any exception if it is invalid."""
-    outcome = OUTCOME_OF[result["verdict"]]
-    if not 0.0 <= result["score"] <= 1.0:
-        raise ValueError(f"the score is {result['score']}")
-    if type(result["details"]) is not dict or not result["evidence"]:
-        raise ValueError("it lacks details or evidence")
-    return outcome, cause_of(outcome, result["evidence"])
+    verdict, evidence = result["verdict"], result["evidence"]
+    check_result(verdict, result["score"], evidence)
+    if type(result["details"]) is not dict:
+        raise ValueError("it lacks details")
+    outcome = OUTCOME_OF[verdict]
+    return outcome, cause_of(outcome, evidence)
 
 
 def is_kind_of(cause: str, wanted: str) -> bool:

@@ -14,7 +14,13 @@ from weighbridge.errors import Fault
 from weighbridge.graders.base import Verdict
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result_line import JobProfile, cause_of, not_a_result_line
+from weighbridge.jobs.result_line import (
+    GraderVersion,
+    JobProfile,
+    LineNumber,
+    cause_of,
+    not_a_result_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +53,7 @@ def _reader(part: type[_Part]) -> Callable[[bytes | msgspec.Raw], _Part]:
 
 
 class _Numbered(msgspec.Struct, gc=False):
-    line: int
+    line: LineNumber
 
 
 _read_numbered = _reader(_Numbered)
@@ -124,6 +130,7 @@ class CheckedVerdict(msgspec.Struct, gc=False):
     """The parts of a grader's result that a comparison needs of a passed job."""
 
     verdict: str
+    score: float
     evidence: list[CheckLimit]
 
 
@@ -134,10 +141,10 @@ class ComparedResult(msgspec.Struct, gc=False):
     """What a comparison needs of a result line, with the nested parts left as JSON."""
 
     custom_id: str | None
-    line: int
+    line: LineNumber
     label: str | None
     grader: str | None
-    grader_version: int | None
+    grader_version: GraderVersion | None
     config_digest: str | None
     status: str
     result: msgspec.Raw
@@ -146,7 +153,7 @@ class ComparedResult(msgspec.Struct, gc=False):
 
     def verdict(self) -> CheckedVerdict | None:
         """Return the verdict; None if the job was not graded."""
-        return None if self.receipt is None else _read_checked_verdict(self.result)
+        return None if bytes(self.result) == b"null" else _read_checked_verdict(self.result)
 
 
 read_compared_result = _reader(ComparedResult)

@@ -10,7 +10,12 @@ import msgspec
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge.jobs.result_line import ResultRow, check_verdict, not_a_result_line
+from weighbridge.jobs.result_line import (
+    ResultRow,
+    check_result,
+    check_status,
+    not_a_result_line,
+)
 from weighbridge.jobs.result_line_parts import CheckLimit, read_compared_result
 from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
@@ -75,9 +80,10 @@ def read_entry(
     """
     found = read_compared_result(line)
     result = found.verdict()
-    if result:
-        check_verdict(result.verdict)
     try:
+        check_status(found.status, is_graded=result is not None)
+        if result:
+            check_result(result.verdict, result.score, result.evidence)
         fields = leaves_of(found.metadata, wanted)
         if in_full:
             fields = leaves_of(found.metadata, None) | fields

@@ -28,7 +28,6 @@ CELL_CHARACTERS = 32_000  #: a spreadsheet holds 32,767
 _REST = "metadata"
 _ROWS_AT_ONCE = 500
 _RUN_BYTES = 256 * 1024  #: read at a time
-_SPARE_BYTES = 64 * 1024
 _JOB = (
     *("custom_id", "line", "label", "grader", "grader_version", "status", "verdict", "score"),
     *("expected", "observed", "reason", "cause", "error_code", "error_message"),
@@ -245,14 +244,15 @@ class _Places(NamedTuple):
 def _places(results: Path) -> _Places:
     runs: list[tuple[int, int, int]] = []
     late: dict[int, list[tuple[int, int]]] = {}
-    seen, offset, last = bytearray(), 0, -1
+    seen: dict[
+        int, int
+    ] = {}  #: bitmaps of 1,024 lines each, which foreign lines may number at will
+    offset, last = 0, -1
     with results.open("rb") as file:
         for line in file:
             number, size = line_number_of(line), len(line)
-            at, bit = number >> 3, 1 << (number & 7)
-            if at >= len(seen):
-                seen.extend(bytes(at + 1 - len(seen) + _SPARE_BYTES))
-            if number and number != last and seen[at] & bit:
+            bitmap, bit = seen.get(number >> 10, 0), 1 << (number & 1023)
+            if number and number != last and bitmap & bit:
                 late.setdefault(number, []).append((offset, size))
             else:
                 if not runs or not last <= number <= last + 1 or _is_full(runs[-1], offset):
@@ -260,7 +260,7 @@ def _places(results: Path) -> _Places:
                 first, start, length = runs[-1]
                 runs[-1] = (first, start, length + size)
                 last = number
-            seen[at] |= bit
+            seen[number >> 10] = bitmap | bit
             offset += size
     return _Places(runs, late)
 

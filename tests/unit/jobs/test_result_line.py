@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import orjson
 import pytest
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome
 from weighbridge.jobs.result_line import ResultRow, classify, is_result
+from weighbridge_producer.comparison.compared_results import read_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,24 +56,49 @@ def test_a_row_of_another_program_is_taken_if_it_is_like_our_own(name: str) -> N
     assert ResultRow.from_foreign_bytes(line) == ResultRow.from_bytes(line)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"result": None, "status": "lost"}, "it has the status 'lost', but no result"),
-        ({"result": {}}, "this is not a result line: Object missing required field `passed`"),
-        ({"result.verdict": "odd"}, "no result has the verdict 'odd'"),
-        ({"result.score": "high"}, r"this is not a result line: Expected `float`, got `str`.*"),
-        ({"result.evidence": [{"check": 1}]}, r"this is not a result line: .*evidence.*"),
-        ({"error": {"code": "A"}}, r"this is not a result line: .*"),
-    ],
-)
+#: Changes of a failed job's line, and the reason why it is no result line then.
+FORGED: list[tuple[dict[str, Any], str]] = [
+    ({"result": None, "status": "lost"}, "it has the status 'lost', but no result"),
+    ({"result": None}, "it has the status 'graded', but no result"),
+    ({"status": "errored"}, "it has the status 'errored', and a result"),
+    ({"status": "lost"}, "it has the status 'lost', and a result"),
+    ({"result": {}}, "Object missing required field .*"),
+    ({"result.verdict": "odd"}, "no result has the verdict 'odd'"),
+    ({"result.score": "high"}, "Expected `float`, got `str`.*"),
+    ({"result.score": 2.0}, "the score is 2.0"),
+    ({"result.score": -1}, "the score is -1.0"),
+    ({"result.verdict": "pass", "result.score": 1.5}, "the score is 1.5"),
+    ({"result.evidence": []}, "it lacks evidence"),
+    ({"result.verdict": "pass", "result.evidence": []}, "it lacks evidence"),
+    ({"result.evidence": [{"check": 1}]}, ".*evidence.*|.*check.*"),
+    ({"line": -5}, "Expected `int` >= 0 .*line.*"),
+    ({"line": 2**53}, "Expected `int` <= 9007199254740991 .*line.*"),
+    ({"line": 2**70}, "Expected `int`.*line.*"),
+    ({"grader_version": 2**65}, "Expected `int.*grader_version.*"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), FORGED)
 def test_a_forged_row_is_refused_with_the_reason(changes: dict[str, Any], message: str) -> None:
+    line = forged(changes)
+    with pytest.raises(ValueError, match=f"^this is not a result line: ({message})$"):
+        ResultRow.from_foreign_bytes(line)
+    with pytest.raises(ValueError, match=f"^this is not a result line: ({message})$"):
+        read_entry(line)
+
+
+def test_an_error_that_lacks_fields_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^this is not a result line: .*"):
+        ResultRow.from_foreign_bytes(forged({"error": {"code": "A"}}))
+
+
+def forged(changes: dict[str, Any]) -> bytes:
+    """Return the line of a failed job with changes, whose keys are dotted paths."""
     row = orjson.loads(graded("failed")[0])
     for path, value in changes.items():
         part, _, field = path.rpartition(".")
         (row[part] if part else row)[field] = value
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        ResultRow.from_foreign_bytes(orjson.dumps(row))
+    return msgspec.json.encode(row)  # also integers over 64 bits
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -3,12 +3,14 @@
 import csv
 import io
 import random
+import tracemalloc
 
 import orjson
 import pytest
 
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import MIB
 from weighbridge_producer.reports.csv_tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
@@ -125,6 +127,19 @@ def test_by_case_results_of_a_case_that_stand_apart_are_one_row_in_the_order_of_
     found = rows(tmp_path, apart, by_case=True)
     assert [row["custom_id"] for row in found] == ["q1", "q2", "q3", "q4", "q5"]
     assert all(row["string-match.verdict"] and row["true-false.verdict"] for row in found)
+
+
+def test_by_case_the_highest_line_number_takes_no_more_memory_than_others(tmp_path):
+    row = orjson.loads(graded(case("q", "Graz"))[0])
+    lines = [orjson.dumps(row | {"line": line}) + b"\n" for line in (2**53 - 1, 7)]
+    tracemalloc.start()
+    try:
+        found = rows(tmp_path, lines, by_case=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [row["line"] for row in found] == ["7", str(2**53 - 1)]
+    assert peak < 16 * MIB
 
 
 def test_by_case_a_line_that_is_no_case_is_a_row(tmp_path):
