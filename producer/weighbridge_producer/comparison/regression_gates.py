@@ -21,7 +21,7 @@ SIGNIFICANCE = 0.05  #: differences with at most this adjusted p-value are signi
 _LABELS_NAMED = 5
 _NOTHING_LOST = "a verdict for each result judged before"
 _REPEATS_KEPT = "as many judged repeats of each case as before"
-_ALLOWED = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%")
+_ALLOWED = re.compile(r"([0-9]{1,18})|([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*%")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,9 @@ EACH = "*"  #: means each label, or each value of a field
 _METADATA = "metadata."
 _NAMED = 10  #: labels or values in a message
 _VALUE_WIDTH = 60
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_SHARE = re.compile(
+    r"((?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?)\s*(%?)"
+)
 
 
 class GateKind(StrEnum):
@@ -94,11 +97,12 @@ def parse_gate(kind: GateKind, text: str) -> Gate:
 
 def parse_share(text: str) -> float | None:
     """Parse a share such as `0.9` or `90%`; None if the text is no share from 0 to 1."""
-    percent = _PERCENT.fullmatch(text.strip())
-    try:
-        share = float(percent[1]) / 100 if percent else float(text)
-    except ValueError:
+    found = _SHARE.fullmatch(text.strip())
+    if found is None:
         return None
+    # As a decimal number, because 99.9 / 100 is less than 0.999.
+    number = Decimal(found[1])
+    share = float(number.scaleb(-2) if found[2] else number)
     return share if 0 <= share <= 1 else None
 
 

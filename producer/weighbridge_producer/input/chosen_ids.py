@@ -7,6 +7,7 @@ from bisect import bisect_left
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from weighbridge.jobs.error_codes import UNREAD_INPUT
 from weighbridge_producer.input.sampling import hash_of, id_of
 from weighbridge_producer.input.source_lines import SourceLine
 
@@ -47,11 +48,15 @@ class ChosenIds:
         return len(self._seen) - sum(self._seen)
 
     def of(self, lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
-        """Yield the lines of the selected cases, and blank lines for the others, so that line numbers stay the same."""
+        """Yield the lines of the selected cases, and blank lines for the others, so that line numbers stay the same.
+
+        A fault that ends the input is selected too, because cases may stand behind it.
+        """
         self._seen, self.unknown, self.unnamed = bytearray(len(self._hashes)), 0, 0
         for line in lines:
             custom_id = id_of(line)
-            if custom_id is not None and self._take(hash_of(custom_id)):
+            is_end = line.fault is not None and line.fault.code in UNREAD_INPUT
+            if is_end or (custom_id is not None and self._take(hash_of(custom_id))):
                 yield line
             else:
                 self.unnamed += custom_id is None and bool(line.fault or line.raw.strip())

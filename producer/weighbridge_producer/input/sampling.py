@@ -61,11 +61,15 @@ class Sample:
         return replace(self, below=1 - highest[0] if highest else 0)
 
     def of(self, lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
-        """Yield the lines of the selected cases, and blank lines for the others, so that line numbers stay the same."""
+        """Yield the lines of the selected cases, and blank lines for the others, so that line numbers stay the same.
+
+        Lines without a valid id are all selected: their errors would else go unnoticed, as would the end of an input that
+        breaks off.
+        """
         below = self.below or 0
         for line in lines:
             custom_id = id_of(line)
-            if custom_id is not None and hash_of(custom_id) < below:
+            if custom_id is None or hash_of(custom_id) < below:
                 yield line
             else:
                 yield SourceLine(b"\n", None, line.size, line.origin)

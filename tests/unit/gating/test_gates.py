@@ -42,11 +42,27 @@ def test_a_gate_is_a_share_with_or_without_a_scope(text: str) -> None:
         "0,5",
         "metadata.x=0.5",
         "metadata.x:=0.5",
+        "-0",
+        "0.9_5",
+        "\N{ARABIC-INDIC DIGIT ZERO}",
+        "\N{FULLWIDTH DIGIT ONE}",
+        "1e400",
+        "1e-400000",
     ],
 )
 def test_what_is_no_gate_is_refused_with_what_would_work(text: str) -> None:
     with pytest.raises(InvalidGateError, match="write "):
         parse_gate(RATE, text)
+
+
+@pytest.mark.parametrize("tenths", range(500, 1_001))
+def test_a_percentage_is_met_by_exactly_that_share(tenths: int) -> None:
+    exact = [GraderSummary("a", "x", passed=tenths, failed=1_000 - tenths)]
+    less = [GraderSummary("a", "x", passed=tenths * 1_000 - 1, failed=(1_000 - tenths) * 1_000 + 1)]
+    gate = parse_gate(RATE, f"{tenths / 10:.1f}%")
+    assert gate.share == parse_gate(RATE, f"{tenths / 1_000:.3f}").share == tenths / 1_000
+    assert [result.met for result in check_gates([gate], exact, None)] == [True]
+    assert [result.met for result in check_gates([gate], less, None)] == [False]
 
 
 def test_a_field_that_cannot_be_is_refused() -> None:

@@ -1,5 +1,7 @@
 """Cases chosen by their ids: only these are read, at their own line numbers."""
 
+import gzip
+
 import orjson
 
 from weighbridge.settings import Settings
@@ -28,6 +30,15 @@ def test_only_the_cases_with_these_ids_are_read_at_their_lines(tmp_path):
         only = cases.only
         assert (len(only), only.missing, only.unknown, only.unnamed) == (3, 1, 2, 1)
     assert not cases.is_one_stream
+
+
+def test_the_end_of_a_cut_file_is_read_with_any_choice(tmp_path):
+    whole = b"".join(line.raw for line in source(tmp_path, *map(str, range(2_000))))
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(whole)[:-900])
+    cases = Source(tmp_path / "cut.jsonl.gz", Settings())
+    cases.only = ChosenIds([("1999", True)])
+    assert [line.fault.code for line in cases if line.fault] == ["INPUT_TRUNCATED"]
+    assert (cases.only.missing, cases.only.unnamed) == (1, 0)
 
 
 def test_without_any_id_nothing_is_read(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import random
+from pathlib import Path
 
 import orjson
 import pytest
@@ -44,6 +46,24 @@ def test_a_smaller_sample_is_part_of_a_larger_one() -> None:
 def test_cases_that_are_added_change_a_share_by_themselves_only() -> None:
     more = [*CASES, *({"custom_id": f"new-{n}", "inputs": {}} for n in range(500))]
     assert {name for name in chosen("10%", more) if name.startswith("case")} == chosen("10%", CASES)
+
+
+@pytest.mark.parametrize("text", ["1", "1%", "100%"])
+def test_lines_without_an_id_and_the_end_of_a_cut_file_are_in_each_sample(
+    text: str, tmp_path: Path
+) -> None:
+    lines = [*map(orjson.dumps, CASES), b"{no JSON", b'{"inputs": {}}']
+    packed = gzip.compress(b"\n".join(lines) + b"\n", mtime=0)
+    (tmp_path / "cut.jsonl.gz").write_bytes(
+        packed[:-9]
+    )  # without the check sum and the end of the last line
+    sampled = Source(tmp_path / "cut.jsonl.gz", Settings())
+    sample = Sample.parse(text).bounded(sampled)
+    read = list(Source(tmp_path / "cut.jsonl.gz", Settings(), None, sample))
+    assert [line.fault.code for line in read if line.fault] == ["INPUT_TRUNCATED"]
+    (tmp_path / "whole.jsonl").write_bytes(b"\n".join(lines))
+    read = list(Source(tmp_path / "whole.jsonl", Settings(), None, sample))
+    assert [line.raw.strip() for line in read[-2:]] == lines[-2:]
 
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "0%", "101%", "2.5", "ten", "5 %", "1e3"])
