@@ -176,6 +176,30 @@ def test_a_table_without_a_header_is_not_proposed_silently_and_can_be_read_whole
         assert verdicts == {"1": "fail", "2": "pass", "3": "pass"}
 
 
+def test_tables_without_headers_are_joined_by_their_rows_and_a_header_of_data_is_noted(
+    cli, tmp_path
+):
+    (tmp_path / "a.csv").write_text("a\nb\nc\n")
+    (tmp_path / "gold.csv").write_text("a\nb\nx\n")
+    mapping = "custom_id=@row,agent_response=1,expected_output=gold.1"
+    given = ["-g", "string-match", "--join", "gold=gold.csv", "--on", "@row", "-o", "o.jsonl"]
+    run = cli("run", "a.csv", "--no-header", *given, "--map", mapping)
+    assert "string-match     2/3  66.7%" in run.out
+    assert "on @row: CSV (UTF-8, comma-separated, no header), 3 rows" in run.err
+    (tmp_path / "a.csv").write_text("id,x\n1,a\n2,b\n")
+    (tmp_path / "gold.csv").write_text("1,a\n2,b\n3,c\n")
+    mapping = "custom_id=id,agent_response=x,expected_output=gold.a"
+    run = cli("run", "a.csv", *given, "--map", mapping)
+    assert "gold.csv: its first row, which is read as a header, looks like data" in run.err
+    (tmp_path / "m.yaml").write_text(
+        "custom_id: id\ninputs: {agent_response: x, expected_output: gold.2}\n"
+        "join:\n  gold: {file: gold.csv, on: '@row', header: false}\n"
+    )
+    run = cli("run", "a.csv", "-g", "string-match", "--mapping", "m.yaml", "-o", "o.jsonl")
+    assert "string-match     2/2  100.0%" in run.out
+    assert "looks like data" not in run.err
+
+
 def test_the_line_of_the_header_can_be_given(cli, tmp_path):
     text = "x,y\nu,v\nfoo,bar,baz\n1,Paris,Lyon\n2,Rome,Rome\n"
     (tmp_path / "a.csv").write_text(text)

@@ -60,6 +60,7 @@ def choose_mapping(
 
     CASES are None if they are a pipe. `texts` are those of `--map`, and `saved` is the mapping of `--mapping`.
     """
+    joins = [spec.beside(form) for spec in joins]
     if not (texts or saved or joins):
         return (_recognised_mapping(cases, graders, settings, form) if cases else None), None
     from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs

@@ -102,7 +102,8 @@ NoHeader = Annotated[
     bool,
     typer.Option(
         "--no-header",
-        help="The first row of CASES that are CSV or TSV is data. The columns are called 1, 2, 3 and so on.",
+        help="The first row of CASES that are CSV or TSV is data. The columns are called 1, 2, 3 and so on. So it is for a"
+        " joined table if its key is such a number or @row.",
     ),
 ]
 HeaderLine = Annotated[
@@ -256,6 +257,13 @@ def print_notes(source: Source) -> None:
     """Print how many rows are no cases, and what looks wrong in the values of the others."""
     for note in source.notes.notes():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
+    for join in source.joins or ():
+        if note := join.index.header_note():
+            how = (
+                "if it is data, write header: false for the join in a mapping file,"
+                " or give --no-header if the input has no header either"
+            )
+            err.print(f"{shown(str(join.index.file))}: {shown(note)}; {how}", soft_wrap=True)
 
 
 def _saved_mapping(file: str | None) -> SavedMapping | None:

@@ -23,8 +23,10 @@ from weighbridge_producer.input.files.input_files import InputFile, InputFiles, 
 from weighbridge_producer.input.files.lines import BLOCK_BYTES
 from weighbridge_producer.input.files.named_pipes import open_pipe
 from weighbridge_producer.input.files.remote_files import is_url
+from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
 from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path, Row
+from weighbridge_producer.input.rows.header_rows import data_in_header
 from weighbridge_producer.input.rows.keyed_documents import join_hint
 from weighbridge_producer.input.rows.row_formats import Layout, RowReader
 from weighbridge_producer.input.rows.source_rows import plain_value
@@ -87,8 +89,16 @@ class JoinIndex:
     The private temporary file with the rows is deleted with the index, or when the process ends in any way.
     """
 
-    def __init__(self, file: str, key_path: Path, settings: Settings, pointer: str = "") -> None:
-        """Read a file, with its rows at a JSON Pointer if given.
+    def __init__(
+        self,
+        file: str,
+        key_path: Path,
+        settings: Settings,
+        pointer: str = "",
+        *,
+        has_header: bool = True,
+    ) -> None:
+        """Read a file, with its rows at a JSON Pointer if given; a table may be without a header.
 
         Raises InputError or JoinError if a row cannot be read, or has the key of another.
         """
@@ -99,6 +109,7 @@ class JoinIndex:
         self.first_keys: list[str] = []  #: shortened
         self._key_path = key_path
         self._pointer = pointer
+        self._form = TableForm(has_header=has_header, is_of_another=True)
         self._digest = blake2b(digest_size=16)
         self._found = 0
         self._is_found = bytearray()  #: a bit for each row number
@@ -151,9 +162,16 @@ class JoinIndex:
             if taken > _BYTES_LOOKED_AT:
                 return
 
+    def header_note(self) -> str:
+        """Return why the first row of a table, which was read as its header, looks like data; empty if it does not."""
+        dialect = self.layout.dialect if self.layout else None
+        if not dialect or not dialect.may_lack_header:
+            return ""
+        return data_in_header(list(self.first_rows()), dialect.repeated)
+
     def _read(self, settings: Settings) -> None:
         added = {self._key_path.text} & ADDED
-        reader = RowReader(self.file.name, settings, self._pointer, added=added)
+        reader = RowReader(self.file.name, settings, self._pointer, added=added, form=self._form)
         first: list[Row] = []
         number = 0
         with _opened(self.file) as stream:

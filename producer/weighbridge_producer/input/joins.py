@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault, JoinError
@@ -11,7 +11,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import did_you_mean, shorten
 from weighbridge_producer.input.join_index import JoinIndex, KeyFormError, key_of
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
-from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path
+from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, ROW_NUMBER, Path
 from weighbridge_producer.input.rows.keyed_documents import join_hint
 from weighbridge_producer.input.rows.source_rows import SourceRow
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.input_files import InputFile
+    from weighbridge_producer.input.files.table_form import TableForm
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row, Value
 
@@ -38,9 +39,12 @@ class JoinSpec:
     left: Path  #: of the key in a row of the input
     right: Path  #: of the key in a row of the file
     rows: str = ""  #: JSON Pointer to the rows in a document; empty to look for them
+    has_header: bool | None = None  #: of a table; None if nothing is said of it
 
     @classmethod
-    def of(cls, name: str, file: str, on: str, rows: str = "") -> JoinSpec:
+    def of(
+        cls, name: str, file: str, on: str, rows: str = "", *, has_header: bool | None = None
+    ) -> JoinSpec:
         """Return the join with a file on `FIELD` or `LEFT=RIGHT`; raises JoinError if a part is not well formed."""
         if not _NAME.fullmatch(name):
             raise JoinError(
@@ -52,7 +56,14 @@ class JoinSpec:
             raise JoinError(f"{shorten(on, _WIDTH)!r} does not name a field to join on", _ON_FORM)
         if rows and not rows.startswith("/"):
             raise JoinError(f"'rows' of {name!r} is not a JSON Pointer", "write rows: /references")
-        return cls(name, file, Path(left), Path(right or left), rows)
+        return cls(name, file, Path(left), Path(right or left), rows, has_header)
+
+    def beside(self, form: TableForm) -> JoinSpec:
+        """Return the join with tables of a form: what is said of their header counts for this file, unless its key names a column."""
+        names_column = self.right.text != ROW_NUMBER and not self.right.text.isdecimal()
+        if self.has_header is not None or names_column:
+            return self
+        return replace(self, has_header=form.has_header)
 
     @property
     def on(self) -> str:
@@ -107,7 +118,9 @@ class Join:
     def __init__(self, spec: JoinSpec, settings: Settings) -> None:
         """Read the file; raises InputError and JoinError."""
         self.spec = spec
-        self.index = JoinIndex(spec.file, spec.right, settings, spec.rows)
+        self.index = JoinIndex(
+            *(spec.file, spec.right, settings, spec.rows), has_header=spec.has_header is not False
+        )
         # Results are UTF-8, which a file's name need not be.
         self._file = self.index.file.name.encode(errors="backslashreplace").decode()
         first = list(map(repr, self.index.first_keys))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KEYS = ("custom_id", "grader", "inputs", "metadata", "rows", "each", "join")
-_JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT; rows: /references names the list of rows in a JSON document"
+_JOIN_SHAPE = "write NAME: {file: FILE, on: FIELD}, or on: LEFT=RIGHT; rows: /references names the list of rows in a JSON document, and header: false says that a table has none"
 _JOIN_KEYS = frozenset({"file", "on"})
 _SHAPE = "write a path, {value: CONSTANT}, or a list of paths, of which the first that the row has is used"
 
@@ -125,17 +125,19 @@ class _MappingReader:
     def _join(self, entries: CommentedMap, name: Any) -> JoinSpec:
         entry = entries[name]
         texts = isinstance(entry, CommentedMap) and all(
-            isinstance(each, str) and each.strip() for each in entry.values()
+            isinstance(each, bool) if key == "header" else isinstance(each, str) and each.strip()
+            for key, each in entry.items()
         )
         if not texts or not set(entry) >= _JOIN_KEYS:
             what = f"the join {str(name)[:80]!r} does not have a file and a field to join on"
             self._file.fail(what, entries, name, _JOIN_SHAPE)
-        if unknown := [key for key in entry if key not in {*_JOIN_KEYS, "rows"}]:
+        if unknown := [key for key in entry if key not in {*_JOIN_KEYS, "rows", "header"}]:
             what = f"the join {str(name)[:80]!r} has an unknown key {str(unknown[0])[:80]!r}"
             self._file.fail(what, entries, name, _JOIN_SHAPE)
         try:
             return JoinSpec.of(
-                str(name), self._beside(entry["file"]), entry["on"], entry.get("rows", "")
+                *(str(name), self._beside(entry["file"]), entry["on"], entry.get("rows", "")),
+                has_header=entry.get("header"),
             )
         except JoinError as error:
             self._file.fail(error.message, entries, name, error.hint)

@@ -25,6 +25,7 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import KIB, MIB, Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.join_index import KeyFormError, key_of
 from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
@@ -32,6 +33,7 @@ from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.row_values import Path
 from weighbridge_producer.input.mapping_file import read_mapping
 from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.rows.source_rows import SourceRow
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
@@ -162,6 +164,53 @@ def test_rows_of_a_table_are_joined_with_lines_of_json_by_their_numbers(tmp_path
         line for line in Source(rows, Settings(), mapping, joins=found) if line.raw.strip()
     )
     assert [case["inputs"] for case in given] == [{"x": "x\nx", "y": "x"}, {"x": "y", "y": "y"}]
+
+
+@pytest.mark.parametrize(
+    ("on", "name", "has_header", "found"),
+    [
+        ("id=1", "gold.csv", None, {"1": "q1", "2": "Paris"}),
+        ("@row", "gold.csv", None, {"1": "q1", "2": "Paris"}),
+        ("id=q1", "gold.csv", None, None),
+        ("id=q1", "gold.csv", False, "no row has 'q1'"),
+        ("@row", "gold.csv", True, {"q1": "q2", "Paris": "Lima"}),
+        ("id=1", "gold.jsonl", None, {"1": "q1", "2": "x"}),
+    ],
+)
+def test_what_is_said_of_the_inputs_header_counts_for_a_table_joined_by_a_number(
+    on: str,
+    name: str,
+    has_header: bool | None,
+    found: dict[str, str] | str | None,
+    tmp_path: FilePath,
+) -> None:
+    (tmp_path / "gold.csv").write_text("q1,Paris\nq2,Lima\n")
+    (tmp_path / "gold.jsonl").write_text('{"1": "q1", "2": "x"}\n')
+    spec = JoinSpec.of("gold", str(tmp_path / name), on, has_header=has_header)
+    assert spec.beside(TableForm()).has_header in {has_header, True}
+    spec = spec.beside(TableForm(has_header=False))
+    if isinstance(found, str):
+        with pytest.raises(JoinError, match=found):
+            Joins.read([spec], Settings())
+        return
+    [row] = Joins.read([spec], Settings()).of([SourceRow(1, {"id": "q1"}, place=1)])
+    assert row.values.get("gold") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1,a\n2,b\n3,c\n", "'1' is a number like all values below it"),
+        ("id,answer\n1,a\n2,b\n", ""),
+    ],
+)
+def test_a_first_row_of_a_joined_table_that_looks_like_data_is_told(
+    text: str, why: str, tmp_path: FilePath
+) -> None:
+    (tmp_path / "gold.csv").write_text(text)
+    [join] = joins(tmp_path / "gold.csv", "@row")
+    assert why in join.index.header_note()
+    assert bool(join.index.header_note()) == bool(why)
 
 
 def test_a_key_may_be_nested_in_both_files_and_lie_in_a_file_joined_before(

@@ -74,6 +74,10 @@ def test_metadata_may_be_one_path_names_or_everything(
             "line 4: the join 'gold' has an unknown key 'row'",
         ),
         (
+            JOIN.format("{file: gold.csv, on: id, header: x}"),
+            "line 4: the join 'gold' does not have a file",
+        ),
+        (
             JOIN.format("{file: gold.csv, on: id, rows: a}"),
             "line 4: 'rows' of 'gold' is not a JSON Pointer",
         ),
@@ -98,6 +102,15 @@ def test_a_joined_file_is_named_relative_to_the_mapping_file(tmp_path: Path) -> 
     ):
         path.write_text(JOIN.format(f"{{file: {file}, on: custom_id=id}}"))
         assert [str(join) for join in read_mapping(path).joins] == [f"gold={found} on custom_id=id"]
+
+
+@pytest.mark.parametrize(("written", "has_header"), [("", None), (", header: false", False)])
+def test_a_joined_table_may_be_said_to_have_no_header(
+    written: str, has_header: bool | None, tmp_path: Path
+) -> None:
+    (tmp_path / "m.yaml").write_text(JOIN.format(f"{{file: gold.csv, on: '1'{written}}}"))
+    [join] = read_mapping(tmp_path / "m.yaml").joins
+    assert join.has_header is has_header
 
 
 def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ class TableForm:
     encoding: str = ""  #: empty to detect it
     has_header: bool = True  #: False if the first row is data, so that columns are numbered
     header_line: int = 0  #: line of the header, from 1; 0 to detect it
+    is_of_another: bool = False  #: True if it was said of the input that a file is joined with
 
     def __str__(self) -> str:
         """Return what differs from tables that say it themselves."""

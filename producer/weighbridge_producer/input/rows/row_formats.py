@@ -258,7 +258,7 @@ class RowReader:
             find_rows=lambda: self._find_rows(plain.head, kept),
             form=self._form,
         )
-        if not layout.dialect and str(self._form):
+        if not layout.dialect and str(self._form) and not self._form.is_of_another:
             raise InputError(
                 f"{self.name!r} is {layout}",
                 "--encoding, --no-header and --header-line are for CSV and TSV",
