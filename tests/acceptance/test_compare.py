@@ -140,6 +140,16 @@ def test_an_output_that_is_one_of_the_runs_is_refused(
         assert (tmp_path / runs[run]).read_bytes() == kept
 
 
+@pytest.mark.parametrize("options", [(), ("--repeats-by", "metadata.case")])
+def test_two_outputs_to_one_file_are_refused(
+    cli, runs, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    ended = cli("compare", *runs, *options, "-o", "c.csv", "-o", "md=./c.csv")
+    assert (ended.status, ended.out) == (1, "")
+    assert "the outputs 'csv=c.csv' and 'md=./c.csv' go to one file" in ended.err
+    assert not (tmp_path / "c.csv").exists()
+
+
 def test_the_first_of_several_runs_is_the_reference(cli, runs) -> None:
     before, after = runs
     ended = cli("compare", before, after, before, "--max-regressions", "0")

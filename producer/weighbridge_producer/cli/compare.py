@@ -33,7 +33,12 @@ from weighbridge_producer.reports.comparison_forms import (
 )
 from weighbridge_producer.reports.forms import STDOUT
 from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, repeats_blocks
-from weighbridge_producer.run.outputs import check_folder, check_source, write_blocks
+from weighbridge_producer.run.outputs import (
+    check_differ,
+    check_folder,
+    check_source,
+    write_blocks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -282,6 +287,7 @@ def _exit(gates: Iterable[GateResult]) -> NoReturn:
 def _outputs(texts: list[str], runs: list[str]) -> list[Output]:
     """Return the outputs; raises OutputError if one cannot be written or is one of the runs."""
     outputs = list(map(_output, texts))
+    check_differ(outputs)
     for run in runs:
         check_source(run, [output.target for output in outputs])
     return outputs

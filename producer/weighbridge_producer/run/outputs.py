@@ -40,7 +40,25 @@ def check_targets(outputs: Iterable[str]) -> list[str]:
     files = [target for target in targets if target != STDOUT]
     for file in files:
         check_folder(file)
+    check_differ(chosen)
     return files
+
+
+def check_differ(outputs: Iterable[Output]) -> None:
+    """Raise OutputError if two outputs go to one file, also by another name of it."""
+    outputs_of: dict[object, Output] = {}
+    for output in dict.fromkeys(outputs):
+        path = Path(os.path.realpath(output.target))
+        is_device = path.exists() and not path.is_file()
+        if output.target == STDOUT or is_device:
+            continue
+        file = (path.stat().st_dev, path.stat().st_ino) if path.exists() else path
+        other = outputs_of.setdefault(file, output)
+        if other is not output:
+            names = (f"'{each.form.name}={each.target}'" for each in (other, output))
+            raise OutputError(
+                f"the outputs {' and '.join(names)} go to one file", "name another file for one"
+            )
 
 
 def check_source(source: str, targets: Iterable[str], what: str = "the input") -> None:

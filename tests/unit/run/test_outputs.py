@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weighbridge.errors import OutputError
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.outputs import deliver
+from weighbridge_producer.run.outputs import check_targets, deliver
 from weighbridge_producer.run.result_file import GrowingFile, SortedPart, sort_by_line
 
 ROW = {
@@ -139,3 +140,31 @@ def test_results_do_not_grow_through_a_link(tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         GrowingFile(tmp_path / "results")
     assert (tmp_path / "precious").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x.csv", "md=x.csv"),
+        ("x.csv", "tsv=./x.csv"),
+        ("x.jsonl", "csv=x.jsonl"),
+        ("x.csv", "folder/../x.csv"),
+        ("old.csv", "md=link.csv"),
+        ("new.csv", "md=link to new.csv"),
+        ("old.csv", "md=second name.csv"),
+    ],
+)
+def test_two_outputs_to_one_file_are_refused(tmp_path, monkeypatch, first, second):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "old.csv").touch()
+    (tmp_path / "link.csv").symlink_to("old.csv")
+    (tmp_path / "link to new.csv").symlink_to("new.csv")
+    (tmp_path / "second name.csv").hardlink_to("old.csv")
+    with pytest.raises(OutputError, match="go to one file"):
+        check_targets([first, second])
+    assert check_targets([first, first]) == [first, first]
+
+
+def test_a_device_takes_several_outputs():
+    assert check_targets(["csv=/dev/null", "md=/dev/null"]) == ["/dev/null", "/dev/null"]
