@@ -47,6 +47,7 @@ from weighbridge_producer.input.rows.row_formats import (
     table_format,
 )
 from weighbridge_producer.input.rows.span_tables import are_spans
+from weighbridge_producer.input.rows.table_cells import is_of_totals
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
@@ -230,10 +231,12 @@ def _proposal(
         )
     outputs = outputs_of(seen.rows) if _RESPONSE in needed else []
     given = {_RESPONSE: outputs[0]} if outputs else value_under_key(seen.rows, needed)
+    is_text = seen.layout is not None and seen.layout.format is RowFormat.CSV
+    rows = [row for row in seen.rows if not is_of_totals(row)] if is_text else seen.rows
     proposal = propose_from_rows(
-        without_judgements(seen.rows, outputs) if outputs else seen.rows,
+        without_judgements(rows, outputs) if outputs else rows,
         needed,
-        has_only_texts=seen.layout is not None and seen.layout.format is RowFormat.CSV,
+        has_only_texts=is_text,
         joined=seen.joined,
         given=given,
         accepts_several=accepts_several,

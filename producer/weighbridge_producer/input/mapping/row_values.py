@@ -54,8 +54,10 @@ class Path:
 
     @property
     def name(self) -> str:
-        """The last part that is no index and no `*`, used as the default name of the value; `gpt-4.1` is one part."""
+        """The last part that is no index and no `*`, used as the default name of the value; `gpt-4.1` and `Nr.` are one part."""
         parts = self.parts if self.text.startswith("/") else _NAME_END.split(self.text)
+        if parts[-1] == "":
+            return self.text
         names = (part for part in reversed(parts) if not _INDEXES.fullmatch(part))
         return next((name for name in names if name != EACH_ENTRY), self.text)
 

@@ -10,6 +10,7 @@ from weighbridge_producer.input.proposals.column_fit import (
     fits,
     is_agents_column,
     is_measurement,
+    is_score,
 )
 from weighbridge_producer.input.proposals.column_names import (
     EITHER_NAMES,
@@ -70,7 +71,9 @@ def _first_choice(
     free = {
         path: values
         for path, values in columns.items()
-        if path not in taken and fits(name, path, values)
+        if path not in taken
+        and fits(name, path, values)
+        and not (name == "expected_output" and is_score(path, columns))
     }
     described = _described(name, own, free, columns)
     if name == "agent_response" and not all(map(_is_element, described)):
@@ -85,7 +88,8 @@ def _first_choice(
     if path := _named([known for known in names if known in weak], described):
         return Choice(path, not (name == "agent_response" and is_agents(path)))
     if name == "expected_output":
-        return _beside_agents(free, columns) if "agent_response" in needed else None
+        found = _annotated(free, columns)
+        return found or (_beside_agents(free, columns) if "agent_response" in needed else None)
     if name != "agent_response":
         return None
     asked = [path for path in free if _is_answer_within_asked(path)]
@@ -141,6 +145,13 @@ def _answer_of_solution(
         if can_be("agent_response", path)
     )
     return choice._replace(path=answer) if answer and is_separate else choice
+
+
+def _annotated(free: Columns, columns: Columns) -> Choice | None:
+    """Return the `Final answer` of a data set that says who found it, as GAIA does; elsewhere this is a name of the agent's."""
+    names = {normal(path): path for path in free}
+    is_annotated = any(normal(path) == "annotatormetadata" for path in columns)
+    return Choice(names["finalanswer"]) if is_annotated and "finalanswer" in names else None
 
 
 def _beside_agents(free: Columns, columns: Columns) -> Choice | None:

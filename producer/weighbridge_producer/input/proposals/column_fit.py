@@ -17,12 +17,14 @@ from weighbridge_producer.input.proposals.number_columns import (
     are_fractions,
     are_numbers,
     are_numbers_or_booleans,
+    are_shares,
     is_number,
 )
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.proposals.column_values import Columns
 
+_AGREEMENT = "groundtruth"
 _JUDGED = re.compile("correct$")  #: the end of the name of a judgement, such as `gpt-4o_correct`
 
 
@@ -59,6 +61,17 @@ def is_measurement(path: str, columns: Columns) -> bool:
         columns[path]
     ):
         return False
+    return _is_beside_texts(path, columns)
+
+
+def is_score(path: str, columns: Columns) -> bool:
+    """Return whether a column `Ground Truth` has the agreement with it, from 0.0 to 1.0, as TruLens calls it, of texts."""
+    is_named = normal(Path(path).name) == _AGREEMENT
+    return is_named and are_shares(columns[path]) and _is_beside_texts(path, columns)
+
+
+def _is_beside_texts(path: str, columns: Columns) -> bool:
+    """Return whether there are columns named as the agent's besides one at a path, and none of these has a number."""
     answers = [
         values for other, values in columns.items() if _may_be_agents(other) and other != path
     ]

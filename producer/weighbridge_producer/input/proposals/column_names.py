@@ -16,7 +16,7 @@ def _names(text: str) -> tuple[str, ...]:
 #: Names of ids, the likeliest first.
 ID_NAMES = _names(
     """
-    customid caseid testid testcaseid exampleid datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
+    customid caseid caseno casenr casenumber testid testno testcaseid testcaseno testcasenumber exampleid datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
     id rowid rowidx recordid docid runid uid uuid guid key index idx number no name
     nr lfdnr kennung identifiant numéro numero identificador identificativo identificatore номер идентификатор
     番号 编号 編號 序号 序號 번호
@@ -48,15 +48,16 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
         """
         expectedoutput expected expectedanswer expectedresponse groundtruth groundtruthanswer gt gold goldanswer
         goldenanswer goldanswers golden answerkey reference referenceanswer referenceoutput referenceoutputs referencetext
-        references ref refs target targets ideal bestanswer correctanswer correct solution truth ytrue answers label labels
-        answer actual
+        referenceresponse referenceresponses references ref refs target targets ideal bestanswer correctanswer correct solution
+        truth ytrue acceptedanswer acceptedanswers acceptableanswers answers label labels answer actual actualresult
         """
     ),
     "agent_response": _names(
         """
         agentresponse response output actualoutput agentoutput modeloutput modelresponse modelanswer completion
         prediction predictiontext predicted predictedanswer predictedtext predictions pred preds filteredresps
-        generation generated generatedtext generatedanswer hypothesis hyp sampled ypred actual reply outputs mt
+        generation generated generatedtext generatedanswer hypothesis hyp sampled ypred actual actualresult actualresponse actualanswer ist istwert istergebnis reply
+        outputs mt
         result answer text content translation summary
         """
     ),
@@ -66,11 +67,13 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
 }
 #: Names that may mean the agent's answer as well as the expected one, or something else.
 WEAK_NAMES: dict[str, frozenset[str]] = {
-    "expected_output": frozenset({"answers", "label", "labels", "answer", "actual"}),
+    "expected_output": frozenset(
+        {"answers", "label", "labels", "answer", "actual", "actualresult"}
+    ),
     "agent_response": frozenset({"result", "answer", "text", "content", "translation", "summary"}),
 }
 #: Names that mean the expected answer only if another column has the agent's.
-EITHER_NAMES = frozenset({"answer", "actual"})
+EITHER_NAMES = frozenset({"answer", "actual", "actualresult"})
 #: Names that mean the agent's answer also among the inputs of an evaluation.
 STRONG_IN_ASKED = frozenset(
     _names("response agentresponse modelresponse prediction completion actualoutput modeloutput")
@@ -93,7 +96,7 @@ _WRONG = re.compile("incorrect|wrong|distractor|falsch")
 #: Words in names that are less usual, in the likeliest order of fields, in several languages.
 _WORDS: dict[str, re.Pattern[str]] = {
     "expected_output": re.compile(
-        "expect|reference|groundtruth|gold|target|correct|ideal|solution|^answerkey$|^best(?:answer|response|output|completion)s?$"
+        "expect|reference|groundtruth|gold|target|correct|ideal|solution|^answerkey$|accept(?:ed|able)answers?$|^best(?:answer|response|output|completion)s?$"
         "|erwart|referenz|soll|musterlösung|korrekt|richtig"
         "|attendu|référence|esperad|referencia|referência|gabarito|attes[oa]|riferimento|corrett|verwacht"
         "|oczekiw|wzorcow|beklenen|förvänt|facit|forvent|očekáv|المتوقع|الصحيح|अपेक्षित"
@@ -306,4 +309,4 @@ def has_word_for(field: str, path: str) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    return [normal(part) for part in Path(path).parts if not _INDEX.fullmatch(part)]
+    return [normal(part) for part in Path(path).parts if part and not _INDEX.fullmatch(part)]

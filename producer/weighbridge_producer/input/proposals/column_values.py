@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 Columns = dict[str, list[Any]]  #: the values of the first rows by path
 
-_DEPTH = 6  #: levels of a row that are searched for values
+#: What programs write into tables for no value: MySQL, psql, Python and pandas.
+_NO_VALUES = frozenset({"\\N", "NULL", "null", "None", "NaN", "nan", "<NA>"})
+_DEPTH = 8  #: levels of a row that are searched for values
 _PATHS_LIMIT = 200
 _NAME_CHARACTERS = 200  #: a longer name is not looked at
 
@@ -36,6 +38,17 @@ def column_values(rows: Sequence[Row]) -> Columns:
             if path in found or len(found) < most:
                 found.setdefault(path, []).append(value)
     return found
+
+
+def without_null_markers(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of a table with None in the cells that say that there is no value: two such cells do not agree."""
+    return [
+        {
+            name: None if isinstance(value, str) and value in _NO_VALUES else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:

@@ -20,7 +20,7 @@ from weighbridge_producer.input.proposals.boolean_columns import (
 )
 from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_names import EITHER_NAMES, normal
-from weighbridge_producer.input.proposals.column_values import column_values
+from weighbridge_producer.input.proposals.column_values import column_values, without_null_markers
 from weighbridge_producer.input.proposals.first_entries import FirstEntries
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_pair,
@@ -33,6 +33,7 @@ from weighbridge_producer.input.proposals.metadata_columns import METADATA_MOST,
 from weighbridge_producer.input.proposals.named_columns import named_columns
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.proposals.proposed_ids import id_paths, unused_id
+from weighbridge_producer.input.proposals.separated_answers import separated_answers_note
 from weighbridge_producer.input.proposals.trace_columns import (
     agents_messages,
     further_messages_note,
@@ -78,6 +79,7 @@ def propose(
     match has none. `given` are the paths of inputs that are not looked for. `accepts_several` says that the expected output
     may be a list of texts, and `booleans` are the only texts that the answers may be, if not empty.
     """
+    rows = without_null_markers(rows) if has_only_texts else rows
     columns = all_columns = column_values(rows)
     if has_only_texts:
         columns = {
@@ -258,9 +260,12 @@ class _Draft:
         notes = []
         if self.in_json and self.taken[self.in_json.field] == self.in_json.path:
             notes.append(self.in_json.note)
+        paths = {name: self._path_of(name) for name in ("custom_id", *_ANSWERS)}
+        values = (self.columns.get(paths[name], []) for name in (_EXPECTED, _RESPONSE))
+        if separated := separated_answers_note(paths[_EXPECTED], *values):
+            notes.append(separated)
         if self.further:
             notes.append(f"{_EXPECTED}: without the further accepted answers in {self.further!r}")
-        paths = {name: self._path_of(name) for name in ("custom_id", *_ANSWERS)}
         first = FirstEntries(
             paths, self.rows, is_whole=self.has_several, is_paired=bool(self.parallel)
         )

@@ -29,6 +29,14 @@ def are_fractions(values: Iterable[Any]) -> bool:
     return are_numbers(present) and not all(float(value).is_integer() for value in present)
 
 
+def are_shares(values: Iterable[Any]) -> bool:
+    """Return whether all values are numbers from 0.0 to 1.0, written with a decimal point."""
+    present = _present(values)
+    return are_numbers(present) and all(
+        "." in str(value) and 0 <= float(value) <= 1 for value in present
+    )
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a number, or a text that is one."""
     if isinstance(value, str):

@@ -176,10 +176,10 @@ def test_a_row_with_lists_is_proposed_with_how_to_take_each_entry(tmp_path: Path
     with pytest.raises(MappingNeededError) as caught:
         choose_mapping(paths, GRADERS, Settings(), texts=(), saved=None, joins=())
     first, second, *_, last = str(caught.value.hint).split("\n  ")
-    entry = "custom_id=paragraphs.qas.id,agent_response=paragraphs.qas.prediction"
-    expected = "expected_output=paragraphs.qas.answers.0.text"
+    entry = "custom_id=paragraphs.qas.id,expected_output=paragraphs.qas.answers.0.text"
+    response = "agent_response=paragraphs.qas.prediction"
     assert first.startswith(
-        f"for each entry of paragraphs.qas, --map @each=paragraphs.qas,{entry},{expected}"
+        f"for each entry of paragraphs.qas, --map @each=paragraphs.qas,{entry},{response}"
     )
     alone = "for the first entry of each row alone, --map custom_id=paragraphs.0.qas.0.id,"
     assert second.startswith(alone)

@@ -176,6 +176,7 @@ def test_metadata_takes_columns_under_their_own_names_new_names_or_all_that_are_
     ("path", "name"),
     [
         ("gpt-4.1", "gpt-4.1"),
+        ("Nr.", "Nr."),
         ("scores.gemini-1.5-pro", "gemini-1.5-pro"),
         ("meta.topic", "topic"),
         ("tags.0", "tags"),

@@ -49,6 +49,13 @@ def proposed(row: dict[str, Any]) -> Proposal:
         ({"y_true": "a", "y_pred": "a"}, "y_pred", "y_true"),
         ({"actual": "a", "predicted": "a"}, "predicted", "actual"),
         ({"actual": "a", "expected": "a"}, "actual", "expected"),
+        ({"Actual Result": "a", "Expected Result": "a", "result": "PASS"}, "Actual Result", "Expected Result"),
+        ({"predicted_result": "a", "actual_result": "a"}, "predicted_result", "actual_result"),
+        ({"Fall": "a", "Soll": "a", "Ist": "a"}, "Ist", "Soll"),
+        ({"id": 1, "model_answer": "a", "accepted_answers": "a"}, "model_answer", "accepted_answers"),
+        ({"conversationTurns": [{"inputRecord": {"referenceResponses": [{"content": [{"text": "a"}]}]}, "output": {"text": "a"}}]}, "conversationTurns.0.output.text", "conversationTurns.0.inputRecord.referenceResponses.0.content.0.text"),
+        ({"Question": "q", "Final answer": "a", "model_answer": "a", "Annotator Metadata": {"Steps": "1"}}, "model_answer", "Final answer"),
+        ({"question": "q", "final_answer": "a", "model_answer": "a"}, "model_answer", None),
         ({"response": "a", "answer": "a", "correct": True}, "response", "answer"),
         ({"question": "q", "answer": "a", "response_model": "m", "gold": "a"}, "answer", "gold"),
         ({"qid": 1, "gold_answers": ["a"], "answer": "a"}, "answer", "gold_answers.0"),
@@ -239,7 +246,7 @@ WORDS = ("Paris", "Lima", "Rome", "Oslo")
     [
         (
             [{"id": w, "expected_result": w, "actual_result": w, "result": "PASS"} for w in WORDS],
-            "actual_result", "expected_result", "agent_response",
+            "actual_result", "expected_result", "",
         ),
         (
             [{"label": n % 2, "label_text": "+-"[n % 2] * 3, "prediction": "+-"[n % 2] * 3} for n in range(4)],
@@ -562,6 +569,45 @@ def test_scores_are_no_expected_answers_of_texts() -> None:
     assert found.fields["agent_response"] == "output"
     assert found.missing == ("expected_output",)
     assert not found.caution
+
+
+@pytest.mark.parametrize("shares", [SCORES, ["1.0", "0.0", "1.0", "1.0"], [1.0, 0.0, 0.0, 1.0]])
+def test_the_agreement_of_texts_with_the_ground_truth_is_not_expected(shares: list[Any]) -> None:
+    rows = [
+        {"output": city, "Ground Truth": share} for city, share in zip(CITIES, shares, strict=True)
+    ]
+    assert propose(rows, NEEDED).missing == ("expected_output",)
+    numbers = [row | {"output": row["Ground Truth"]} for row in rows]
+    assert propose(numbers, NEEDED).fields["expected_output"] == "Ground Truth"
+    whole = [row | {"Ground Truth": number} for number, row in enumerate(rows)]
+    assert propose(whole, NEEDED).fields["expected_output"] == "Ground Truth"
+
+
+@pytest.mark.parametrize("marker", ["\\N", "NULL", "None"])
+def test_cells_that_say_that_there_is_no_value_do_not_agree(marker: str) -> None:
+    dates = ["2026-01-01", marker, marker, "2026-01-02", marker, marker]
+    agents, humans = ["1", "0", "1", "0", marker, "1"], ["1", "1", "0", "0", "1", marker]
+    texts = ["late", "broken", "x", "ok", "none", "unk"]
+    rows = rows_of(id=list("abcdef"), text=texts, agent_ok=agents, human_ok=humans, seen=dates)
+    found = propose(rows, NEEDED, has_only_texts=True, booleans=frozenset("01"))
+    assert (found.fields["agent_response"], found.fields["expected_output"]) == (
+        "agent_ok",
+        "human_ok",
+    )
+    alike = rows_of(x=["a b", marker, "c d", marker], y=["e f", marker, "g h", marker])
+    assert set(propose(alike, NEEDED, has_only_texts=True).missing) == {*NEEDED}
+
+
+@pytest.mark.parametrize("separator", ["|", "; "])
+def test_several_answers_in_one_text_are_said_to_be_no_list(separator: str) -> None:
+    gold = [f"{city}{separator}the {city}" for city in CITIES]
+    found = propose(rows_of(output=CITIES, accepted_answers=gold), NEEDED)
+    assert found.fields["expected_output"] == "accepted_answers"
+    assert found.caution.startswith(
+        f"expected_output: 'accepted_answers' seems to have several answers in one text, such as {gold[0]!r}"
+    )
+    assert found.caution.endswith("as a list in JSON, and map json(accepted_answers)")
+    assert not propose(rows_of(output=CITIES, accepted_answers=CITIES), NEEDED).caution
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,8 @@ def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
         ("question_id", ["a", "b", None], "is empty in some rows"),
         ("id", [1.5, 2.5, 3.5], "has values that are not ids"),
         ("problem_id", ["p", "p", "q"], "repeats"),
+        ("case no", ["1,23E+05", "1,23E+05", "1,24E+05"], "repeats"),
+        ("Nr.", ["7", "7", "8"], "repeats"),
     ],
 )
 def test_a_column_of_ids_that_cannot_identify_rows_is_kept_and_said(
