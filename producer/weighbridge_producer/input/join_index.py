@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import math
-import os
 import sqlite3
 import weakref
-from contextlib import contextmanager
 from dataclasses import astuple
 from hashlib import blake2b
-from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import Fault, InputError, JoinError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import json_type
 from weighbridge.settings import MIB
 from weighbridge.text import did_you_mean, shorten
-from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
-from weighbridge_producer.input.files.lines import BLOCK_BYTES
-from weighbridge_producer.input.files.named_pipes import open_pipe
-from weighbridge_producer.input.files.remote_files import is_url
 from weighbridge_producer.input.files.table_form import TableForm
+from weighbridge_producer.input.joined_files import file_to_join, opened_to_join
+from weighbridge_producer.input.mapping.list_entries import EACH, present_entries
 from weighbridge_producer.input.mapping.missing_paths import columns_near, listed, nearest
 from weighbridge_producer.input.mapping.row_values import ADDED, MISSING, Path, Row
 from weighbridge_producer.input.rows.header_rows import data_in_header
@@ -43,8 +37,6 @@ _BYTES_LOOKED_AT = 8 * MIB
 _KEYS_SHOWN = 3
 _KEY_BYTES = 1024  #: of a key that is kept as it is
 _WIDTH = 60  #: of keys and names in messages
-_WRITER_WAIT_SECONDS = 5
-_NO_FILE_HINT = "write the rows to a file and join that"
 _NO_ROWS = frozenset({ErrorCode.MISSING_FIELD, ErrorCode.INVALID_FIELD})  #: of a pointer to rows
 _WHOLE = "correct or remove this row: a joined file must be readable to its end"
 _TABLE = (
@@ -102,7 +94,7 @@ class JoinIndex:
 
         Raises InputError or JoinError if a row cannot be read, or has the key of another.
         """
-        self.file = _file_of(file)
+        self.file = file_to_join(file)
         self.layout: Layout | None = None
         self.rows = 0  #: number of rows
         self.keys = 0  #: number of rows with a key
@@ -174,7 +166,7 @@ class JoinIndex:
         reader = RowReader(self.file.name, settings, self._pointer, added=added, form=self._form)
         first: list[Row] = []
         number = 0
-        with _opened(self.file) as stream:
+        with opened_to_join(self.file) as stream:
             for row in reader.read(stream):
                 self.layout, number = reader.layout, row.number
                 self.rows += 1
@@ -230,6 +222,13 @@ class JoinIndex:
     def _without_keys(self, first: list[Row]) -> JoinError:
         if not self.rows:
             return JoinError(f"{self.file} has no rows", "name a file with rows")
+        if within := _list_within(first[0], self._key_path):
+            key = self._key_path.text
+            return JoinError(
+                f"{self.file}: {key!r} leads into the list {within!r}, and lists of a joined file are not taken apart",
+                f"swap the files: give this one as CASES, with {EACH}={within} in --map, and join the other one with"
+                f" --on {key}=FIELD, where FIELD is its key",
+            )
         columns = columns_near(self._key_path, first)
         meant = did_you_mean(nearest(self._key_path, first)) or "."
         return JoinError(
@@ -242,47 +241,15 @@ class JoinIndex:
         return "line" if self.layout and self.layout.has_lines else "row"
 
 
-def _file_of(name: str) -> InputFile:
-    if name == "-":
-        raise JoinError("standard input cannot be joined", "name a file, or a pipe by its path")
-    if not is_url(name) and not os.path.lexists(name) and not glob.has_magic(name):
-        raise JoinError(f"the file {name!r} does not exist", "name a file with rows to join")
-    no_file = JoinError(f"{name!r} is a folder or a pattern", "name one file to join")
-    if FilePath(name).is_dir():
-        raise no_file
-    found = InputFiles(Paths.of([name]), takes_tables=True)
-    if found.are_found:
-        raise no_file
-    found.size()  # raises InputError for a file that does not exist
-    [file] = found.files
-    if isinstance(file, FilePath) and not (file.is_file() or file.is_fifo()):
-        kind = "a socket" if file.is_socket() else "a device"
-        raise JoinError(f"{name!r} is {kind}, which cannot be joined", _NO_FILE_HINT)
-    return file
-
-
-@contextmanager
-def _opened(file: InputFile) -> Iterator[BinaryIO]:
-    try:
-        if isinstance(file, FilePath) and file.is_fifo():
-            opened = _opened_pipe(file)
-        else:
-            opened = file.open("rb", buffering=BLOCK_BYTES)
-        with opened as stream:
-            yield stream
-    except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"the input {str(file)!r} cannot be read: {why}") from None
-
-
-def _opened_pipe(path: FilePath) -> BinaryIO:
-    try:
-        return open_pipe(path, _WRITER_WAIT_SECONDS)
-    except TimeoutError:
-        raise JoinError(
-            f"the pipe {str(path)!r} has had no writer for {_WRITER_WAIT_SECONDS} s",
-            f"start the program that writes to it first, or {_NO_FILE_HINT}",
-        ) from None
+def _list_within(row: Row, key: Path) -> str:
+    """Return the path of the list of a row in whose entries a key is; empty if there is none."""
+    if key.text.startswith("/"):
+        return ""
+    for depth in range(len(key.parts) - 1, 0, -1):
+        path = Path(".".join(key.parts[:depth]))
+        if any(key.of(each, 1) is not MISSING for each in present_entries(row, path)):
+            return path.text
+    return ""
 
 
 def _encoded(key: str) -> bytes:

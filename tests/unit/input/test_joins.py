@@ -467,6 +467,17 @@ def test_a_link_to_a_file_and_a_pipe_are_read_like_files(
     writer.join()
 
 
+def test_a_key_within_a_list_of_the_joined_file_says_to_swap_the_files(tmp_path: FilePath) -> None:
+    row = {"title": "t", "paragraphs": [{"qas": []}, {"qas": [{"id": "q1", "answer": "a"}]}]}
+    (tmp_path / "dev.json").write_bytes(orjson.dumps({"data": [row, row]}))
+    with pytest.raises(JoinError, match=r"leads into the list 'paragraphs\.qas'") as caught:
+        joins(tmp_path / "dev.json", "@key=paragraphs.qas.id")
+    assert "@each=paragraphs.qas in --map" in caught.value.hint
+    assert "--on paragraphs.qas.id=FIELD" in caught.value.hint
+    with pytest.raises(JoinError, match=r"no row has 'paragraphs\.qas\.key'"):
+        joins(tmp_path / "dev.json", "@key=paragraphs.qas.key")
+
+
 def test_rows_under_keys_are_joined_by_their_keys(tmp_path: FilePath) -> None:
     path = tmp_path / "gold.json"
     path.write_bytes(orjson.dumps({"q1": "Paris", "q2": {"value": "Lima"}}))
