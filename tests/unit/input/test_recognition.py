@@ -336,10 +336,10 @@ def test_a_dataset_of_deepeval_is_known_by_its_goldens(tmp_path: Path) -> None:
 
 def test_a_row_of_totals_does_not_hide_the_column_of_ids(tmp_path: Path) -> None:
     rows = [f"{n};Frage {n};{n}a;{n}a;0,5\n" for n in range(1, 4)]
-    for total in ("Summe;;;;1,5\n", ";;;;1,5\n", ""):
+    for total in (";Summe;;;1,5\n", "Summe;;;;1,5\n", ";;;;1,5\n", ""):
         data = "".join(["Nr.;Frage;Erwartet;Antwort;Wert\n", *rows, total]).encode()
         text = proposed(tmp_path / "a.csv", data, "string-match")
-        first = "custom_id=@row" if total.startswith(";") else "custom_id=Nr."
+        first = "custom_id=@row" if total.startswith(";;") else "custom_id=Nr."
         assert text.startswith(f"{first},agent_response=Antwort,expected_output=Erwartet,"), total
 
 
