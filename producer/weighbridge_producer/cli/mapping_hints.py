@@ -35,10 +35,13 @@ def suggestion(seen: Recognised) -> list[str]:
     )
     if proposal.mapping is None:
         hint = f"{option}, with the column that has {' and '.join(proposal.missing)}"
+    inner = ""
     if each := _each_entry(seen):
         hint = f"{each}\n  for the first entry of each row alone, {option}"
+    elif inner := seen.inner_hint():
+        hint = f"{inner}\n  for the first alone, {option}"
     joining = _joining(proposal) if proposal.missing and not seen.joined else ""
-    others = [each for each in seen.hints() if each != header]
+    others = [line for line in seen.hints() if line not in {header, inner}]
     first = (header, _without_header(seen)) if header else ()
     return list(
         filter(None, (*first, hint, joining, proposal.caution, *others, seen.document_hint()))

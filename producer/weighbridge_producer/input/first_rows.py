@@ -85,10 +85,16 @@ class Recognised:
         choice = choice_hint(self.rows, found.get("expected_output", ""))
         last = last_answer_hint(self.rows, found.get("agent_response", ""))
         compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
-        inner = inner_rows_hint(self.rows, found) or sibling_hint(self.rows, found)
         beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
-        found_in_rows = (choice, last, compared, inner, beside, self.lists_hint())
+        found_in_rows = (choice, last, compared, self.inner_hint(), beside, self.lists_hint())
         return list(filter(None, (self.header_hint() or self._repeats_hint(), *found_in_rows)))
+
+    def inner_hint(self) -> str:
+        """Return that the proposal takes one of several objects that may each be a case, and how to take each; or empty."""
+        if self.proposal is None:
+            return ""
+        found = self.proposal.fields
+        return inner_rows_hint(self.rows, found) or sibling_hint(self.rows, found)
 
     @property
     def repeated(self) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ _HINT_FRAME = 'df.to_json("rows.jsonl", orient="records", lines=True)'
 HINT_KEY = (
     f"if the document has a row under each key, write {KEY} for the key, as in custom_id={KEY}"
 )
+#: Writes a row for each object in the rows under keys.
+_EACH_OF_ROWS = "jq -c 'to_entries[] | {run: .key} + (.value | objects | to_entries[] | {id: .key} + (.value | objects))' FILE > COPY"
 _SHARE = 0.25  #: of the objects that have a name of the rows; others may have failed
 _KEYS_NAMED = 5  #: of objects with the same names
 _RESPONSE = "agent_response"
@@ -183,7 +185,8 @@ def _cases_within(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
         ]
         if heads < {*keys}:
             hint = _only_one_of("in each row", heads.pop(), keys, may_be_rows=False)
-            return f"{hint}; write a row for each, with its key in the custom_id"
+            how = f": {_EACH_OF_ROWS}" if all(KEY in row for row in rows) else ""
+            return f"{hint}; write a row for each, with its key in the custom_id{how}"
     return ""
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB, Settings
+from weighbridge_producer.cli.mapping_hints import suggestion
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
@@ -240,8 +241,12 @@ def test_cases_within_each_row_of_which_one_is_graded_are_noted(tmp_path: Path) 
     [hint] = seen(tmp_path / "a.json", sections).hints()
     assert hint == (
         "in each row: only '0' of 2 objects with the same names is graded: '0', '1'; write a row for each, with its key in"
-        " the custom_id"
+        " the custom_id: jq -c"
+        " 'to_entries[] | {run: .key} + (.value | objects | to_entries[] | {id: .key} + (.value | objects))' FILE > COPY"
     )
+    in_rows = [{"run": name, **section} for name, section in sections.items()]
+    [hint] = seen(tmp_path / "c.json", in_rows).hints()
+    assert hint.endswith("with its key in the custom_id")
     compared = {"a": {"gold": "x", "m1": {"pred": "x"}, "m2": {"pred": "y"}}}
     assert not any(
         "in each row" in each
@@ -284,6 +289,22 @@ def test_rows_under_keys_of_an_object_within_the_document_are_named(tmp_path: Pa
     assert hint == (
         "agent_response: only 'm1' of 2 objects with the same names is graded: 'm1', 'm2'"
     )
+
+
+def test_how_to_take_each_of_several_objects_is_said_before_how_to_take_the_first(
+    tmp_path: Path,
+) -> None:
+    within = {"model": "m", "answers": ROWS}
+    in_each = {name: {"0": dict(ROWS["q1"]), "1": dict(ROWS["q2"])} for name in ("math", "law")}
+    beside = {"models": {"m1": {"output": "a"}, "m2": {"output": "b"}}, "gold": "a"}
+    for document in (within, in_each, beside):
+        found = seen(tmp_path / "a.json", document)
+        assert found.proposal
+        first, second, *others = suggestion(found)[0].split("\n  ")
+        assert first == found.inner_hint()
+        assert second.startswith("for the first alone, --map custom_id=")
+        assert not others
+        assert first not in suggestion(found)[1:]
 
 
 def test_a_mapping_without_the_key_is_told_how_to_read_rows_under_keys(tmp_path: Path) -> None:
