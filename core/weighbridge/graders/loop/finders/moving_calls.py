@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_LATER = 20  #: number of calls after a wait in which what was waited for is expected
+_LATER = 10  #: number of calls after a wait in which what was waited for is expected
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
 
@@ -57,14 +57,19 @@ def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
 
 
 def has_waited(found: Sequence[Call], calls: Sequence[Call | None], last: int) -> bool:
-    """Return whether calls ask for the output of a program, from which a later one got some."""
+    """Return whether calls that look at what goes on elsewhere were soon followed by one that saw something new.
+
+    Between lie only waits and other looks.
+    """
     if not all(map(polls, found)):
         return False
     known = {call.result.text for call in found}
-    return any(
-        call is not None and call.result.text not in known and (polls(call) or is_wait(call))
-        for call in islice(calls, last + 1, last + 1 + _LATER)
-    )
+    for call in islice(calls, last + 1, last + 1 + _LATER):
+        if call is None or not (polls(call) or is_wait(call) or is_read_only(call)):
+            return False
+        if polls(call) and call.result.text not in known:
+            return not call.result.has_failed
+    return False
 
 
 def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:

@@ -104,6 +104,11 @@ _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_
 _POLL = r"""\b(?:bash|task|command|process|terminal|shell)_?(?:output|status)\b|\b(?:read|get|check)_(?:\w{1,20}_)?(?:output|status)\b
 |\bwrite_stdin\b.{0,120}\bchars\\{0,2}["']{0,1}\s{0,2}:\s{0,2}(?:\\{0,2}["']){2}|"chars":"".{0,200}\bwrite_stdin\b"""
 _mentions_poll = occurs(_POLL)
+#: Commands that show the state of what goes on elsewhere, alone or after a pause.
+_STATUS_COMMAND = re.compile(
+    r"(?:sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3})?(?:sleep [0-9.]{1,9}|tail|ps|pgrep|jobs|squeue|sacct|nvidia-smi|uptime|curl|systemctl status|service \w{1,40} status"
+    r"|kubectl (?:get|describe|logs|rollout|top)|docker (?:compose )?(?:ps|logs|inspect|stats|top)|gh (?:run|pr|workflow)|gcloud|aws|az|helm status|terraform show)\b"
+)
 _LABELS = frozenset(
     ("summary", "title", "description", "label")
 )  #: what a log shows in place of arguments
@@ -263,7 +268,10 @@ def scrolls(call: Call) -> bool:
 
 
 def polls(call: Call) -> bool:
-    """Return whether a call asks for the new output of a program that runs."""
+    """Return whether a call asks for the new output of a program that runs, or for the state of what goes on elsewhere."""
+    command = _command_of(call)
+    if command and _STATUS_COMMAND.match(command):
+        return True
     arguments = call.arguments.key
     return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_poll(
         f"{_name_of(call)} {arguments.decode(errors='replace')}"

@@ -132,11 +132,41 @@ CODE = {
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("write_stdin", None), ("exec", CODE), ("BashOutput", {"bash_id": "b1"}), ("get_task_output", {})],
+    [
+        ("write_stdin", None), ("exec", CODE), ("BashOutput", {"bash_id": "b1"}), ("get_task_output", {}),
+        ("bash", {"command": "kubectl get pods"}), ("bash", {"command": "sleep 60 && tail -3 train.log"}),
+    ],
 )  # fmt: skip
 def test_waiting_for_a_program_is_a_loop_only_if_nothing_comes_of_it(name, arguments):
     assert not found(polled("built in 133 s", name=name, arguments=arguments))
     assert found(polled("Wall time 5.0 seconds\n", name=name, arguments=arguments))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {
+            "type": "tool",
+            "name": "edit",
+            "arguments": {"path": "a", "new": "b"},
+            "output": "edited",
+        },
+        {
+            "type": "user",
+            "output": "It runs now. Please look at what it says about the third file.",
+        },
+    ],
+)
+def test_what_changes_by_an_action_or_a_request_was_not_waited_for(between):
+    look = {
+        "type": "tool",
+        "name": "bash",
+        "arguments": {"command": "tail -3 a.log"},
+        "output": "a",
+    }
+    assert not found([look] * 6 + [{**look, "output": "b"}])
+    assert found([look] * 6 + [between, {**look, "output": "b"}])
+    assert found([look] * 6 + [{**look, "output": "tail: cannot open 'a.log': No such file"}])
 
 
 def test_what_is_typed_into_a_program_is_no_wait():
