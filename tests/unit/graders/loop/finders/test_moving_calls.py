@@ -166,7 +166,9 @@ def test_what_changes_by_an_action_or_a_request_was_not_waited_for(between):
     }
     assert not found([look] * 6 + [{**look, "output": "b"}])
     assert found([look] * 6 + [between, {**look, "output": "b"}])
-    assert found([look] * 6 + [{**look, "output": "tail: cannot open 'a.log': No such file"}])
+    assert found(
+        [look] * 6 + [{**look, "output": "tail: cannot open 'a.log': No such file or directory"}]
+    )
 
 
 def test_what_is_typed_into_a_program_is_no_wait():
