@@ -33,11 +33,23 @@ _JOB = (
     *("expected", "observed", "reason", "cause", "error_code", "error_message"),
 )
 _OF_LABEL = ("verdict", "score", "reason")
-# Spreadsheets execute cells that start with these as formulas; if `;` separates cells, also after a `;`.
+# Spreadsheets execute cells that start with these as formulas, some also after spaces.
 _SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"
-_FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
+
+
+def _formulas(separators: str) -> re.Pattern[str]:
+    """Return a pattern of what is before formulas, also where a program takes `separators` and line breaks for the ends of cells.
+
+    Such a program may drop quotes around the beginning of a cell.
+    """
+    part = rf"\t\r\n{separators}"
+    inside = rf'(?<![\s"{separators}])(?:[^\S\t\r\n]|")*+[{part}][\s"{separators}]*+'
+    return re.compile(rf"\A(?=[\t\r\n])|(?:\A\s*+|{inside})(?=[{_SIGNS}])")
+
+
+_CSV_FORMULAS, _TSV_FORMULAS = _formulas(";"), _formulas(";,")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_FIRST = frozenset(_SIGNS)  #: dangerous at the beginning of a cell
+_FIRST = frozenset(f" {_SIGNS}")  #: perhaps dangerous at the beginning of a cell
 _NUL = str.maketrans({"\0": "\ufffd"})
 
 
@@ -63,7 +75,7 @@ def csv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield rows as CSV with all cells quoted."""
     lines: list[str] = []
     for row in rows:
-        cells = _safe(row)
+        cells = _safe(row, _CSV_FORMULAS)
         line = '","'.join(cells)
         # There are two quotes per cell around its content; any other quote is in a cell.
         if line.count('"') > 2 * (len(cells) - 1):
@@ -80,7 +92,7 @@ def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, dialect="excel-tab")
     for count, row in enumerate(rows):
-        writer.writerow(_safe(row))
+        writer.writerow(_safe(row, _TSV_FORMULAS))
         if count % _ROWS_AT_ONCE == 0:
             yield _drained(buffer)
     yield _drained(buffer)
@@ -98,25 +110,27 @@ def _drained(buffer: io.StringIO) -> bytes:
     return text.encode(errors="replace")
 
 
-def _safe(row: list[Any]) -> list[str]:
+def _safe(row: list[Any], formulas: re.Pattern[str]) -> list[str]:
     """Return a row's cells as safe texts; most rows are safe, so all cells are checked together first."""
     cells = [cell if type(cell) is str else "" if cell is None else str(cell) for cell in row]
     texts = "".join(cells)
     # `isprintable` is false for all control characters.
     is_plain = len(texts) <= CELL_CHARACTERS and ";" not in texts and texts.isprintable()
+    if is_plain and formulas is _TSV_FORMULAS:
+        is_plain = "," not in texts
     if is_plain and _FIRST.isdisjoint([cell[:1] for cell in cells]):
         return cells
-    return list(map(_inert, cells))
+    return [_inert(cell, formulas) for cell in cells]
 
 
-def _inert(cell: str) -> str:
+def _inert(cell: str, formulas: re.Pattern[str]) -> str:
     """Return a cell that a spreadsheet neither executes nor truncates nor rejects."""
     if len(cell) > CELL_CHARACTERS:
         cell = shorten(cell, CELL_CHARACTERS)
     # A spreadsheet reads what is wholly a number as that number, also with a sign.
     if _NUMBER.fullmatch(cell):
         return cell
-    return _FORMULA.sub("'", cell.translate(_NUL) if "\0" in cell else cell)
+    return formulas.sub(r"\g<0>'", cell.translate(_NUL) if "\0" in cell else cell)
 
 
 def columns_of(results: Path) -> Columns:

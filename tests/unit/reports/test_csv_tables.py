@@ -3,18 +3,28 @@
 import csv
 import io
 import random
+import re
+import time
 import tracemalloc
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB
-from weighbridge_producer.reports.csv_tables import CELL_CHARACTERS, METADATA_COLUMNS, csv_table
+from weighbridge_producer.reports.csv_tables import (
+    CELL_CHARACTERS,
+    METADATA_COLUMNS,
+    csv_table,
+    tsv_table,
+)
 from weighbridge_producer.reports.forms import FORMS
 from weighbridge_producer.reports.report import Report
 
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 BOTH = (GraderSpec("string-match"), GraderSpec("true-false"))
 
 
@@ -99,6 +109,32 @@ def test_nothing_that_a_stranger_wrote_is_a_formula(tmp_path, form, hostile):
     for row in rows(tmp_path, graded(given), form):
         cells = [cell for pair in row.items() for cell in pair]
         assert [cell for cell in cells if cell.startswith(tuple("=+-@\t\uff1d"))] == []
+
+
+@given(
+    st.lists(
+        st.text("=+-@\uff1d\uff0b\uff0d\uff20;,\t\r\n\"' \xa0\u30001a", max_size=12), max_size=4
+    )
+)
+@pytest.mark.parametrize("skips_spaces", [False, True])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("write", [csv_table, tsv_table])
+def test_no_reading_of_a_table_has_a_formula(write, delimiter, skips_spaces, texts):
+    # The first column is plain, because what follows a number there is part of its cell in other readings.
+    text = b"".join(write([["c", *texts], ["c", *texts]])).decode()
+    file = io.StringIO(text, newline="")
+    read = csv.reader(file, delimiter=delimiter, skipinitialspace=skips_spaces)
+    cells = [cell.lstrip(" \xa0\u3000\n\r") for row in read for cell in row]
+    formulas = [cell for cell in cells if cell.startswith(tuple("=+-@\uff1d\uff0b\uff0d\uff20"))]
+    assert [cell for cell in formulas if not NUMBER.fullmatch(cell)] == []
+
+
+@pytest.mark.parametrize("text", ["\n" * 40_000, ';"' * 20_000, " " * 40_000, " ;" * 20_000 + "x"])
+def test_long_runs_of_what_may_precede_a_formula_take_no_time(text):
+    start = time.process_time()
+    for write in (csv_table, tsv_table):
+        assert len(b"".join(write([[text]]))) > CELL_CHARACTERS
+    assert time.process_time() - start < 1.0
 
 
 def test_a_case_that_fails_one_grader_and_errs_in_another_has_failed(tmp_path):
