@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError
@@ -20,6 +21,7 @@ from weighbridge_producer.input.rows.header_lines import (
     lines_above_header,
     titles_above,
 )
+from weighbridge_producer.input.rows.printed_tables import is_ruled
 from weighbridge_producer.input.rows.text_encodings import (
     encoding_of,
     given_encoding,
@@ -43,6 +45,7 @@ class Dialect:
     delimiter: str
     skipped: int = 0  #: lines above the header
     is_markdown: bool = False  #: True for a table in Markdown
+    is_printed: bool = False  #: True for a table as psql and mysql print it
     has_header: bool = True
     is_given: bool = False  #: True if the encoding was given, not detected
     repeated: tuple[str, ...] = ()  #: names that several columns have
@@ -56,7 +59,12 @@ class Dialect:
     @property
     def may_lack_header(self) -> bool:
         """True if the first row was read as a header for want of other information."""
-        return self.has_header and not self.is_markdown
+        return self.has_header and not self.is_drawn
+
+    @property
+    def is_drawn(self) -> bool:
+        """True for a table that is drawn with bars and a rule, as in Markdown."""
+        return self.is_markdown or self.is_printed
 
     def decoded(self, plain: io.BufferedReader[Any], newline: str | None) -> io.TextIOWrapper[Any]:
         """Return the text of a table, in which bytes that the encoding lacks are kept as surrogates where that is possible."""
@@ -72,7 +80,7 @@ class Dialect:
             header = (
                 f", no header, rows from line {self.skipped + 1}" if self.skipped else ", no header"
             )
-        if self.is_markdown:
+        if self.is_drawn:
             return f"{encoding.replace('_', '-')}{header}"
         delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
         return f"{encoding.replace('_', '-')}, {delimiter}-separated{header}"
@@ -86,7 +94,7 @@ def dialect_of(
     found = _dialect_of(head, encoding, delimiter, form, is_whole=is_whole)
     return replace(
         found,
-        has_header=form.has_header or found.is_markdown,
+        has_header=form.has_header or found.is_drawn,
         is_given=bool(form.encoding),
         may_be_western=not form.encoding and may_be_western(head, encoding),
     )
@@ -99,7 +107,7 @@ def _dialect_of(
     lines = list(io.StringIO(text, newline=""))
     lines = lines if is_whole else lines[:-1] or lines
     found = _dialect_by_lines(lines, encoding, delimiter, form)
-    return found if found.is_markdown else replace(found, repeated=_repeated_names(lines, found))
+    return found if found.is_drawn else replace(found, repeated=_repeated_names(lines, found))
 
 
 def _dialect_by_lines(
@@ -111,8 +119,8 @@ def _dialect_by_lines(
     if separator_line:
         above = _above(lines[1:], [separator_line[1]], form).above
         return Dialect(encoding, separator_line[1], 1 + above)
-    if (rule := _lines_above_rule(lines)) is not None:
-        return Dialect(encoding, "|", rule, is_markdown=True)
+    if drawn := _drawn(lines[: LINES_ABOVE_MOST + 2], encoding):
+        return drawn
     above, delimiter = _above(lines, [delimiter] if delimiter else list(_DELIMITERS), form)
     return Dialect(encoding, delimiter, above)
 
@@ -127,8 +135,8 @@ def _dialect_below(
             f"there is no line {header_line:,} at the beginning of the table",
             f"--header-line is at most {len(lines):,}",
         )
-    if _lines_above_rule(below[:2]) == 0:
-        return Dialect(encoding, "|", header_line - 1, is_markdown=True)
+    if drawn := _drawn(below[:2], encoding):
+        return replace(drawn, skipped=header_line - 1)
     return Dialect(encoding, delimiter or delimiter_of(below, _DELIMITERS), header_line - 1)
 
 
@@ -155,9 +163,11 @@ def _repeated_names(lines: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
     return tuple(name for name, times in names.items() if times > 1)
 
 
-def _lines_above_rule(lines: Sequence[str]) -> int | None:
-    """Return the number of lines above the header of a table in Markdown, which has a rule below; None if there is none."""
-    for place, line in enumerate(lines[1 : LINES_ABOVE_MOST + 2]):
-        if "|" in line and "|" in lines[place] and _RULE.fullmatch(line.strip()):
-            return place
+def _drawn(lines: Sequence[str], encoding: str) -> Dialect | None:
+    """Return the dialect of a table with a rule below its header; None if no two of the lines are such."""
+    for place, (header, below) in enumerate(pairwise(lines)):
+        if "|" in below and "|" in header and _RULE.fullmatch(below.strip()):
+            return Dialect(encoding, "|", place, is_markdown=True)
+        if is_ruled(header, below):
+            return Dialect(encoding, "|", place, is_printed=True)
     return None

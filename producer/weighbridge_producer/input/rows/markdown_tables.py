@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r":?-{3,}:?")
-_ANOTHER = Fault(
+ANOTHER_TABLE = Fault(
     ErrorCode.INVALID_ROW,
     "the header of another table, which is not read",
     "put each table into a file of its own",
@@ -55,7 +55,7 @@ def markdown_rows(
     held: _Line | None = None  #: a row after a blank line, which may be the header of another table
     try:
         for number, (line, size) in enumerate(
-            islice(_lines(dialect.decoded(plain, newline=None), limit), most_lines), start=1
+            islice(limited_lines(dialect.decoded(plain, newline=None), limit), most_lines), start=1
         ):
             if number <= dialect.skipped or number == rule:
                 continue
@@ -70,7 +70,7 @@ def markdown_rows(
                 continue
             cells = _cells(line, *ends)
             if held and _are_rule(cells):
-                yield SourceRow(held.number, {}, _ANOTHER, held.size)
+                yield SourceRow(held.number, {}, ANOTHER_TABLE, held.size)
                 return
             if held:
                 yield from _rows_of(held, names, limit, left_out)
@@ -108,7 +108,7 @@ def _are_rule(cells: list[str]) -> bool:
     return all(map(_RULE.fullmatch, cells))
 
 
-def _lines(text: io.TextIOWrapper[Any], limit: int) -> Iterator[tuple[str, int]]:
+def limited_lines(text: io.TextIOWrapper[Any], limit: int) -> Iterator[tuple[str, int]]:
     """Yield each line up to a limit of characters, and the number of characters in it."""
     while line := text.readline(limit + 1):
         rest, size = line, len(line)

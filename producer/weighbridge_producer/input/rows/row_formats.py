@@ -34,6 +34,7 @@ from weighbridge_producer.input.rows.csv_tables import table_rows
 from weighbridge_producer.input.rows.markdown_tables import markdown_rows
 from weighbridge_producer.input.rows.misnamed_json import json_in
 from weighbridge_producer.input.rows.peeked_stream import OPEN, PeekedStream, WholeLines
+from weighbridge_producer.input.rows.printed_tables import printed_rows
 from weighbridge_producer.input.rows.source_rows import UNCOUNTED, LeftOut, until_damage
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class Layout:
         if self.dialect:
             if self.dialect.is_markdown:
                 return f"a Markdown table ({self.dialect})"
+            if self.dialect.is_printed:
+                return f"a table as psql and mysql print it ({self.dialect})"
             name = "TSV" if self.dialect.delimiter == "\t" else "CSV"
             return f"{name} ({self.dialect})"
         if self.by_key:
@@ -282,7 +285,7 @@ class RowReader:
             yield from arrow_rows(file, columns, self._left_out.blanks, has_index=has_index)
         elif layout.dialect:
             most = self._most_lines
-            rows_of = markdown_rows if layout.dialect.is_markdown else table_rows
+            rows_of = _rows_of(layout.dialect)
             rows = rows_of(buffered, layout.dialect, self._settings, most, self._left_out)
             yield from _rows_before_damage(rows, lines) if lines else rows
         else:
@@ -317,6 +320,12 @@ class RowReader:
         else:
             lines = StreamLines(cast("BinaryIO", stream), self.name, self._settings)
             yield from line_rows(lines, self._most_lines, self._settings.line_limit_bytes)
+
+
+def _rows_of(dialect: Dialect) -> Callable[..., Iterator[SourceRow]]:
+    if dialect.is_drawn:
+        return markdown_rows if dialect.is_markdown else printed_rows
+    return table_rows
 
 
 def _rows_before_damage(rows: Iterable[SourceRow], lines: WholeLines) -> Iterator[SourceRow]:
