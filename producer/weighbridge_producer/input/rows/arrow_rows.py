@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge_producer.input.rows.arrow_maps import rows_of
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable
 
@@ -24,7 +25,7 @@ def arrow_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows of an Arrow stream or, if it has an index at its end, of an Arrow file.
 
-    With all or given columns; nested values become objects and lists. Rows whose columns are all null are left out, and
+    With all or given columns; nested values and maps become objects and lists. Rows whose columns are all null are left out, and
     `on_blank` is called for each.
     """
     pyarrow = _pyarrow()
@@ -35,9 +36,8 @@ def arrow_rows(
             wanted = names if columns is None else [name for name in names if name in columns]
             chosen = batch.select(wanted)
             for first in range(0, chosen.num_rows, _ROWS_AT_ONCE):
-                for index, values in enumerate(
-                    chosen.slice(first, _ROWS_AT_ONCE).to_pylist(), first
-                ):
+                rows = rows_of(chosen.slice(first, _ROWS_AT_ONCE))
+                for index, values in enumerate(rows, first):
                     number += 1
                     if is_null(values) and is_null(batch.slice(index, 1).to_pylist()[0]):
                         on_blank()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
+from weighbridge_producer.input.rows.arrow_maps import rows_of
 from weighbridge_producer.input.rows.arrow_rows import is_null
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable
@@ -24,7 +25,7 @@ def parquet_rows(
     columns: Sequence[str] | None = None,
     on_blank: Callable[[], None] = lambda: None,
 ) -> Iterator[SourceRow]:
-    """Yield the rows of a Parquet file, with all or given columns; nested values become objects and lists.
+    """Yield the rows of a Parquet file, with all or given columns; nested values and maps become objects and lists.
 
     Rows whose columns are all null are left out, and `on_blank` is called for each.
     """
@@ -39,7 +40,7 @@ def parquet_rows(
             )
             rest = _NullRows(table, batch_rows, wanted or [])
             for batch in table.iter_batches(batch_rows, columns=wanted, use_threads=False):
-                for values in batch.to_pylist():
+                for values in rows_of(batch):
                     number += 1
                     if is_null(values) and (wanted is None or rest.has(number)):
                         on_blank()

@@ -243,6 +243,33 @@ def test_rows_of_nulls_alone_are_left_out_whichever_columns_are_read(
     assert len(blank) == 2
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_maps_with_keys_that_are_texts_are_objects(name: str) -> None:
+    of_texts = pa.map_(pa.string(), pa.string())
+    schema = pa.schema(
+        {
+            "attrs": of_texts,
+            "within": pa.struct({"a": pa.list_(of_texts), "b": pa.int64()}),
+            "nested": pa.map_(pa.string(), of_texts),
+            "numbers": pa.map_(pa.int64(), pa.string()),
+        }
+    )
+    topic = [("topic", "geo"), ("lang", None)]
+    given = [
+        {"attrs": topic, "within": {"a": [topic, None], "b": 1}, "nested": [("x", topic)], "numbers": [(1, "a")]},
+        {"attrs": [("a", "x"), ("a", "y")], "within": {"a": None, "b": 2}, "nested": [], "numbers": []},
+        {"attrs": None, "within": None, "nested": None, "numbers": [(2, "b")]},
+    ]  # fmt: skip
+    table = pa.Table.from_pylist(given, schema)
+    data = parquet_bytes(table) if name == "a.parquet" else arrow(table, has_index=True)
+    made = {"topic": "geo", "lang": None}
+    assert values(data, name) == [
+        {"attrs": made, "within": {"a": [made, None], "b": 1}, "nested": {"x": made}, "numbers": [(1, "a")]},
+        {"attrs": [("a", "x"), ("a", "y")], "within": {"a": None, "b": 2}, "nested": {}, "numbers": {}},
+        {"attrs": None, "within": None, "nested": None, "numbers": [(2, "b")]},
+    ]  # fmt: skip
+
+
 def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
     data = b'id,text\n1,a\n2\n3,c,d\n4,"e"f\n5,g\n\n6,h\n'
     found = rows(data, "a.csv")
