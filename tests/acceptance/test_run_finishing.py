@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import orjson
 import pytest
@@ -25,7 +26,8 @@ LINES = 10
     [
         pytest.param("open .sorting", id="before-sorting"),
         pytest.param("os.rename .sorting", id="before-the-sorted-file-takes-its-place"),
-        pytest.param("open out.csv", id="before-the-table-is-written"),
+        pytest.param(f"open {crc32(b'out.csv'):08x}.partial", id="before-the-table-is-written"),
+        pytest.param("os.rename out.csv", id="before-the-table-gets-its-name"),
         pytest.param("os.rename out.jsonl", id="before-the-results-get-their-name"),
         pytest.param("os.remove run.json", id="before-the-state-is-removed"),
         pytest.param("shutil.rmtree state", id="before-the-folder-is-removed"),

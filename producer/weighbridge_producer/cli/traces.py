@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -114,7 +113,8 @@ def convert(
     """
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.source import Source
-    from weighbridge_producer.run.outputs import check_output, open_output
+    from weighbridge_producer.reports.forms import FORMS, Output
+    from weighbridge_producer.run.outputs import check_output, opened_output
     from weighbridge_producer.run.terminal import safe_for_terminals
 
     mapping = trace_mapping_of(trace_mapping)
@@ -127,7 +127,7 @@ def convert(
     else:
         check_output(output, Source(file, read_settings()))
         try:
-            with open_output(Path(output), "wb", print_waiting) as target:
+            with opened_output(Output(output, FORMS["jsonl"]), print_waiting) as target:
                 traces = Traces(file, mapping)
                 written, failed = _write_all(traces, safe_for_terminals(target))
         except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 STDOUT = "-"
 #: Names of standard output in the file system; opened by name, it would have a position of its own in a file.
 _NAMES_OF_STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+_OPEN_FILES = ("/dev/fd", "/proc")
+_LINKS_LIMIT = 40  #: the most that Linux follows
 _BLOCK_BYTES = 256 * 1024
 _ROOM = "weighbridge_producer.reports"
 
@@ -115,11 +118,17 @@ class Output(NamedTuple):
         )
 
     @property
+    def file(self) -> Path | None:
+        """The file that a new one replaces, behind all links; None for standard output, devices, pipes and open files."""
+        if self.target == STDOUT or _is_open_file(Path(self.target)):
+            return None
+        file = Path(os.path.realpath(self.target))
+        return file if file.is_file() or not file.exists() else None
+
+    @property
     def is_results_file(self) -> bool:
-        """True if the file of result lines may become the output, which is no device, pipe or standard output then."""
-        path = Path(self.target).absolute()
-        is_device = path.is_relative_to("/dev/fd") or (path.exists() and not path.is_file())
-        return self.is_plain and self.target != STDOUT and not is_device
+        """True if the file of result lines may become the output."""
+        return self.is_plain and self.file is not None
 
     def blocks(self, report: Report) -> Iterator[bytes]:
         """Yield the content to write."""
@@ -161,6 +170,17 @@ def _names_stdout(target: str) -> bool:
     return target in _NAMES_OF_STDOUT or (
         path.is_symlink() and str(path.readlink()) in _NAMES_OF_STDOUT
     )
+
+
+def _is_open_file(path: Path) -> bool:
+    """Return whether a path, or the one that it links to, names a file that a process has open."""
+    for _ in range(_LINKS_LIMIT):
+        if any(map(path.absolute().is_relative_to, _OPEN_FILES)):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / path.readlink()
+    return False
 
 
 def absolute(text: str) -> str:

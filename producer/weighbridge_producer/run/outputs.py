@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO
 
 from weighbridge.errors import OutputError
 from weighbridge_producer.input.files.input_files import OUR_RESULTS
 from weighbridge_producer.reports.forms import STDOUT, Output, output_of
-from weighbridge_producer.run.durable_files import sync
+from weighbridge_producer.run.durable_files import replace, replacement, sync
 from weighbridge_producer.run.terminal import safe_for_terminals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.reports.report import Report
@@ -48,12 +49,10 @@ def check_differ(outputs: Iterable[Output]) -> None:
     """Raise OutputError if two outputs go to one file, also by another name of it."""
     outputs_of: dict[object, Output] = {}
     for output in dict.fromkeys(outputs):
-        path = Path(os.path.realpath(output.target))
-        is_device = path.exists() and not path.is_file()
-        if output.target == STDOUT or is_device:
+        if (file := output.file) is None:
             continue
-        file = (path.stat().st_dev, path.stat().st_ino) if path.exists() else path
-        other = outputs_of.setdefault(file, output)
+        known = (file.stat().st_dev, file.stat().st_ino) if file.exists() else file
+        other = outputs_of.setdefault(known, output)
         if other is not output:
             names = (f"'{each.form.name}={each.target}'" for each in (other, output))
             raise OutputError(
@@ -84,8 +83,8 @@ def check_output(output: str, source: Source) -> None:
 
 
 def check_folder(output: str) -> None:
-    """Raise OutputError if a file's folder does not exist or is not writable."""
-    folder = Path(output).absolute().parent
+    """Raise OutputError if a file is not writable, or its folder, behind all links, does not exist or is not writable."""
+    folder = Path(os.path.realpath(output)).parent
     if not folder.is_dir():
         raise OutputError(f"the folder of the output {output!r} does not exist", "make it first")
     if Path(output).is_dir():
@@ -95,6 +94,8 @@ def check_folder(output: str) -> None:
         raise OutputError(
             f"the folder of the output {output!r} cannot be written to", "name another"
         )
+    if Path(output).is_file() and not os.access(output, os.W_OK):
+        raise OutputError(f"the output {output!r} cannot be written to", "name another file")
 
 
 def _keep_quiet(_: str) -> None:
@@ -114,10 +115,8 @@ def deliver(
     for output in named:
         if output != moved:
             write(report, output, on_wait)
-    if moved:
-        target = Path(moved.target)
-        report.results.replace(target)
-        sync(target.parent)
+    if moved and moved.file:
+        replace(report.results, moved.file)
     else:
         report.results.unlink()
 
@@ -130,34 +129,49 @@ def write(report: Report, output: Output, on_wait: Callable[[str], None] = _keep
 def write_blocks(
     blocks: Iterable[bytes], output: Output, on_wait: Callable[[str], None] = _keep_quiet
 ) -> None:
-    """Write blocks of bytes to an output's file, and sync it to disk."""
-    target = Path(output.target)
-    # In GitHub Actions, the steps of a job all append to the same summary file.
-    adds = output.target == os.environ.get("GITHUB_STEP_SUMMARY")
-    with open_output(target, "ab" if adds else "wb", on_wait) as file:
+    """Write blocks of bytes to an output's file, which is replaced when all are written, and sync it to disk."""
+    with opened_output(output, on_wait) as file:
         shown = safe_for_terminals(file)
         shown.writelines(blocks)
         shown.flush()
+
+
+@contextmanager
+def opened_output(
+    output: Output, on_wait: Callable[[str], None] = _keep_quiet
+) -> Iterator[BinaryIO]:
+    """Open an output's file, which is replaced at the end of the block unless that raises.
+
+    A pipe that no program reads is waited for, after `on_wait` was called with that reason.
+    """
+    # In GitHub Actions, the steps of a job all append to the same summary file.
+    adds = output.target == os.environ.get("GITHUB_STEP_SUMMARY")
+    if output.file and not adds:
+        with replacement(output.file) as file:
+            yield file
+        return
+    target = Path(output.target)
+    with (
+        _open_pipe(target, on_wait)
+        if target.is_fifo()
+        else target.open("ab" if adds else "wb") as file
+    ):
+        yield file
     if target.is_file():
         sync(target)
         sync(target.parent)
 
 
-def open_output(
-    target: Path, mode: Literal["ab", "wb"], on_wait: Callable[[str], None]
-) -> BinaryIO:
-    """Open an output's file; a pipe that no program reads is waited for, after `on_wait` was called with that reason."""
-    if not target.is_fifo():
-        return target.open(mode)
+def _open_pipe(pipe: Path, on_wait: Callable[[str], None]) -> BinaryIO:
     try:
-        pipe = os.open(target, os.O_WRONLY | os.O_NONBLOCK)
+        opened = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise
-        on_wait(f"no program reads the pipe {str(target)!r} yet")
-        return target.open("wb")
-    os.set_blocking(pipe, True)
-    return os.fdopen(pipe, "wb")
+        on_wait(f"no program reads the pipe {str(pipe)!r} yet")
+        return pipe.open("wb")
+    os.set_blocking(opened, True)
+    return os.fdopen(opened, "wb")
 
 
 def write_each(

@@ -61,8 +61,8 @@ class GrowingFile:
 def results_path(outputs: Iterable[str], folder: Path) -> Path:
     """Return the path for a run's results: beside its first plain output, to be renamed, or in its folder."""
     for output in map(output_of, sorted(outputs)):
-        if output.is_results_file:
-            return Path(output.target).absolute().with_name(partial_name(folder))
+        if output.is_plain and output.file:
+            return output.file.with_name(partial_name(folder))
     return folder / "results.jsonl"
 
 

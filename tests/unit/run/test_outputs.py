@@ -1,6 +1,10 @@
 """Outputs of a run: tables without executable formulas, and the path of the growing results file."""
 
 import csv
+import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree as ET
@@ -10,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.errors import OutputError
+from weighbridge.errors import InputError, OutputError
 from weighbridge_producer.reports.report import Report
-from weighbridge_producer.run.outputs import check_targets, deliver
+from weighbridge_producer.run.durable_files import replacement
+from weighbridge_producer.run.outputs import check_targets, deliver, write_each
 from weighbridge_producer.run.result_file import GrowingFile, SortedPart, sort_by_line
 
 ROW = {
@@ -168,3 +173,96 @@ def test_two_outputs_to_one_file_are_refused(tmp_path, monkeypatch, first, secon
 
 def test_a_device_takes_several_outputs():
     assert check_targets(["csv=/dev/null", "md=/dev/null"]) == ["/dev/null", "/dev/null"]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "md", "html", "junit", "otel"])
+def test_an_output_that_cannot_be_finished_leaves_the_earlier_one(tmp_path, form):
+    results, output = tmp_path / "results", tmp_path / "report"
+    results.write_bytes(orjson.dumps(ROW) * 2 + b"\n")
+    output.write_text("complete")
+    with pytest.raises(InputError):
+        write_each(Report(results, "cases"), [f"{form}={output}"], sys.stdout.buffer)
+    assert output.read_text() == "complete"
+    assert sorted(tmp_path.iterdir()) == [output, results]
+
+
+def test_a_full_disk_leaves_the_earlier_output(tmp_path):
+    results, output = tmp_path / "results", tmp_path / "report.csv"
+    results.write_bytes((orjson.dumps(ROW) + b"\n") * 5_000)
+    output.write_text("complete")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_each(Report(results, "cases"), [str(output)], sys.stdout.buffer)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert output.read_text() == "complete"
+    assert sorted(tmp_path.iterdir()) == [output, results]
+
+
+def test_of_two_processes_that_write_one_output_the_earlier_one_fails(tmp_path):
+    output = tmp_path / "r.csv"
+    first, second = replacement(output), replacement(output)
+    first.__enter__().write(b"first")
+    with second as file:
+        file.write(b"second")
+    with pytest.raises(OutputError, match="another process writes"):
+        first.__exit__(None, None, None)
+    assert output.read_text() == "second"
+    assert [*tmp_path.iterdir()] == [output]
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.csv"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_output_is_written_where_its_link_leads(tmp_path, name, exists):
+    link, target, results = tmp_path / name, tmp_path / "folder" / name, tmp_path / "results"
+    target.parent.mkdir()
+    if exists:
+        target.write_text("of before")
+        target.chmod(0o640)
+    link.symlink_to(target)
+    results.write_bytes(orjson.dumps(ROW) + b"\n")
+    deliver(Report(results, "cases"), [str(link)])
+    assert link.readlink() == target
+    assert "errored" in target.read_text()
+    assert not exists or target.stat().st_mode & 0o777 == 0o640
+    assert [*target.parent.iterdir()] == [target]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize("through_link", [True, False])
+def test_a_file_that_is_open_is_written_in_place(tmp_path, form, through_link):
+    results, link = tmp_path / "results", tmp_path / "link"
+    results.write_bytes(orjson.dumps(ROW) + b"\n")
+    with (tmp_path / "open").open("wb") as file:
+        link.symlink_to(f"/dev/fd/{file.fileno()}")
+        named = link if through_link else f"/dev/fd/{file.fileno()}"
+        deliver(Report(results, "cases"), [f"{form}={named}"])
+        assert os.fstat(file.fileno()).st_size > 100
+    assert link.is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every file")
+def test_a_read_only_output_is_refused(tmp_path):
+    output = tmp_path / "r.csv"
+    output.touch(0o444)
+    with pytest.raises(OutputError, match="cannot be written to"):
+        check_targets([str(output)])
+
+
+def test_a_file_that_is_mounted_is_written_in_place(tmp_path):
+    mounted, below, new = tmp_path / "mounted", tmp_path / "below", tmp_path / "new"
+    mounted.touch()
+    below.write_text("old")
+    new.write_text("new")
+    shell = [*("unshare", "--user", "--map-root-user", "--mount", "sh", "-euc")]
+    if subprocess.run([*shell, f"mount --bind {below} {mounted}"], check=False).returncode:
+        pytest.skip("no file can be mounted here")
+    code = "import sys, pathlib, weighbridge_producer.run.durable_files as files; files.replace(*map(pathlib.Path, sys.argv[1:]))"
+    subprocess.run(
+        [*shell, f'mount --bind {below} {mounted}; "$@"', "sh", sys.executable, "-c", code, new, mounted],
+        check=True,
+    )  # fmt: skip
+    assert below.read_text() == "new"
+    assert not new.exists()
