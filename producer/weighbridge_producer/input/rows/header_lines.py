@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LINES_ABOVE_MOST = 10  #: lines above a header that are skipped, beside comments
 _ROWS_TRIED = 50
 _COMMENT = "#"
+_MARKED = re.compile(r"# ?\w*")
+_MOST = 0.5  #: share of the rows that have as many cells as the header
 _FACT = re.compile("[=:]")  #: in a comment, but not in the name of a column
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 
@@ -38,8 +40,14 @@ def comments_above(lines: Sequence[str], delimiters: Sequence[str], *, has_heade
     width = fit(below, delimiter)[1]
     if not comments or width < 2:
         return 0
-    if has_header and _names_a_header(_cells(below[0], delimiter)):
-        return comments
+    if has_header:
+        names = _cells(below[0], delimiter)
+        names = names if _names_a_header(names) else []
+        for place in range(comments):
+            if _has_marked_name(lines[place:], delimiters, names):
+                return place
+        if names:
+            return comments
     first = comments
     while first and _may_be_row(lines[first - 1], delimiter, width):
         first -= 1
@@ -54,19 +62,31 @@ def header_by_names(lines: Sequence[str], delimiters: Sequence[str]) -> Header |
     """
     for above in range(min(LINES_ABOVE_MOST, len(lines) - 2) + 1):
         for delimiter in delimiters:
-            names = _cells(lines[above], delimiter)
-            is_named = _names_a_header(names)
+            is_named = _names_a_header(_cells(lines[above], delimiter))
             if is_named and not above:
                 return None
-            is_apart = above > 1 and not any(_cells(lines[above - 1], delimiter))
-            if not is_named and not (is_apart and _may_be_header(names)):
-                continue
-            share, width = fit(lines[above:], delimiter)
-            if share < (0.5 if is_named else 1.0) or "".join(lines[:above]).count('"') % 2:
-                continue
-            if all(_cannot_be_header(_cells(line, delimiter), width) for line in lines[:above]):
+            is_apart = above > 1 and not lines[above - 1].replace(delimiter, "").strip()
+            is_likely = is_named or (is_apart and _may_be_header(_cells(lines[above], delimiter)))
+            least = _MOST if is_named else 1.0
+            if is_likely and _begins_table(lines, above, delimiter, delimiters, least):
                 return Header(above, delimiter)
     return None
+
+
+def _begins_table(
+    lines: Sequence[str], above: int, delimiter: str, delimiters: Sequence[str], least: float
+) -> bool:
+    """Return whether a share of at least `least` of the rows fit a header, and no line above it can be the header."""
+    share, width = fit(lines[above:], delimiter)
+    if share < least or delimiter != delimiter_of(lines[above:], delimiters):
+        return False
+    first_share, first_width = fit(lines, delimiter_of(lines, delimiters))
+    if first_width != width and first_share >= share:
+        return False  # the row is one with too many cells
+    is_within_quotes = "".join(lines[:above]).count('"') % 2
+    return not is_within_quotes and all(
+        _cannot_be_header(_cells(line, delimiter), width) for line in lines[:above]
+    )
 
 
 def lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
@@ -141,9 +161,26 @@ def _may_be_row(line: str, delimiter: str, width: int) -> bool:
     return len(_cells(line, delimiter)) == width and not _FACT.search(line)
 
 
+def _has_marked_name(lines: Sequence[str], delimiters: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether the first line is a header whose first name is `#`, that of row numbers, or a word after it.
+
+    With a word, it has as many cells as half of the rows below. Above `names` of columns, it has other usual ones.
+    """
+    delimiter = delimiter_of(lines, delimiters)
+    cells = _cells(lines[0], delimiter)
+    if len(cells) < 2 or not _MARKED.fullmatch(cells[0]):
+        return False
+    if cells[0] == _COMMENT:
+        return True
+    own = [cells[0].removeprefix(_COMMENT).lstrip(), *cells[1:]]
+    is_other = not names or (_names_a_header(own) and own != list(names))
+    return is_other and fit(lines, delimiter)[0] >= _MOST
+
+
 def _cannot_be_header(cells: Sequence[str], width: int) -> bool:
     filled = list(filter(None, cells))
-    if cells and (cells[0].startswith(_COMMENT) or any(cell.endswith(":") for cell in filled)):
+    is_comment = any(cells) and cells[0].startswith(_COMMENT) and cells[0] != _COMMENT
+    if is_comment or any(cell.endswith(":") for cell in filled):
         return True
     return len(filled) < width and not _names_a_header(filled)
 
