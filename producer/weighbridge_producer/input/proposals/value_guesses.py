@@ -82,7 +82,10 @@ def guessed_answers(columns: Columns, response: str | None, expected: str | None
     scored = {
         pair: _agreement(texts, *pair)
         for pair in pairs
-        if pair[0] != pair[1] and not is_agents(pair[1]) and len(objects.intersection(pair)) != 1
+        if pair[0] != pair[1]
+        and (pair[0] == response or can_be("agent_response", pair[0]))
+        and not is_agents(pair[1])
+        and len(objects.intersection(pair)) != 1
     }
     best = max(scored, key=lambda pair: scored[pair], default=None)
     if best and scored[best] >= _AGREEMENT_LEAST:

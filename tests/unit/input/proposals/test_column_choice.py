@@ -685,6 +685,8 @@ def test_two_forms_of_what_the_agent_wrote_are_not_compared_with_each_other(orde
     assert "expected_output" in propose(unnamed, NEEDED).missing
     beside = [{"model": {"x": text}, "y": text} for text in texts]
     assert propose(beside, NEEDED).fields["expected_output"] == "y"
+    gold = [{"uid": text, "reference": {"x": text, "aliases": [text.upper()]}} for text in texts]
+    assert propose(gold, NEEDED).missing == ("agent_response", "expected_output")
 
 
 def test_a_record_around_the_answer_is_not_guessed_to_be_the_expected_one() -> None:
