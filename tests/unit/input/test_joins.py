@@ -609,6 +609,16 @@ def test_memory_does_not_grow_with_the_joined_file(tmp_path: FilePath) -> None:
     assert peak < 2.5 * MIB, f"{peak / KIB:,.0f} KiB"
 
 
+def test_long_keys_take_no_space_beside_their_rows(tmp_path: FilePath) -> None:
+    file = tmp_path / "gold.jsonl"
+    lines = (orjson.dumps({"key": f"{'x' * 100_000}{number}"}) + b"\n" for number in range(100))
+    file.write_bytes(b"".join(lines))
+    [join] = joins(file, "key")
+    with join.index._base as base:
+        pages, size = (base.execute(f"PRAGMA page_{of}").fetchone()[0] for of in ("count", "size"))
+    assert pages * size < 1.2 * file.stat().st_size
+
+
 def test_the_index_leaves_no_file_behind(
     gold: FilePath, tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping.row_values import Constant, FirstOf
+from weighbridge_producer.input.mapping.row_values import FirstOf
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
@@ -49,12 +49,10 @@ class Cells:
         return value
 
     def hold_answers(self, row: Row, mapping: FieldMapping) -> bool:
-        """Return whether both answers of a row are cells; what a cell holds as JSON is a value of its own."""
+        """Return whether both answers of a row are cells; constants, and what a cell holds as JSON, are values of their own."""
         values = [value for name in _ANSWERS if (value := mapping.inputs.get(name))]
         return len(values) == len(_ANSWERS) and all(
-            not isinstance(value, Constant)
-            and any(self._is_cell(row, path) for path in value.paths())
-            for value in values
+            any(self._is_cell(row, path) for path in value.paths()) for value in values
         )
 
     def _is_cell(self, row: Row, path: Path) -> bool:
