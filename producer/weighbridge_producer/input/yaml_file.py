@@ -9,8 +9,10 @@ from typing import Any, NoReturn
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from weighbridge.errors import WeighbridgeError
+from weighbridge.grading.strict_json import DEPTH_LIMIT
 from weighbridge.settings import MIB
 
 _LIMIT_BYTES = MIB
@@ -48,7 +50,7 @@ class YamlFile:
             )
         try:
             text = data.decode("utf-8-sig")
-            self._refuse_tags(text)
+            self._check_events(text)
             # The round-trip loader records line numbers, and creates only plain values.
             root = YAML(typ="rt", pure=True).load(text)
             self.plain(root)  # a mapping that merges itself fails only when it is read
@@ -63,13 +65,22 @@ class YamlFile:
         except _NOT_YAML as error:
             self.fail_at(1, f"not YAML: {' '.join(str(error).split())[:200]}")
 
-    def _refuse_tags(self, text: str) -> None:
+    def _check_events(self, text: str) -> None:
+        """Refuse tags, and what would take long to parse: deep nesting and too many nodes."""
+        depth = count = 0
         for event in YAML(typ="rt", pure=True).parse(text):
+            line = event.start_mark.line + 1
             tag = getattr(event, "tag", None)
             if tag and str(tag) not in _PLAIN_TAGS:
-                line = event.start_mark.line + 1
                 hint = f"remove the tag: a {self._kind} has texts, numbers, lists and objects only"
                 self.fail_at(line, f"the tag {str(tag)[:80]!r} is not allowed", hint)
+            count += isinstance(event, NodeEvent)
+            if count > 2 * _NODES_LIMIT:  # of a mapping's entries, `plain` does not count the keys
+                self._fail_at_size()
+            depth += isinstance(event, CollectionStartEvent)
+            depth -= isinstance(event, CollectionEndEvent)
+            if depth > DEPTH_LIMIT:
+                self.fail_at(line, f"nested deeper than {DEPTH_LIMIT} levels")
 
     def plain(self, value: Any) -> Any:
         """Return plain Python data of limited size, since aliases may expand a lot."""
@@ -79,9 +90,7 @@ class YamlFile:
             nonlocal count
             count += 1
             if count > _NODES_LIMIT:
-                raise self._error(
-                    f"the {self._kind} is too large, or an alias in it expands to too much"
-                )
+                self._fail_at_size()
             if isinstance(node, Mapping):
                 return {key_text(key): copy(item) for key, item in node.items()}
             if isinstance(node, (list, tuple)):
@@ -94,6 +103,9 @@ class YamlFile:
             raise self._error(
                 f"the {self._kind} is nested too deeply, or an alias in it refers to itself"
             ) from None
+
+    def _fail_at_size(self) -> NoReturn:
+        raise self._error(f"the {self._kind} is too large, or an alias in it expands to too much")
 
     def fail(self, message: str, node: Any, key: Any = None, hint: str = "") -> NoReturn:
         """Raise the error with the line number of a key or an item."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from weighbridge.errors import ConfigError
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge_producer.input import yaml_file
 from weighbridge_producer.input.graders_file import line_naming, read_graders
 
 if TYPE_CHECKING:
@@ -121,6 +123,26 @@ def test_what_would_fill_the_memory_or_run_code_is_refused(tmp_path: Path) -> No
         read(tmp_path, "graders:\n  - !!python/object/apply:os.system [echo]\n")
     with pytest.raises(ConfigError, match="more than"):
         read(tmp_path, "#" * 2_000_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 20_000, "[\n" * 20_000, "- " * 20_000, '{"a":' * 201 + "1" + "}" * 201]
+)
+def test_deep_nesting_is_refused_before_it_takes_time(text: str, tmp_path: Path) -> None:
+    start = time.process_time()
+    with pytest.raises(ConfigError, match=r"line \d+: nested deeper than 200 levels"):
+        read(tmp_path, text)
+    assert time.process_time() - start < 10
+    with pytest.raises(ConfigError, match="line 1: a grader is an id"):
+        read(tmp_path, "[" * 200 + "]" * 200)
+
+
+def test_too_many_nodes_are_refused_before_the_rest_is_parsed(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(yaml_file, "_NODES_LIMIT", 500)
+    with pytest.raises(ConfigError, match="the graders file is too large"):
+        read(tmp_path, f"[{'a, ' * 1_001}")
+    with pytest.raises(ConfigError, match="not YAML"):
+        read(tmp_path, f"[{'a, ' * 900}")
 
 
 @pytest.mark.parametrize(
