@@ -5,45 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_Converted = Callable[[Any], Any]
+Converted = Callable[[Any], Any]
 
 
-def rows_of(batch: Any) -> list[dict[str, Any]]:
-    """Return the rows of a record batch, with maps as objects; those with keys that are no texts, or repeat, are lists of pairs."""
-    rows: list[dict[str, Any]] = batch.to_pylist()
-    converted = {
-        field.name: of_values for field in batch.schema if (of_values := _conversion(field.type))
-    }
-    for row in rows if converted else ():
-        for name, of_values in converted.items():
-            row[name] = of_values(row[name])
-    return rows
+def conversion_of(kind: Any) -> Converted | None:
+    """Return the conversion of the values of a type, with maps as objects; None if it has no maps.
 
-
-def _conversion(kind: Any) -> _Converted | None:
-    """Return the conversion of the values of a type; None if it has no maps."""
+    Maps with keys that are no texts, or repeat, are lists of pairs.
+    """
     from pyarrow import types
 
     if types.is_map(kind):
-        of_items = _conversion(kind.item_type)
+        of_items = conversion_of(kind.item_type)
         return lambda pairs: None if pairs is None else _object(pairs, of_items)
     if types.is_struct(kind):
-        fields = {field.name: _conversion(field.type) for field in kind}
+        fields = {field.name: conversion_of(field.type) for field in kind}
         nested = {name: of_values for name, of_values in fields.items() if of_values}
         return (lambda value: _with_fields(value, nested)) if nested else None
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    if is_list and (of_entries := _conversion(kind.value_type)):
+    if is_list and (of_entries := conversion_of(kind.value_type)):
         return lambda values: None if values is None else list(map(of_entries, values))
     return None
 
 
-def _object(pairs: list[tuple[Any, Any]], of_items: _Converted | None) -> Any:
+def _object(pairs: list[tuple[Any, Any]], of_items: Converted | None) -> Any:
     items = [(key, of_items(value) if of_items else value) for key, value in pairs]
     found = dict(items) if all(isinstance(key, str) for key, _ in items) else {}
     return found if len(found) == len(items) else items
 
 
-def _with_fields(value: dict[str, Any] | None, nested: dict[str, _Converted]) -> Any:
+def _with_fields(value: dict[str, Any] | None, nested: dict[str, Converted]) -> Any:
     if value is None:
         return None
     found = {name: of_values(value[name]) for name, of_values in nested.items() if name in value}

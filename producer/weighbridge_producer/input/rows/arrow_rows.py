@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_producer.input.rows.arrow_maps import rows_of
+from weighbridge_producer.input.rows.arrow_values import Columns, is_null, rows_in
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-_ROWS_AT_ONCE = 200
 
 
 def arrow_rows(
@@ -25,24 +23,25 @@ def arrow_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows of an Arrow stream or, if it has an index at its end, of an Arrow file.
 
-    With all or given columns; nested values and maps become objects and lists. Rows whose columns are all null are left out, and
-    `on_blank` is called for each.
+    With all or given columns, of which those of one name are numbered; nested values and maps become objects and lists. Rows
+    whose columns are all null are left out, and `on_blank` is called for each.
     """
     pyarrow = _pyarrow()
     number = 0
+    wanted: Columns | None = None
     try:
         for batch in _batches(pyarrow, stream, has_index=has_index):
-            names = batch.schema.names
-            wanted = names if columns is None else [name for name in names if name in columns]
-            chosen = batch.select(wanted)
-            for first in range(0, chosen.num_rows, _ROWS_AT_ONCE):
-                rows = rows_of(chosen.slice(first, _ROWS_AT_ONCE))
-                for index, values in enumerate(rows, first):
-                    number += 1
-                    if is_null(values) and is_null(batch.slice(index, 1).to_pylist()[0]):
-                        on_blank()
-                    else:
-                        yield SourceRow(number, values)
+            wanted = wanted or Columns(batch.schema.names, columns)
+            for index, (values, fault) in enumerate(rows_in(batch, wanted)):
+                number += 1
+                if (
+                    not fault
+                    and is_null(values)
+                    and not any(each[index].is_valid for each in batch)
+                ):
+                    on_blank()
+                else:
+                    yield SourceRow(number, values, fault)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         fault = Fault(
             ErrorCode.INPUT_TRUNCATED,
@@ -50,11 +49,6 @@ def arrow_rows(
             "create the file again",
         )
         raise RowError(fault, number + 1) from None
-
-
-def is_null(values: dict[str, Any]) -> bool:
-    """Return whether all values of a row are null."""
-    return all(value is None for value in values.values())
 
 
 def _batches(pyarrow: Any, stream: BinaryIO, *, has_index: bool) -> Iterator[Any]:

@@ -222,7 +222,11 @@ def header_of(cells: list[str]) -> list[str]:
         raise InputError(
             f"the table has {len(cells):,} columns", f"at most {_COLUMNS_LIMIT:,} can be read"
         )
-    names = [cell.strip() or f"column {index}" for index, cell in enumerate(cells, 1)]
+    return told_apart([cell.strip() or f"column {index}" for index, cell in enumerate(cells, 1)])
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """Return the names of columns with a number after each that is repeated."""
     if len(taken := set(names)) == len(names):
         return names
     repeated = {name: count(1) for name, times in Counter(names).items() if times > 1}

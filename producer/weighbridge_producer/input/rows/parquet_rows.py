@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.settings import MIB
-from weighbridge_producer.input.rows.arrow_maps import rows_of
-from weighbridge_producer.input.rows.arrow_rows import is_null
+from weighbridge.settings import KIB, MIB, Settings
+from weighbridge_producer.input.files.decompress import ExpansionError, check_expansion
+from weighbridge_producer.input.files.lines import bomb_fault
+from weighbridge_producer.input.rows.arrow_values import Columns, is_null, rows_in
+from weighbridge_producer.input.rows.dictionary_pages import longest_value
 from weighbridge_producer.input.rows.source_rows import RowError, SourceRow
 from weighbridge_producer.input.temporary import seekable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_BATCH_BYTES = 4 * MIB
-_BATCH_ROWS = 1_000
+_BATCH_BYTES = 4 * MIB  #: as they are encoded
+_DECODED_BYTES = 16 * MIB  #: if all values were as long as the longest one
+_UNCHECKED_BYTES = 64 * MIB  #: of a column in a row group, which may expand without a limit
+_BATCH_ROWS = 200
+_EXPANSION_LIMIT: int = Settings.model_fields["expansion_limit"].default
+_NUMBER_BYTES = 8
+_SHORT_BYTES = 16 * KIB  #: of a column whose dictionary is not searched for its longest value
 
 
 def parquet_rows(
     stream: BinaryIO,
     columns: Sequence[str] | None = None,
     on_blank: Callable[[], None] = lambda: None,
+    expansion_limit: int = _EXPANSION_LIMIT,
 ) -> Iterator[SourceRow]:
     """Yield the rows of a Parquet file, with all or given columns; nested values and maps become objects and lists.
 
-    Rows whose columns are all null are left out, and `on_blank` is called for each.
+    Columns of one name are numbered. Rows whose columns are all null are left out, and `on_blank` is called for each.
     """
     pyarrow, parquet = _pyarrow()
     number = 0
     with seekable(stream) as file:
         try:
-            table = parquet.ParquetFile(file, pre_buffer=False, buffer_size=MIB)
-            batch_rows = _rows_at_once(table.metadata)
-            wanted = (
-                None if columns is None else [c for c in columns if c in table.schema_arrow.names]
-            )
-            rest = _NullRows(table, batch_rows, wanted or [])
-            for batch in table.iter_batches(batch_rows, columns=wanted, use_threads=False):
-                for values in rows_of(batch):
+            table = _Table(pyarrow, parquet, file, expansion_limit)
+            wanted = Columns(table.names, columns)
+            rest = _NullRows(table, wanted.read)
+            for batch in table.batches(wanted.read):
+                for values, fault in rows_in(batch, wanted):
                     number += 1
-                    if is_null(values) and (wanted is None or rest.has(number)):
+                    if not fault and is_null(values) and rest.has(number):
                         on_blank()
                     else:
-                        yield SourceRow(number, values)
+                        yield SourceRow(number, values, fault)
+        except ExpansionError:
+            raise RowError(bomb_fault(expansion_limit), number + 1) from None
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             fault = Fault(
                 ErrorCode.INPUT_TRUNCATED,
@@ -55,13 +62,75 @@ def parquet_rows(
             raise RowError(fault, number + 1) from None
 
 
+class _Table:
+    """A Parquet file, read a few rows at a time: so few that they fit if all are as long as they can be."""
+
+    def __init__(self, pyarrow: Any, parquet: Any, file: BinaryIO, expansion_limit: int) -> None:
+        self._pyarrow = pyarrow
+        self._file = file
+        self._table = parquet.ParquetFile(file, pre_buffer=False, buffer_size=MIB)
+        self._limit = expansion_limit
+        self.names: list[str] = self._table.schema_arrow.names
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield record batches; raises ExpansionError for a decompression bomb."""
+        leaves = self._leaves(set(columns))
+        for number in range(self._table.num_row_groups):
+            rows = self._rows_at_once(self._table.metadata.row_group(number), leaves)
+            yield from self._table.iter_batches(
+                rows, row_groups=[number], columns=columns, use_threads=False
+            )
+
+    def _leaves(self, columns: set[str]) -> list[tuple[int, Any]]:
+        """Return the columns that are stored, of which a nested one has several, with their numbers."""
+        schema = self._table.schema
+        found = ((number, schema.column(number)) for number in range(len(schema.names)))
+        return [
+            (number, leaf)
+            for number, leaf in found
+            if not columns.isdisjoint(accumulate(leaf.path.split("."), "{}.{}".format))
+        ]
+
+    def _rows_at_once(self, group: Any, leaves: Sequence[tuple[int, Any]]) -> int:
+        rows = max(group.num_rows, 1)
+        encoded = packed = longest = 0
+        for number, leaf in leaves:
+            chunk = group.column(number)
+            if chunk.total_uncompressed_size > _UNCHECKED_BYTES:
+                check_expansion(
+                    chunk.total_uncompressed_size, chunk.total_compressed_size, self._limit
+                )
+            encoded += chunk.total_uncompressed_size
+            packed += chunk.total_compressed_size
+            values = -(-chunk.num_values // rows) if leaf.max_repetition_level else 1
+            longest += values * self._longest_value(chunk, leaf)
+        if longest > _UNCHECKED_BYTES:
+            check_expansion(longest, packed, self._limit)
+        most = min(_BATCH_BYTES * rows // max(encoded, 1), _DECODED_BYTES // max(longest, 1))
+        return int(max(1, min(_BATCH_ROWS, most)))
+
+    def _longest_value(self, chunk: Any, leaf: Any) -> int:
+        """Return the bytes of the longest value that the column may repeat without storing it again."""
+        if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
+            return int(leaf.length)
+        if leaf.physical_type != "BYTE_ARRAY":
+            return _NUMBER_BYTES
+        size = int(chunk.total_uncompressed_size)
+        if size < _SHORT_BYTES or "DELTA_BYTE_ARRAY" in chunk.encodings:
+            return size
+        return longest_value(self._file, chunk, self._pyarrow)
+
+
 class _NullRows:
     """The rows that are null in all columns that are not read; these columns are read only when a row is asked for."""
 
-    def __init__(self, table: Any, batch_rows: int, columns: Sequence[str]) -> None:
-        others = [name for name in table.schema_arrow.names if name not in columns]
-        batches = (batch.to_pylist() for batch in table.iter_batches(batch_rows, columns=others))
-        self._flags = (is_null(values) for batch in batches for values in batch)
+    def __init__(self, table: _Table, columns: Sequence[str]) -> None:
+        others = sorted(set(table.names).difference(columns))
+        self._flags = (
+            not any(valid)
+            for batch in (table.batches(others) if others else ())
+            for valid in zip(*(each.is_valid().to_pylist() for each in batch.columns), strict=True)
+        )
         self._read = 0
 
     def has(self, number: int) -> bool:
@@ -80,12 +149,3 @@ def _pyarrow() -> tuple[Any, Any]:
             "pip install 'weighbridge[parquet]'",
         ) from None
     return pa, parquet
-
-
-def _rows_at_once(metadata: Any) -> int:
-    """Return the number of rows that take a few megabytes."""
-    size = max(
-        (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), default=0
-    )
-    rows = max((metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)), default=1)
-    return int(max(1, min(_BATCH_ROWS, _BATCH_BYTES * rows // max(size, 1))))

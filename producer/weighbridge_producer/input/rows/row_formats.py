@@ -276,7 +276,8 @@ class RowReader:
             from weighbridge_producer.input.rows.parquet_rows import parquet_rows
 
             as_it_is = stream if _is_parquet_file(stream) else cast("BinaryIO", buffered)
-            yield from parquet_rows(as_it_is, columns, self._left_out.blanks)
+            limit = self._settings.expansion_limit
+            yield from parquet_rows(as_it_is, columns, self._left_out.blanks, limit)
         elif layout.format is RowFormat.ARROW:
             from weighbridge_producer.input.rows.arrow_rows import arrow_rows
 

@@ -1,0 +1,90 @@
+"""The longest value in a Parquet column's dictionary, which says how far the column may expand when it is decoded."""
+
+from __future__ import annotations
+
+import io
+from struct import unpack_from
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from weighbridge.settings import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DICTIONARY_PAGE = 2
+_HEADER_BYTES = KIB  #: that of a dictionary has about 20
+_SEARCHED_BYTES = 16 * MIB  #: a larger dictionary is not searched
+#: Thrift's compact protocol, in which page headers are written.
+_BOOLEANS, _NUMBERS, _STRUCT = (1, 2), (3, 4, 5, 6), 12
+_KIND, _PLAIN_BYTES, _PACKED_BYTES = 1, 2, 3  #: the numbers of the fields
+
+
+def longest_value(file: BinaryIO, chunk: Any, pyarrow: Any) -> int:
+    """Return the bytes of the longest value in the dictionary of a chunk of a text column, or an upper bound.
+
+    0 if the chunk has no dictionary.
+    """
+    start = chunk.data_page_offset
+    if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
+        start = chunk.dictionary_page_offset
+    file.seek(start)
+    head = io.BytesIO(file.read(_HEADER_BYTES))
+    try:
+        page = _fields(head, until=_KIND)
+        if page[_KIND] != _DICTIONARY_PAGE:
+            return 0
+        page |= _fields(head, _KIND)
+        plain_bytes, packed_bytes = page[_PLAIN_BYTES], page[_PACKED_BYTES]
+    except (IndexError, KeyError, ValueError, RecursionError):
+        return int(chunk.total_uncompressed_size)
+    if not 0 < packed_bytes <= plain_bytes + KIB or plain_bytes > _SEARCHED_BYTES:
+        return max(plain_bytes, 0)
+    file.seek(start + head.tell())
+    packed = file.read(packed_bytes)
+    try:
+        plain = _unpacked(packed, plain_bytes, chunk.compression, pyarrow)
+    except (pyarrow.ArrowException, OSError, ValueError):
+        return plain_bytes
+    return max(_lengths(plain), default=0)
+
+
+def _unpacked(packed: bytes, size: int, codec: str, pyarrow: Any) -> bytes:
+    if codec == "UNCOMPRESSED":
+        return packed
+    name = "lz4_raw" if codec == "LZ4" else codec.lower()
+    return bytes(pyarrow.decompress(packed, size, name, asbytes=True))
+
+
+def _lengths(values: bytes) -> Iterator[int]:
+    """Yield the lengths of texts that each stand after their length."""
+    place = 0
+    while place + 4 <= len(values):
+        (length,) = unpack_from("<I", values, place)
+        yield length
+        place += 4 + length
+
+
+def _fields(head: io.BytesIO, last: int = 0, until: int | None = None) -> dict[int, int]:
+    """Read the numbers of a structure after its field `last`, to its end or to the field `until`."""
+    found: dict[int, int] = {}
+    while last != until and (byte := head.read(1)[0]):
+        last = last + (byte >> 4) if byte >> 4 else _number(head)
+        kind = byte & 15
+        if kind in _NUMBERS:
+            found[last] = _number(head)
+        elif kind == _STRUCT:
+            _fields(head)
+        elif kind not in _BOOLEANS:
+            raise ValueError(kind)
+    return found
+
+
+def _number(head: io.BytesIO) -> int:
+    """Read a number in groups of 7 bits, with its sign in the lowest bit."""
+    number = 0
+    for shift in range(0, 64, 7):
+        byte = head.read(1)[0]
+        number |= (byte & 127) << shift
+        if byte < 128:
+            break
+    return (number >> 1) ^ -(number & 1)
