@@ -39,7 +39,8 @@ class FirstEntries:
         notes = [self._of_ids(), self._of_response(), expected]
         for field in (_RESPONSE, _EXPECTED):
             how = self._how_to_accept_each if accepts_several and field == _EXPECTED else None
-            if around := list_with_one(self.paths[field], self.rows):
+            around = list_with_one(self.paths[field], self.rows)
+            if around and not self.paths[_ID].startswith(f"{around}."):
                 what = f"taken from the first entry of {around!r}, as the others have none"
                 notes.append(f"{field}: {what}{how('take it from any', around) if how else ''}")
         return list(filter(None, notes))

@@ -11,6 +11,7 @@ import orjson
 
 from weighbridge.jobs.line import is_valid_name
 from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.mapping.conversations import is_by_agent, is_conversation
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
     has_word_for,
@@ -25,6 +26,7 @@ Columns = Mapping[str, Sequence[Any]]  #: the values of the first rows by path
 
 _ID = re.compile(r"(?=.*\d)[\w/:@#-]{1,64}")
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d.*")
+_ROWS_READ = 3  #: of a trace
 _COLUMNS_COMPARED = 12
 _PROSE_WORDS = 3  #: of a text on average
 _CHARACTERS_COMPARED = 400
@@ -40,11 +42,16 @@ def guessed_id(columns: Columns, rows: int) -> str | None:
 
 
 def guessed_trace(columns: Columns) -> str | None:
-    """Return the first column that has a trace of a known format in each row."""
+    """Return the first column that has a trace of a known format in each row, and not only what the agent was asked."""
     for path, values in columns.items():
-        if values and all(map(is_trace, map(_structure, values[:3]))):
+        first = list(map(_structure, values[:_ROWS_READ]))
+        if first and all(map(is_trace, first)) and not all(map(_is_asked_alone, first)):
             return path
     return None
+
+
+def _is_asked_alone(messages: Any) -> bool:
+    return is_conversation(messages) and not any(map(is_by_agent, messages))
 
 
 def guessed_answers(columns: Columns, response: str | None, expected: str | None) -> list[str]:

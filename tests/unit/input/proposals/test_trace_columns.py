@@ -167,6 +167,13 @@ def test_of_two_lists_of_messages_that_with_the_agents_is_the_trace(
     assert f"trace: the messages in '{left_out}" in found.caution
 
 
+def test_what_the_agent_was_asked_is_not_guessed_to_be_a_trace() -> None:
+    rows = [{"id": each, "prompt": MESSAGES[:1], "completion": "Found."} for each in "ab"]
+    assert propose(rows, ["trace"]).missing == ("trace",)
+    done = [row | {"done": MESSAGES} for row in rows]
+    assert propose(done, ["trace"]).fields["trace"] == "done"
+
+
 def test_a_mapping_of_the_messages_alone_is_said_to_leave_out_the_tools_if_a_grader_checks_calls() -> (
     None
 ):
