@@ -16,7 +16,8 @@ def _names(text: str) -> tuple[str, ...]:
 #: Names of ids, the likeliest first.
 ID_NAMES = _names(
     """
-    customid caseid caseno casenr casenumber testid testno testcaseid testcaseno testcasenumber exampleid datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
+    customid caseid caseno casenr casenumber testid testno testcaseid testcaseno testcasenumber exampleid
+    datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
     id rowid rowidx recordid docid runid uid uuid guid key index idx number no name
     nr lfdnr kennung identifiant numéro numero identificador identificativo identificatore номер идентификатор
     番号 编号 編號 序号 序號 번호
@@ -56,9 +57,8 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
         """
         agentresponse response output actualoutput agentoutput modeloutput modelresponse modelanswer completion
         prediction predictiontext predicted predictedanswer predictedtext predictions pred preds filteredresps
-        generation generated generatedtext generatedanswer hypothesis hyp sampled ypred actual actualresult actualresponse actualanswer ist istwert istergebnis reply
-        outputs mt
-        result answer text content translation summary
+        generation generated generatedtext generatedanswer hypothesis hyp sampled ypred actual actualresult actualresponse
+        actualanswer ist istwert istergebnis reply outputs mt result answer text content translation summary
         """
     ),
     "trace": _names(
