@@ -18,10 +18,10 @@ from weighbridge_producer.input.rows.header_lines import (
     comments_above,
     delimiter_of,
     header_by_names,
+    is_ruled,
     lines_above_header,
     titles_above,
 )
-from weighbridge_producer.input.rows.printed_tables import is_ruled
 from weighbridge_producer.input.rows.text_encodings import (
     encoding_of,
     given_encoding,

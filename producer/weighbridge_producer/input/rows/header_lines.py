@@ -1,4 +1,4 @@
-"""The lines above the header of a table in text, such as a title, comments, and facts about the run."""
+"""The lines around the header of a table in text: a title, comments and facts about the run above it, and a rule below it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _COMMENT = "#"
 _MARKED = re.compile(r"# ?\w*")
 _MOST = 0.5  #: share of the rows that have as many cells as the header
 _FACT = re.compile("[=:]")  #: in a comment, but not in the name of a column
+#: Below a header as psql and mysql print it.
+_RULE = re.compile(r"\+?-+(?:\+-+)+\+?|\+-+\+").fullmatch
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 
 
@@ -122,6 +124,16 @@ def titles_above(lines: Sequence[str], delimiter: str) -> int:
     except csv.Error:
         pass  # reading the table reports it
     return 0
+
+
+def is_rule(line: str) -> bool:
+    """Return whether a line is a rule of `-` and `+`, as psql and mysql print it."""
+    return _RULE(line.strip()) is not None
+
+
+def is_ruled(header: str, rule: str) -> bool:
+    """Return whether two lines are a header and such a rule below it, of as many columns."""
+    return is_rule(rule) and header.count("|") == rule.count("+") > 0
 
 
 def delimiter_of(lines: Sequence[str], delimiters: Iterable[str]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.rows.csv_tables import header_of, long_line, not_decoded, ragged
+from weighbridge_producer.input.rows.header_lines import is_rule
 from weighbridge_producer.input.rows.markdown_tables import ANOTHER_TABLE, limited_lines
 from weighbridge_producer.input.rows.source_rows import UNCOUNTED, LeftOut, SourceRow, invalid_row
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.csv_dialects import Dialect
 
 _BAR = "|"
-_RULE = re.compile(r"\+?-+(?:\+-+)+\+?|\+-+\+").fullmatch
 _GOES_ON = (
     "+",
     ".",
@@ -27,11 +26,6 @@ _HINT = "write the rows as CSV: psql --csv, or mysql --batch"
 _SEVERAL_LINES = invalid_row(
     "the row has a cell of several lines, which cannot be told apart", _HINT
 )
-
-
-def is_ruled(header: str, rule: str) -> bool:
-    """Return whether two lines are a header and the rule below it, of as many columns."""
-    return bool(_RULE(rule.strip())) and header.count(_BAR) == rule.count("+") > 0
 
 
 def printed_rows(
@@ -63,7 +57,7 @@ def printed_rows(
             elif size > limit and not table.has_ended:
                 yield SourceRow(number, {}, long_line(size, limit), size)
             elif table.has_ended or table.ends_at(text):
-                if table.has_ended and _RULE(text.strip()):
+                if table.has_ended and is_rule(text):
                     yield SourceRow(number, {}, ANOTHER_TABLE, size)
                     return
                 table.has_ended = True
@@ -86,7 +80,7 @@ class _Table:
 
     def ends_at(self, text: str) -> bool:
         """Return whether a line is the first below the table."""
-        return bool(_RULE(text.strip())) or not (self._is_framed or _BAR in text)
+        return is_rule(text) or not (self._is_framed or _BAR in text)
 
     def row(self, number: int, text: str, size: int, left_out: LeftOut) -> SourceRow | None:
         """Return the row of a line; None if it has none, or belongs to a row of several lines before it."""
