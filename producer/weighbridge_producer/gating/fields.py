@@ -54,7 +54,15 @@ def field_name(path: FieldPath) -> str:
 
 def all_leaves(metadata: Any) -> Leaves:
     """Return the values of the first fields of a case's metadata; null and an empty list as an empty text."""
-    return dict(islice(_leaves(metadata, (), _LEAVES_LIMIT), _LEAVES_LIMIT))
+    leaves: Leaves = {}
+    for name, text in islice(_leaves(metadata, (), _LEAVES_LIMIT), _LEAVES_LIMIT):
+        leaves[name] = leaves.get(name) or text
+    return leaves
+
+
+def by_precedence(names: Iterable[str]) -> list[str]:
+    """Return names at one level in the order in which a path is looked for among them: `a.b` counts before a `b` in `a`."""
+    return sorted(names, key=lambda name: -name.count("."))
 
 
 def leaves_of(metadata: bytes | memoryview, wanted: tuple[FieldPath, ...] | None) -> Leaves:
@@ -150,7 +158,7 @@ def absence(name: str, present: Mapping[str, bool]) -> str:
 
 def _leaves(value: Any, path: FieldPath, most: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict) and len(path) < _DEPTH_LIMIT:
-        for name in list(value)[:most]:
+        for name in by_precedence(islice(value, most)):
             yield from _leaves(value[name], (*path, name), most)
     elif path and not isinstance(value, dict):
         yield field_name(path), _text(value) or ""
@@ -161,13 +169,16 @@ def _present(values: Mapping[str, str | None]) -> Leaves:
 
 
 def _found(value: Any, path: FieldPath) -> Any:
-    """Return what is at a path, in which names may contain dots: the longest name that there is counts."""
-    while path and isinstance(value, dict):
-        known: dict[str, Any] = value
-        names = ((".".join(path[:end]), end) for end in range(len(path), 0, -1))
-        name, end = next((each for each in names if each[0] in known), ("", len(path)))
-        value, path = known.get(name), path[end:]
-    return None if path else value
+    """Return what is at a path, in which names may contain dots: the longest name that leads to a value counts."""
+    if not path:
+        return None if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return None
+    for end in range(len(path), 0, -1):
+        inner = value.get(".".join(path[:end]))
+        if inner is not None and (found := _found(inner, path[end:])) is not None:
+            return found
+    return None
 
 
 def _entries(value: Any) -> str | None:
