@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import gzip
 import io
+import re
 import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, BinaryIO
 
 import httpx2
@@ -76,6 +78,67 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     handler = functools.partial(Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+JSON_LINES = b"\n".join(map(orjson.dumps, ROWS)) + b"\n"
+PACKED = gzip.compress(JSON_LINES)
+CUT = PACKED[: len(PACKED) // 2]
+PART = JSON_LINES[: len(JSON_LINES) // 2]
+#: The status, headers and body of replies that are not the file as it is.
+REPLIES: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "as-it-is.jsonl": (200, {"Content-Length": ""}, JSON_LINES),
+    "whole.jsonl": (200, {"Content-Encoding": "gzip"}, PACKED),
+    "whole.jsonl.gz": (200, {"Content-Encoding": "x-gzip"}, PACKED),
+    "cut.jsonl": (200, {"Content-Encoding": "gzip"}, CUT),
+    "cut-without-length.jsonl": (200, {"Content-Encoding": "gzip", "Content-Length": ""}, CUT),
+    "brotli.jsonl": (200, {"Content-Encoding": "br"}, b"\x0b\x00"),
+    "part.jsonl": (
+        206,
+        {"Content-Range": f"bytes 0-{len(PART) - 1}/{len(JSON_LINES)}"},
+        PART,
+    ),
+    "unnamed-part.jsonl": (206, {}, PART),
+    "short.jsonl": (200, {"Length-of-head": str(len(JSON_LINES))}, PART),
+}
+
+
+@pytest.fixture(scope="module")
+def odd_site() -> Iterator[str]:
+    """A web server that sends files encoded, in part or short."""
+    packed = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(ROWS), packed)
+    replies = REPLIES | {"no-length.parquet": (200, {"Content-Length": ""}, packed.getvalue())}
+
+    class Odd(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_HEAD(self) -> None:
+            self.do_GET(has_body=False)
+
+        def do_GET(self, *, has_body: bool = True) -> None:
+            status, headers, body = replies[self.path[1:]]
+            if self.path == "/as-it-is.jsonl" and self.headers["Accept-Encoding"] != "identity":
+                status = 406
+            first = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
+            of_head = headers.get("Length-of-head")
+            if of_head and first:
+                status, body = 206, body[int(first[1]) :]
+                headers = {"Content-Range": f"bytes {first[1]}-{len(PART) - 1}/{of_head}"}
+            length = of_head if of_head and not has_body else str(len(body))
+            self.send_response(status)
+            for name, value in ({"Content-Length": length} | headers).items():
+                if value:
+                    self.send_header(name, value)
+            self.end_headers()
+            if has_body:
+                with suppress(ConnectionError):  # of a client that has seen enough
+                    self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -294,6 +357,41 @@ def test_a_file_that_is_cut_off_is_named(site: str, place: str, name: str) -> No
     with pytest.raises(InputError, match="cannot be read: ClientPayloadError") as refused:
         ids(of(url))
     assert url in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "name", ["as-it-is.jsonl", "whole.jsonl", "whole.jsonl.gz", "no-length.parquet"]
+)
+def test_a_reply_that_is_compressed_unasked_or_has_no_length_is_read(
+    odd_site: str, name: str
+) -> None:
+    assert ids(of(f"{odd_site}/{name}")) == [row["id"] for row in ROWS]
+
+
+@pytest.mark.parametrize("name", ["cut.jsonl", "cut-without-length.jsonl"])
+def test_a_compressed_reply_without_its_end_is_reported_after_its_rows(
+    odd_site: str, name: str
+) -> None:
+    *rows, last = list(of(f"{odd_site}/{name}"))
+    assert rows
+    assert not any(row.fault for row in rows)
+    assert last.fault
+    assert last.fault.code == "INPUT_TRUNCATED"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("part.jsonl", "the server sent only a part of it (bytes 0-"),
+        ("unnamed-part.jsonl", "the server sent only a part of it (unnamed)"),
+        ("short.jsonl", f"the server sent {len(PART):,} of its {len(JSON_LINES):,} bytes"),
+        ("brotli.jsonl", "the server sends it with the encoding 'br', unasked"),
+    ],
+)
+def test_a_reply_that_is_not_the_whole_file_is_refused(odd_site: str, name: str, why: str) -> None:
+    with pytest.raises(InputError, match="cannot be read: ") as refused:
+        ids(of(f"{odd_site}/{name}"))
+    assert why in refused.value.message
 
 
 def test_secrets_in_a_url_are_not_printed() -> None:

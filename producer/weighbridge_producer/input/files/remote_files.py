@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMES = ("http", "https", "s3", "gs")
 _NEEDED = {"http": "http", "https": "http", "s3": "s3fs", "gs": "gcsfs"}
 _AFTER_PATH = re.compile("[?#]")
+_TRY_AGAIN = "try again, or download the file yourself"
 _INSTALL = "pip install 'weighbridge[remote]'"
 #: Loggers of the libraries, whose warnings Python prints if nobody configures logging; errors are raised as well.
 _LOGGERS = ("aiobotocore", "botocore", "fsspec", "gcsfs", "google", "s3fs", "urllib3")
@@ -28,6 +29,9 @@ _NO_CREDENTIALS = frozenset(
     {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError", "RefreshError"}
 )
 _CREDENTIALS_HINT = "set the credentials as for the server's own tools, such as AWS_PROFILE"
+#: Encodings of a reply that are read as compressed files are, whose missing end is noticed.
+_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "zstd"})
+_RANGE = re.compile(r"bytes[ =](\d+)-")
 _VERSION_FIELDS = ("ETag", "etag", "LastModified", "updated", "mtime", "generation")
 
 
@@ -166,7 +170,8 @@ class _Remote(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        return bool(self._opened.seekable())
+        # Without a size, fsspec reads from the beginning to the end only.
+        return bool(self._opened.seekable()) and self._opened.size is not None
 
     def seek(self, offset: int, whence: int = 0) -> int:
         return int(self._opened.seek(offset, whence))
@@ -176,6 +181,13 @@ class _Remote(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = _translated(self._url, lambda: self._opened.read(len(buffer)))
+        size = self._opened.size
+        if not data and size is not None and len(buffer) and self.tell() < size:
+            raise InputError(
+                f"the input {_without_password(self._url)!r} cannot be read:"
+                f" the server sent {self.tell():,} of its {size:,} bytes",
+                _TRY_AGAIN,
+            )
         buffer[: len(data)] = data
         return len(data)
 
@@ -194,13 +206,49 @@ def _system_of(url: str) -> tuple[Any, str]:
     _keep_quiet()
     try:
         # Not `url_to_fs`, which reads a `::` in a name as a chain of file systems.
-        system = fsspec.filesystem(url.partition("://")[0].lower())
+        scheme = url.partition("://")[0].lower()
+        system = fsspec.filesystem(scheme, **_OPTIONS.get(_NEEDED[scheme], {}))
     except (ImportError, ValueError) as error:
         package = _NEEDED[url.partition("://")[0].lower()]
         raise InputError(
             f"reading {_without_password(url)!r} needs {package}: {error}", _INSTALL
         ) from None
     return system, system._strip_protocol(url)  # noqa: SLF001 - as `url_to_fs` does
+
+
+class _ReplyError(Exception):
+    """A web server's reply is not the file, or not what was asked for."""
+
+
+async def _check_reply(reply: Any) -> None:
+    """Raise _ReplyError if a reply is another part of the file than was asked for, or in an encoding that cannot be read.
+
+    aiohttp would take both, and a compressed reply without its end, as the whole file.
+    """
+    encoding = reply.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in _ENCODINGS:
+        raise _ReplyError(f"the server sends it with the encoding {encoding[:40]!r}, unasked")
+    if reply.status != HTTPStatus.PARTIAL_CONTENT:
+        return
+    sent = reply.headers.get("Content-Range", "")
+    wanted, given = _RANGE.match(reply.request_info.headers.get("Range", "")), _RANGE.match(sent)
+    if not (wanted and given and wanted[1] == given[1]):
+        asked = "another part of it was asked for" if wanted else "all of it was asked for"
+        raise _ReplyError(
+            f"the server sent only a part of it ({sent[:80] or 'unnamed'}), but {asked}"
+        )
+
+
+#: Of fsspec's file systems, by what they need: replies are taken as they were sent, and checked.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "http": {
+        "client_kwargs": {
+            "headers": {"Accept-Encoding": "identity"},
+            "auto_decompress": False,
+            "raise_for_status": _check_reply,
+        }
+    }
+}
 
 
 def _keep_quiet() -> None:
@@ -225,6 +273,10 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
             f"the input {_without_password(url)!r} cannot be accessed: {_in_words(error)}",
             _CREDENTIALS_HINT,
         ) from None
+    except _ReplyError as error:
+        raise InputError(
+            f"the input {_without_password(url)!r} cannot be read: {error}", _TRY_AGAIN
+        ) from None
     except Exception as error:  # each storage library has its own exceptions
         raise InputError(
             f"the input {_without_password(url)!r} cannot be read: {_in_words(error)}",
@@ -234,6 +286,8 @@ def _translated(url: str, work: Callable[[], Any]) -> Any:
 
 def _failure_on_the_web(error: BaseException | None) -> str:
     """Return why a file could not be had from a web server; empty if the server has no such file."""
+    if isinstance(error, _ReplyError):
+        return str(error)
     if isinstance(error, OSError):
         return _in_words(error)
     try:
