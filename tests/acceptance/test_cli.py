@@ -589,6 +589,23 @@ def test_results_that_cannot_be_read_to_the_end_are_one_json_value_with_the_erro
     assert ended.err.startswith(ended.json["error"]["code"])
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("results", "results.jsonl"),
+        ("results", "results.jsonl", "--json"),
+        ("run", "cases.jsonl", "-g", "true-false", "-o", "-"),
+        ("compare", "results.jsonl", "results.jsonl", "--json"),
+    ],
+)
+def test_a_closed_standard_output_is_an_error(cli, results, command) -> None:
+    run = cli.start(*command, preexec_fn=lambda: os.close(1))
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert said.startswith(b"OUTPUT_UNWRITABLE: standard output is closed")
+    assert b"Traceback" not in said
+
+
 def test_an_error_without_room_for_its_json_is_on_standard_error(cli) -> None:
     with Path("/dev/full").open("wb") as full:
         run = cli.start("run", "nofile.csv", "--json", stdout=full)

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table
 
+from weighbridge.errors import OutputError
 from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable
@@ -111,7 +112,12 @@ def silence_stdout() -> None:
 
 
 def stdout_bytes() -> BinaryIO:
-    """Return standard output for bytes, which files and pipes get unchanged, and terminals with control characters escaped."""
+    """Return standard output for bytes, which files and pipes get unchanged, and terminals with control characters escaped.
+
+    Raises OutputError if it is closed.
+    """
+    if sys.stdout is None:
+        raise OutputError("standard output is closed", "open it, or name a file with -o")
     return safe_for_terminals(sys.stdout.buffer)
 
 
