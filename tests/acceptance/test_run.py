@@ -820,6 +820,10 @@ def test_what_a_run_that_failed_fast_did_not_grade_is_graded_again_or_told(cli, 
         "the sample of 0.0001% has none of the 4 cases of 'old.jsonl' to grade again; nothing"
         in cli(*again, *small).err
     )
+    # A line that is no case is in each sample.
+    assert cli("run", "cases.jsonl", *small).status == 1
+    cases = (tmp_path / "cases.jsonl").read_bytes()
+    (tmp_path / "cases.jsonl").write_bytes(cases.removesuffix(b"nonsense\n"))
     ended = cli("run", "cases.jsonl", *small)
     assert "NO_CASES: the sample of 0.0001% of cases.jsonl has no cases; nothing" in ended.out
 
