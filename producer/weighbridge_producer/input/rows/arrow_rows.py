@@ -32,16 +32,16 @@ def arrow_rows(
     try:
         for batch in _batches(pyarrow, stream, has_index=has_index):
             wanted = wanted or Columns(batch.schema.names, columns)
-            for index, (values, fault) in enumerate(rows_in(batch, wanted)):
-                number += 1
-                if (
-                    not fault
-                    and is_null(values)
-                    and not any(each[index].is_valid for each in batch)
-                ):
-                    on_blank()
-                else:
-                    yield SourceRow(number, values, fault)
+            index = -1
+            for rows, fault in rows_in(batch, wanted):
+                for values in rows:
+                    index += 1
+                    number += 1
+                    is_blank = not fault and is_null(values)
+                    if is_blank and not any(each[index].is_valid for each in batch):
+                        on_blank()
+                    else:
+                        yield SourceRow(number, values, fault)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         fault = Fault(
             ErrorCode.INPUT_TRUNCATED,

@@ -15,7 +15,7 @@ from weighbridge_producer.input.rows.csv_tables import told_apart
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_ROWS_AT_ONCE = 200
+_ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4 * MIB
 _ROW_BYTES = 256 * MIB
 #: What pyarrow raises for dates that Python has not, for nanoseconds, unknown zones and fields of one name.
@@ -54,8 +54,8 @@ def is_null(values: dict[str, Any]) -> bool:
     return all(value is None for value in values.values())
 
 
-def rows_in(batch: Any, wanted: Columns) -> Iterator[tuple[dict[str, Any], Fault | None]]:
-    """Yield the rows of a record batch with their wanted columns, and the fault of each that is too long."""
+def rows_in(batch: Any, wanted: Columns) -> Iterator[tuple[list[dict[str, Any]], Fault | None]]:
+    """Yield the rows of a record batch, a few at a time, with their wanted columns, or one with a fault if it is too long."""
     batch, names = wanted.of(batch)
     conversions = [conversion_of(kind) for kind in batch.schema.types]
     for first in range(0, batch.num_rows, _ROWS_AT_ONCE):
@@ -67,14 +67,14 @@ def rows_in(batch: Any, wanted: Columns) -> Iterator[tuple[dict[str, Any], Fault
                 half = part.num_rows // 2
                 parts.extendleft((part.slice(half), part.slice(0, half)))
             elif size > _ROW_BYTES:
-                yield {}, _long_row(size)
+                yield [{}], _long_row(size)
             else:
                 columns = [
                     list(map(convert, _values(column))) if convert else _values(column)
                     for column, convert in zip(part.columns, conversions, strict=True)
                 ]
-                for cells in zip(*columns, strict=True) if columns else [()] * part.num_rows:
-                    yield dict(zip(names, cells, strict=False)), None
+                rows = zip(*columns, strict=True) if columns else [()] * part.num_rows
+                yield [dict(zip(names, cells, strict=False)) for cells in rows], None
 
 
 def _long_row(size: int) -> Fault:

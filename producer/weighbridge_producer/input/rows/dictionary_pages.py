@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-from struct import unpack_from
-from typing import TYPE_CHECKING, Any, BinaryIO
+from struct import Struct
+from typing import Any, BinaryIO
 
 from weighbridge.settings import KIB, MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DICTIONARY_PAGE = 2
 _HEADER_BYTES = KIB  #: that of a dictionary has about 20
 _SEARCHED_BYTES = 16 * MIB  #: a larger dictionary is not searched
+_LENGTH = Struct("<I")
 #: Thrift's compact protocol, in which page headers are written.
 _BOOLEANS, _NUMBERS, _STRUCT = (1, 2), (3, 4, 5, 6), 12
 _KIND, _PLAIN_BYTES, _PACKED_BYTES = 1, 2, 3  #: the numbers of the fields
@@ -45,7 +43,7 @@ def longest_value(file: BinaryIO, chunk: Any, pyarrow: Any) -> int:
         plain = _unpacked(packed, plain_bytes, chunk.compression, pyarrow)
     except (pyarrow.ArrowException, OSError, ValueError):
         return plain_bytes
-    return max(_lengths(plain), default=0)
+    return _longest(plain)
 
 
 def _unpacked(packed: bytes, size: int, codec: str, pyarrow: Any) -> bytes:
@@ -55,13 +53,16 @@ def _unpacked(packed: bytes, size: int, codec: str, pyarrow: Any) -> bytes:
     return bytes(pyarrow.decompress(packed, size, name, asbytes=True))
 
 
-def _lengths(values: bytes) -> Iterator[int]:
-    """Yield the lengths of texts that each stand after their length."""
-    place = 0
-    while place + 4 <= len(values):
-        (length,) = unpack_from("<I", values, place)
-        yield length
-        place += 4 + length
+def _longest(values: bytes) -> int:
+    """Return the greatest length of texts that each stand after their length."""
+    longest = place = 0
+    length_at, last = _LENGTH.unpack_from, len(values) - _LENGTH.size
+    while place <= last:
+        (length,) = length_at(values, place)
+        if length > longest:  # noqa: PLR1730 - max is slow, and there are many
+            longest = length
+        place += _LENGTH.size + length
+    return longest
 
 
 def _fields(head: io.BytesIO, last: int = 0, until: int | None = None) -> dict[int, int]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 4 * MIB  #: as they are encoded
 _DECODED_BYTES = 16 * MIB  #: if all values were as long as the longest one
 _UNCHECKED_BYTES = 64 * MIB  #: of a column in a row group, which may expand without a limit
-_BATCH_ROWS = 200
+_BATCH_ROWS = 500
 _EXPANSION_LIMIT: int = Settings.model_fields["expansion_limit"].default
 _NUMBER_BYTES = 8
 _SHORT_BYTES = 16 * KIB  #: of a column whose dictionary is not searched for its longest value
@@ -45,12 +45,13 @@ def parquet_rows(
             wanted = Columns(table.names, columns)
             rest = _NullRows(table, wanted.read)
             for batch in table.batches(wanted.read):
-                for values, fault in rows_in(batch, wanted):
-                    number += 1
-                    if not fault and is_null(values) and rest.has(number):
-                        on_blank()
-                    else:
-                        yield SourceRow(number, values, fault)
+                for rows, fault in rows_in(batch, wanted):
+                    for values in rows:
+                        number += 1
+                        if not fault and is_null(values) and rest.has(number):
+                            on_blank()
+                        else:
+                            yield SourceRow(number, values, fault)
         except ExpansionError:
             raise RowError(bomb_fault(expansion_limit), number + 1) from None
         except (pyarrow.ArrowException, OSError, ValueError) as error:
