@@ -30,8 +30,9 @@ JOBS = 100
 
 SKEWED = """
 import time
-real = time.time
+real, real_ns = time.time, time.time_ns
 time.time = lambda: real() + {offset}
+time.time_ns = lambda: real_ns() + {offset} * 10**9
 """
 
 PRODUCER = """
