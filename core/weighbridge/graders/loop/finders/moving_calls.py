@@ -63,11 +63,11 @@ def has_waited(found: Sequence[Call], calls: Sequence[Call | None], last: int) -
     """
     if not all(map(polls, found)):
         return False
-    known = {call.result.text for call in found}
+    known = {call.result.masked for call in found}
     for call in islice(calls, last + 1, last + 1 + _LATER):
         if call is None or not (polls(call) or is_wait(call) or is_read_only(call)):
             return False
-        if polls(call) and call.result.text not in known:
+        if polls(call) and call.result.masked not in known:
             return not call.result.has_failed
     return False
 

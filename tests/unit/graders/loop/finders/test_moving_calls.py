@@ -171,6 +171,14 @@ def test_what_changes_by_an_action_or_a_request_was_not_waited_for(between):
     )
 
 
+def test_another_duration_of_the_wait_is_nothing_new():
+    wait = {"type": "tool", "name": "write_stdin", "arguments": {"session_id": 7, "chars": ""}}
+    longer = {**wait, "arguments": {**wait["arguments"], "yield_time_ms": 30_000}}
+    waits = [{**wait, "output": "Wall time 5.0 seconds\n"}] * 8
+    assert found([*waits, {**longer, "output": "Wall time 30.1 seconds\n"}])
+    assert not found([*waits, {**longer, "output": "Wall time 30.1 seconds\nbuilt"}])
+
+
 def test_what_is_typed_into_a_program_is_no_wait():
     assert found(polled("ok", arguments={"session_id": 7, "chars": "y\n"}))
 
