@@ -76,7 +76,7 @@ def test_every_result_that_changed_is_written(cli, runs, tmp_path: Path) -> None
     cli("compare", *runs, "-o", "changed.jsonl")
     rows = [orjson.loads(row) for row in (tmp_path / "changed.jsonl").read_bytes().splitlines()]
     assert {row["custom_id"] for row in rows} == {f"q{n}" for n in range(10)}
-    assert {row["group"] for row in rows} == {"regressed"}
+    assert {row["change"] for row in rows} == {"regressed"}
 
 
 def test_a_summary_for_a_pull_request_has_rates_gates_and_what_regressed(

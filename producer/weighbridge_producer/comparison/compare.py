@@ -81,7 +81,7 @@ class LabelComparison:
             "rates": self.rates.as_dict(),
             "slices": [each.as_dict() for each in self.slices],
             "causes": [
-                {"group": str(group), "before": before, "after": after, "jobs": jobs}
+                {"change": str(group), "before": before, "after": after, "jobs": jobs}
                 for (group, before, after), jobs in commonest(self.tally.causes, _CAUSES_SHOWN)
             ],
             "conditions": {

@@ -132,7 +132,7 @@ class Pair(NamedTuple):
         return {
             "custom_id": self.custom_id,
             "label": self.label,
-            "group": str(self.group),
+            "change": str(self.group),
             "before": _side(self.before),
             "after": _side(self.after),
             "checks": self.check_changes(),

@@ -109,9 +109,9 @@ def _junit(written: ComparisonData) -> Iterator[bytes]:
 
 def _test_cases(written: ComparisonData) -> Iterator[str]:
     for change in _read(written):
-        if change["group"] == Group.REPAIRED:
+        if change["change"] == Group.REPAIRED:
             yield passed_case(change["label"] or "", change["custom_id"])
-        elif change["group"] == Group.REGRESSED:
+        elif change["change"] == Group.REGRESSED:
             yield _regressed_case(change)
         elif _is_lost(change):
             yield _lost_case(change)
@@ -241,7 +241,7 @@ def _examples(found: Comparison, group: Group) -> str:
 
 #: Columns of a table of changes, with their types in Parquet.
 _COLUMNS = {
-    **dict.fromkeys(("run", "custom_id", "label", "group", "condition"), "string"),
+    **dict.fromkeys(("run", "custom_id", "label", "change", "condition"), "string"),
     **{
         f"{side}.{name}": "int64" if name == "line" else "string"
         for side in ("before", "after")
@@ -308,7 +308,7 @@ def _event(change: dict[str, Any]) -> dict[str, Any]:
         "gen_ai.evaluation.score.label": _WORDS.get(after.get("outcome", "")),
         "gen_ai.evaluation.explanation": after.get("reason") or None,
         "weighbridge.custom_id": change["custom_id"],
-        "weighbridge.change": change["group"],
+        "weighbridge.change": change["change"],
         "weighbridge.condition": change["condition"] or None,
         "weighbridge.checks": ", ".join(checks) or None,
         **{

@@ -62,7 +62,7 @@ def _listed(changes: Path) -> _Listed:
     with changes.open("rb") as file:
         for line in file:
             change = orjson.loads(line)
-            rows = found.setdefault((change["run"], change["group"]), [])
+            rows = found.setdefault((change["run"], change["change"]), [])
             if len(rows) < ROWS_LIMIT:
                 rows.append(_row(change))
     return found

@@ -154,7 +154,7 @@ def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
     written: ComparisonData, form: str, dialect: str
 ) -> None:
     text = made(written, form).decode()
-    found = {row["group"]: row for row in csv.DictReader(io.StringIO(text), dialect=dialect)}
+    found = {row["change"]: row for row in csv.DictReader(io.StringIO(text), dialect=dialect)}
     assert found.keys() == {"regressed", "new"}
     regressed = found["regressed"]
     assert regressed["custom_id"] == "'=r"
@@ -168,7 +168,7 @@ def test_a_table_has_a_row_for_each_change_and_runs_no_formula(
 
 def test_parquet_has_the_same_with_types(written: ComparisonData) -> None:
     table = parquet.read_table(io.BytesIO(made(written, "parquet")))
-    rows = {row["group"]: row for row in table.to_pylist()}
+    rows = {row["change"]: row for row in table.to_pylist()}
     assert rows["regressed"]["custom_id"] == "=r"
     assert table.schema.field("after.line").type == pa.int64()
     assert rows["new"]["before.line"] is None

@@ -79,7 +79,7 @@ def test_changes_come_in_the_forms_of_output(
     assert answer.headers["content-type"] == kind
     assert f"{two[0]}_{two[1]}" in answer.headers["content-disposition"]
     if form == "jsonl":
-        groups = {orjson.loads(line)["group"] for line in answer.content.splitlines()}
+        groups = {orjson.loads(line)["change"] for line in answer.content.splitlines()}
         assert groups == {"regressed", "repaired"}
     assert answer.content
 
