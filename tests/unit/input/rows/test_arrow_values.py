@@ -18,7 +18,7 @@ from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from weighbridge_producer.input.rows.source_rows import SourceRow
@@ -146,26 +146,26 @@ def test_rows_without_any_value_are_left_out_whichever_columns_are_read(written:
     ]
 
 
-def in_dictionary(kind: pa.DataType | None = None) -> pa.Array:
-    return pa.array([LONG] * ROWS, kind)
+def repeated(value: Any = LONG) -> pa.Array:
+    return pa.array([value] * ROWS)
 
 
-#: Tables of 200 rows with a text of 1 MB that is stored once, and how they are written.
-SHARED = {
-    "dictionary": (in_dictionary(), {}),
-    "snappy": (in_dictionary(), {"compression": "snappy"}),
-    "gzip": (in_dictionary(), {"compression": "gzip"}),
-    "brotli": (in_dictionary(), {"compression": "brotli", "data_page_version": "2.0"}),
-    "lz4": (in_dictionary(), {"compression": "lz4"}),
-    "none": (in_dictionary(), {"compression": "none"}),
-    "late": (pa.array([*IDS, *[LONG] * ROWS][ROWS // 2 : -ROWS // 2]), {}),
-    "fields": (pa.array([{"a": {"b": LONG}}] * ROWS), {}),
-    "lists": (pa.array([[LONG, LONG]] * ROWS), {}),
+#: Columns of 200 rows with a text of 1 MB that is stored once, and how they are written.
+SHARED: dict[str, tuple[Callable[[], pa.Array], dict[str, Any]]] = {
+    "dictionary": (repeated, {}),
+    "snappy": (repeated, {"compression": "snappy"}),
+    "gzip": (repeated, {"compression": "gzip"}),
+    "brotli": (repeated, {"compression": "brotli", "data_page_version": "2.0"}),
+    "lz4": (repeated, {"compression": "lz4"}),
+    "none": (repeated, {"compression": "none"}),
+    "late": (lambda: pa.array([*IDS, *[LONG] * ROWS][ROWS // 2 : -ROWS // 2]), {}),
+    "fields": (lambda: repeated({"a": {"b": LONG}}), {}),
+    "lists": (lambda: repeated([LONG, LONG]), {}),
     "prefix": (
-        in_dictionary(),
+        repeated,
         {"use_dictionary": False, "column_encoding": {"id": "PLAIN", "t": "DELTA_BYTE_ARRAY"}},
     ),
-    "category": (in_dictionary().dictionary_encode(), {}),
+    "category": (lambda: repeated().dictionary_encode(), {}),
 }
 
 
@@ -186,7 +186,9 @@ def peak_of(data: bytes) -> tuple[int, int]:
 @pytest.mark.parametrize("form", SHARED)
 def test_a_text_that_parquet_stores_once_for_many_rows_takes_little_memory(form: str) -> None:
     column, options = SHARED[form]
-    data = parquet_file(pa.table({"id": IDS, "t": column}), **{"compression": "zstd", **options})
+    table = pa.table({"id": IDS, "t": column()})
+    data = parquet_file(table, **{"compression": "zstd", **options})
+    del table
     number, peak = peak_of(data)
     assert number == ROWS
     assert peak < 60 * MIB
@@ -202,7 +204,7 @@ def test_bytes_of_one_length_take_little_memory(value: bytes | None) -> None:
 
 
 def test_a_text_that_arrow_stores_once_for_many_rows_takes_little_memory() -> None:
-    encoded = in_dictionary().dictionary_encode()
+    encoded = repeated().dictionary_encode()
     lists = pa.ListArray.from_arrays(range(ROWS + 1), encoded)
     views = pa.ListViewArray.from_arrays(
         pa.array([0] * ROWS, pa.int32()),
@@ -217,14 +219,14 @@ def test_a_text_that_arrow_stores_once_for_many_rows_takes_little_memory() -> No
 
 
 @pytest.mark.parametrize(
-    "table",
-    [
-        pytest.param({"t": [[LONG] * 300]}, id="texts"),
-        pytest.param({"t": [[1] * 10_000_000]}, id="numbers"),
-    ],
+    ("values", "times"),
+    [([LONG], 300), ([1], 10_000_000)],
+    ids=["texts", "numbers"],
 )
-def test_a_row_that_expands_without_a_limit_is_refused_before_it_is_read(table: Any) -> None:
-    data = parquet_file(pa.table(table), compression="zstd")
+def test_a_row_that_expands_without_a_limit_is_refused_before_it_is_read(
+    values: list[Any], times: int
+) -> None:
+    data = parquet_file(pa.table({"t": [values * times]}), compression="zstd")
     [refused] = read(data)
     assert refused.fault
     assert refused.fault.code == "INPUT_TOO_LARGE"
