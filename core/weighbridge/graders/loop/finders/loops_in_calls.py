@@ -38,6 +38,7 @@ from weighbridge.graders.loop.finders.repeated_results import (
 )
 from weighbridge.graders.loop.finders.retried_failures import retried_failures
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
+from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
 from weighbridge.graders.loop.finders.unmet_conditions import unmet_conditions
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
@@ -80,6 +81,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *known_answers(calls, tool_results, limits),
         ]
     findings += returning_outcomes(calls, limits, _indices(findings))
+    findings += returning_reasons(calls, limits, _indices(findings))
     findings += unmet_conditions(calls, limits)
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:

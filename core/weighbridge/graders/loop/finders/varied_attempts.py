@@ -23,6 +23,7 @@ from weighbridge.graders.loop.history.request_words import (
     are_alike,
     are_related,
     raises_a_limit,
+    tries_each,
     unshared_words,
     words_of,
 )
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 #: Length of the beginning and of the end of a result by which suspects are found.
 _EDGE_CHARACTERS = 24
-_NAMES = 2  #: maximum words of an attempt that only names a command and its target: `cat FILE`
 #: Minimum attempts above `max_repeats` if some are exact repeats, which count twice.
 _MORE_THAN_REPEATS = 2
 _COMPARED = 30  #: maximum attempts whose words are compared
@@ -172,7 +172,7 @@ def _is_loop_of_known_failures(
     causes = len({attempt.cause for attempt in tried})
     is_known = (
         causes == len(chains)
-        and not _tries_each(tried)
+        and not tries_each([attempt.call for attempt in tried], tried[0].words)
         and not any(runs_code(attempt.call) for attempt in tried)
         and unshared_words([attempt.words for attempt in tried[:_COMPARED]]) <= _OWN
     )
@@ -190,8 +190,8 @@ def _is_loop_of_known_failures(
 
 def _is_stuck(chain: Sequence[_Attempt], limits: Limits, *, is_list: bool) -> bool:
     """Return whether attempts are not a list of items, a raised limit, progress or a few different tries."""
-    is_short = _tries_each(chain) and len(chain) < 3 * limits.max_repeats
     tried = [attempt.call for attempt in chain]
+    is_short = tries_each(tried, chain[0].words) and len(chain) < 3 * limits.max_repeats
     return not (is_short or is_list or raises_a_limit(tried) or _shows_progress(chain))
 
 
@@ -316,15 +316,3 @@ def _shows_progress(chain: Sequence[_Attempt]) -> bool:
         if len(set(column)) > 1 and column in (sorted(column), sorted(column, reverse=True)):
             return True
     return False
-
-
-def _tries_each(chain: Sequence[_Attempt]) -> bool:
-    """Return whether each attempt has a different value of a single argument, such as a file or a number."""
-    tried = [attempt.call for attempt in chain]
-    given = [call.arguments.value for call in tried]
-    return (
-        all(type(value) is dict and len(value) == 1 for value in given)
-        and len({call.arguments.key for call in tried}) == len(tried)
-        and len(chain[0].words) <= _NAMES
-        and not any(map(claims_done, tried))
-    )

@@ -31,7 +31,7 @@ _BETWEEN_COMMANDS = re.compile(
 )
 #: Commands that only show something, by name, by subcommand, or because of an option such as --help.
 _READING_COMMAND = re.compile(
-    r"\s*(?:(?:ls|ll|cat|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
+    r"\s*(?:(?:ls|ll|cat|open|goto|scroll_up|scroll_down|find_file|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
     r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
     r"|printf|cd|tac|rev|paste|fold|expand|comm|join|base64|od|hexdump|sha1sum|cksum|basename|dirname|seq|expr|bc|sed(?! (?:\S{1,40} ){0,3}-(?:\w{0,5}i|-in-place))|journalctl|dmesg|dig|nslookup|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"

@@ -37,6 +37,7 @@ _DIFFERENT = 0.8  #: minimum share of different requests among those that go thr
 _CHANGED = 2  #: maximum values that change from one combination to the next
 _STEPS = 2 / 3  #: minimum share of steps to the next combination
 _RELATED = 0.5  #: minimum share of common words for two attempts to be related
+_NAMES = 2  #: maximum words of an attempt that only names a command and its target: `cat FILE`
 _WORD = re.compile(r"[^\W\d]+")
 _NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
 _MARKED = re.compile(rb"[/|.]|[\s\"]-")
@@ -68,6 +69,17 @@ def are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
     common = len(one & other)
     is_added_to = common >= max(len(one), len(other)) - 1 and common == min(len(one), len(other))
     return is_added_to or common >= _ALIKE * len(one | other)
+
+
+def tries_each(calls: Sequence[Call], words: frozenset[bytes]) -> bool:
+    """Return whether each call has a different value of a single argument, such as a file; `words` are the first call's."""
+    given = [call.arguments.value for call in calls]
+    return (
+        all(type(value) is dict and len(value) == 1 for value in given)
+        and len({call.arguments.key for call in calls}) == len(calls)
+        and len(words) <= _NAMES
+        and not any(map(claims_done, calls))
+    )
 
 
 def unshared_words(words: Sequence[frozenset[Any]]) -> float:

@@ -1,0 +1,135 @@
+"""Loops of related attempts that all fail, most of them for one reason, whatever else their results say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
+from weighbridge.graders.loop.history.failure_lines import informative_lines
+from weighbridge.graders.loop.history.request_words import (
+    are_related,
+    raises_a_limit,
+    tries_each,
+    words_of,
+)
+from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_FIRST_LINES, _LAST_LINES = 8, 4  #: of a result, in which a reason may stand
+_LINE_CHARACTERS = 200  #: of the end of a line that are read
+_REASON_WORDS = 4
+_REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
+_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
+_COMPARED = 30  #: maximum attempts whose words are compared
+_OWN = 0.25  #: maximum share of words that only one attempt has
+_MARKS = re.compile(r"""['"`()\[\]{}<>]""")
+_OUTER = " \t\r.,;:!?"
+
+
+class _Attempt(NamedTuple):
+    call_index: int
+    call: Call
+    words: frozenset[bytes]
+
+
+def returning_reasons(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `2 * max_repeats` related attempts, without a success between them, that fail for one reason.
+
+    A reason is the end of a line of the result. Of more attempts than that, `max_repeats + 2` with one reason are enough.
+    Attempts that are all in `known` loops are not examined.
+    """
+    budget = WorkBudget()
+    for chain in _chains(calls, limits, budget):
+        if known.issuperset([attempt.call_index for attempt in chain]):
+            continue
+        found = _of_one_reason(chain, budget)
+        least = 2 * limits.max_repeats
+        if len(chain) >= least + 2:
+            least = min(least, limits.max_repeats + 2)
+        if len(found) >= least and _is_stuck(found):
+            yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in found))
+
+
+def _chains(
+    calls: Sequence[Call | None], limits: Limits, budget: WorkBudget
+) -> Iterator[list[_Attempt]]:
+    """Yield rows of at least `2 * max_repeats` related attempts that fail, with at most one call between that only reads."""
+    for row in _failing(calls):
+        chain: list[_Attempt] = []
+        for index, call in row if len(row) >= 2 * limits.max_repeats else ():
+            if not budget.is_left:
+                break
+            attempt = _Attempt(index, call, words_of(call, budget))
+            near = chain[-_REMEMBERED:]
+            if near and not any(are_related(attempt.words, other.words) for other in near):
+                yield chain
+                chain = []
+            chain.append(attempt)
+        yield chain
+
+
+def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
+    row: list[tuple[int, Call]] = []
+    has_read = False
+    for index, call in enumerate(calls):
+        if call is not None and call.result.has_failed and not claims_done(call):
+            row.append((index, call))
+            has_read = False
+        elif row and not has_read and call is not None and is_read_only(call):
+            has_read = True
+        elif row:
+            yield row
+            row = []
+    yield row
+
+
+def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:
+    """Return the attempts that fail for the commonest reason."""
+    found: defaultdict[str, list[_Attempt]] = defaultdict(list)
+    for attempt in chain:
+        if budget.is_left:
+            for reason in _reasons(attempt.call.result.masked, budget):
+                found[reason].append(attempt)
+    return max(found.values(), key=len, default=[])
+
+
+def _reasons(failure: str, budget: WorkBudget) -> set[str]:
+    """Return the last words of each line that is no heading, where they are long enough to say why a call failed."""
+    lines = informative_lines(failure)
+    if len(lines) > _FIRST_LINES + _LAST_LINES:
+        lines = lines[:_FIRST_LINES] + lines[-_LAST_LINES:]
+    reasons = set()
+    for line in lines:
+        if not line.endswith(":"):
+            end = _MARKS.sub("", line[-_LINE_CHARACTERS:]).strip(_OUTER)
+            words = end.split()[-_REASON_WORDS:]
+            reason = " ".join(words)
+            if len(words) > 2 and len(reason) >= _REASON_CHARACTERS:
+                reasons.add(reason)
+    budget.count_reading(failure[: _LINE_CHARACTERS * len(lines)], len(lines))
+    return reasons
+
+
+def _is_stuck(found: Sequence[_Attempt]) -> bool:
+    """Return whether attempts are neither for different things nor a list of items nor a limit that is raised."""
+    tried = [attempt.call for attempt in found]
+    words = [attempt.words for attempt in found[:_COMPARED]]
+    counts = Counter(word for said in words for word in said)
+    own = sum(sum(counts[word] == 1 for word in said) / max(1, len(said)) for said in words)
+    return not (
+        own > _OWN * len(words)
+        or tries_each(tried, words[0])
+        or lists_items([b" ".join(sorted(each)).decode() for each in words])
+        or raises_a_limit(tried)
+    )
