@@ -36,7 +36,10 @@ from weighbridge.graders.loop.finders.repeated_results import (
     repeated_results,
     requests_of_several_tools,
 )
-from weighbridge.graders.loop.finders.retried_failures import retried_failures
+from weighbridge.graders.loop.finders.retried_failures import (
+    failures_across_requests,
+    retried_failures,
+)
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
@@ -69,6 +72,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated = [*_in_order(calls, row, limits), *_interleaved(calls, row, limits)]
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
+    findings += failures_across_requests(calls, row, limits)
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += requests_of_several_tools(calls, limits)
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]

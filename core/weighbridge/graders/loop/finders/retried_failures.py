@@ -40,6 +40,45 @@ def retried_failures(
                     yield Finding("interleaved", None, tuple(chain))
 
 
+def failures_across_requests(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find one call, no trial, that fails in the same way `max_repeats + 2` times, although the user or a harness wrote between.
+
+    All other calls between fail as well, but for single ones.
+    """
+    often = Counter(row)
+    least = limits.max_repeats + 2
+    if max(often.values(), default=0) < least:
+        return
+    for failed in _failing(calls):
+        attempts: defaultdict[int, list[int]] = defaultdict(list)
+        for index in failed if len(failed) >= least else ():
+            attempts[row[index]].append(index)
+        for indices in attempts.values():
+            call = calls[indices[0]]
+            if call is None or len(indices) < least or is_trial(call):
+                continue
+            if len(indices) >= _least(call, indices, limits):
+                yield Finding("interleaved", None, tuple(indices))
+
+
+def _failing(calls: Sequence[Call | None]) -> Iterator[list[int]]:
+    """Yield the rows of calls that fail, between which no two calls in sequence succeed."""
+    failed: list[int] = []
+    succeeded = 0
+    for index, call in enumerate(calls):
+        if call is None:
+            continue
+        succeeded = 0 if call.result.is_unsuccessful else succeeded + 1
+        if not succeeded:
+            failed.append(index)
+        elif succeeded > 1 and failed:
+            yield failed
+            failed = []
+    yield failed
+
+
 def _least(attempt: Call, chain: Sequence[int], limits: Limits) -> int:
     """Return the minimum number of attempts, higher for a service that was slow or busy if there are calls between.
 
