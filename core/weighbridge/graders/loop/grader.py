@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 20
+    version = 21
     Config = LoopConfig
     settings: LoopConfig
 

@@ -45,35 +45,35 @@ def failures_across_requests(
 ) -> Iterator[Finding]:
     """Find one call, no trial, that fails in the same way `max_repeats + 2` times, although the user or a harness wrote between.
 
-    All other calls between fail as well, but for single ones.
+    The other calls between fail as well, but for single ones that do not wait.
     """
     often = Counter(row)
     least = limits.max_repeats + 2
     if max(often.values(), default=0) < least:
         return
     for failed in _failing(calls):
-        attempts: defaultdict[int, list[int]] = defaultdict(list)
-        for index in failed if len(failed) >= least else ():
-            attempts[row[index]].append(index)
+        attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for index, call in failed if len(failed) >= least else ():
+            if _changes_between(call):
+                attempts[call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             call = calls[indices[0]]
-            if call is None or len(indices) < least or is_trial(call):
-                continue
-            if len(indices) >= _least(call, indices, limits):
+            if call is not None and len(indices) >= max(least, _least(call, indices, limits)):
                 yield Finding("interleaved", None, tuple(indices))
 
 
-def _failing(calls: Sequence[Call | None]) -> Iterator[list[int]]:
-    """Yield the rows of calls that fail, between which no two calls in sequence succeed."""
-    failed: list[int] = []
+def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
+    """Yield the calls that fail in rows between which two calls in sequence succeed, or one waits."""
+    effects = CallEffects()
+    failed: list[tuple[int, Call]] = []
     succeeded = 0
     for index, call in enumerate(calls):
         if call is None:
             continue
         succeeded = 0 if call.result.is_unsuccessful else succeeded + 1
         if not succeeded:
-            failed.append(index)
-        elif succeeded > 1 and failed:
+            failed.append((index, call))
+        elif failed and (succeeded > 1 or effects.starts_over(call)):
             yield failed
             failed = []
     yield failed

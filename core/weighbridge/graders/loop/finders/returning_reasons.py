@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
-from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
+from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.request_words import (
     are_related,
@@ -15,6 +15,8 @@ from weighbridge.graders.loop.history.request_words import (
     tries_each,
     words_of,
 )
+from weighbridge.graders.loop.history.result_kinds import reports_failure
+from weighbridge.graders.loop.history.results import NUMBER
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -33,21 +35,24 @@ _COMPARED = 30  #: maximum attempts whose words are compared
 _OWN = 0.25  #: maximum share of words that only one attempt has
 _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
 _OUTER = " \t\r.,;:!?"
+#: Line that says that a call failed, but not why: `success: False`.
+_FLAG = re.compile(r"\W{0,5}\w{1,20}\W{1,3}(?:false|null|0)\b", re.IGNORECASE)
 
 
 class _Attempt(NamedTuple):
     call_index: int
     call: Call
     words: frozenset[bytes]
+    line: str = ""  #: that ends with the reason
 
 
 def returning_reasons(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` related attempts, without a success between them, that fail for one reason.
+    """Find `2 * max_repeats` related attempts in a row that fail for one reason, most of them in other words.
 
-    A reason is the end of a line of the result. Of more attempts than that, `max_repeats + 2` with one reason are enough.
-    Attempts that are all in `known` loops are not examined.
+    A reason is the end of a line that reports a failure. If two more attempts than that fail, `max_repeats + 2` with one
+    reason are enough. Attempts that are all in `known` loops are not examined.
     """
     budget = WorkBudget()
     for chain in _chains(calls, limits, budget):
@@ -64,7 +69,7 @@ def returning_reasons(
 def _chains(
     calls: Sequence[Call | None], limits: Limits, budget: WorkBudget
 ) -> Iterator[list[_Attempt]]:
-    """Yield rows of at least `2 * max_repeats` related attempts that fail, with at most one call between that only reads."""
+    """Yield related attempts in a row that fail."""
     for row in _failing(calls):
         chain: list[_Attempt] = []
         for index, call in row if len(row) >= 2 * limits.max_repeats else ():
@@ -81,13 +86,9 @@ def _chains(
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
     row: list[tuple[int, Call]] = []
-    has_read = False
     for index, call in enumerate(calls):
         if call is not None and call.result.has_failed and not claims_done(call):
             row.append((index, call))
-            has_read = False
-        elif row and not has_read and call is not None and is_read_only(call):
-            has_read = True
         elif row:
             yield row
             row = []
@@ -95,41 +96,55 @@ def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
 
 
 def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:
-    """Return the attempts that fail for the commonest reason."""
+    """Return the attempts that fail for the commonest reason, each with the line that ends with it."""
     found: defaultdict[str, list[_Attempt]] = defaultdict(list)
     for attempt in chain:
         if budget.is_left:
-            for reason in _reasons(attempt.call.result.masked, budget):
-                found[reason].append(attempt)
+            for reason, line in _reasons(attempt.call.result.masked, budget).items():
+                found[reason].append(attempt._replace(line=line))
     return max(found.values(), key=len, default=[])
 
 
-def _reasons(failure: str, budget: WorkBudget) -> set[str]:
-    """Return the last words of each line that is no heading, where they are long enough to say why a call failed."""
+def _reasons(failure: str, budget: WorkBudget) -> dict[str, str]:
+    """Return each line that reports a failure by its last words, where they are long enough to say why."""
     lines = informative_lines(failure)
     if len(lines) > _FIRST_LINES + _LAST_LINES:
         lines = lines[:_FIRST_LINES] + lines[-_LAST_LINES:]
-    reasons = set()
+    reasons = {}
     for line in lines:
-        if not line.endswith(":"):
-            end = _MARKS.sub("", line[-_LINE_CHARACTERS:]).strip(_OUTER)
-            words = end.split()[-_REASON_WORDS:]
+        end = line[-_LINE_CHARACTERS:]
+        if not (end.endswith(":") or _FLAG.match(line)) and reports_failure(line):
+            words = _MARKS.sub("", end).strip(_OUTER).split()[-_REASON_WORDS:]
             reason = " ".join(words)
             if len(words) > 2 and len(reason) >= _REASON_CHARACTERS:
-                reasons.add(reason)
+                reasons[reason] = end
     budget.count_reading(failure[: _LINE_CHARACTERS * len(lines)], len(lines))
     return reasons
 
 
 def _is_stuck(found: Sequence[_Attempt]) -> bool:
-    """Return whether attempts are neither for different things nor a list of items nor a limit that is raised."""
+    """Return whether attempts fail in various words, and are no different tries, no list of items and no progress."""
     tried = [attempt.call for attempt in found]
     words = [attempt.words for attempt in found[:_COMPARED]]
     counts = Counter(word for said in words for word in said)
     own = sum(sum(counts[word] == 1 for word in said) / max(1, len(said)) for said in words)
     return not (
-        own > _OWN * len(words)
+        2 * len({call.result.masked for call in tried}) <= len(tried)
+        or own > _OWN * len(words)
         or tries_each(tried, words[0])
         or lists_items([b" ".join(sorted(each)).decode() for each in words])
         or raises_a_limit(tried)
+        or _shows_progress([attempt.line for attempt in found])
+    )
+
+
+def _shows_progress(lines: Sequence[str]) -> bool:
+    """Return whether a number in lines only rises or only falls, mostly by something."""
+    rows = [[*map(float, NUMBER.findall(line))] for line in lines]
+    if len({len(row) for row in rows}) > 1:
+        return False
+    return any(
+        2 * len(set(column)) > len(column)
+        and column in (sorted(column), sorted(column, reverse=True))
+        for column in map(list, zip(*rows, strict=True))
     )

@@ -1,0 +1,96 @@
+"""One call that fails in one way again and again, with calls and messages between that could not have fixed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+#: Messages of a user, all different, so that no harness can have written them.
+ASKED = [
+    {"type": "user", "output": text}
+    for text in (
+        "Hello! I have to change my booking. It is KX7-12.",
+        "Oh dear, I am sorry about the typo, it ends in twelve.",
+        "As I said before: KX, then a seven, then twelve. Why don't you find it?",
+        "Would you look once more? My sister booked it on Monday.",
+        "This takes long. Could somebody else help me, perhaps?",
+        "Thank you for your patience with this; one more time then.",
+    )
+]
+LOOKUP = {
+    "type": "tool",
+    "name": "get_booking",
+    "arguments": {"booking": "KX7-21"},
+    "output": "Error: booking KX7-21 not found",
+}
+OTHER = {
+    "type": "tool",
+    "name": "get_user",
+    "arguments": {"user": "mia"},
+    "output": '{"user": "mia", "city": "Graz"}',
+}
+
+
+def called(name, output, **arguments):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output}
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def asked_each_time(count, *between, call=LOOKUP):
+    return [
+        step
+        for asked in ASKED[:count]
+        for step in (asked, *(between if asked != ASKED[0] else ()), call)
+    ]
+
+
+def test_a_lookup_that_fails_after_each_message_of_the_user_is_a_loop():
+    assert kinds(asked_each_time(5)) == [("interleaved", 5)]
+    assert kinds(asked_each_time(4)) == []
+
+
+def test_the_limit_follows_max_repeats():
+    assert kinds(asked_each_time(4), max_repeats=2) == [("interleaved", 4)]
+    assert kinds(asked_each_time(5), max_repeats=4) == []
+
+
+def test_single_calls_that_succeed_may_lie_between():
+    assert kinds(asked_each_time(5, OTHER)) == [("interleaved", 5)]
+    assert kinds(asked_each_time(5, OTHER, {**OTHER, "arguments": {"user": "eva"}})) == []
+
+
+def test_a_lookup_that_fails_in_other_ways_is_no_loop():
+    steps = asked_each_time(6)
+    for at, step in enumerate(steps):
+        if step["type"] == "tool":
+            steps[at] = {**step, "output": f"Error: booking KX7-21 is {'abcdefghijkl'[at] * 9}"}
+    assert kinds(steps) == []
+
+
+def test_a_test_may_fail_after_each_change_that_the_user_asks_for():
+    run = called("bash", "FAILED: 3 tests, see the log", command="make check")
+    edit = called("edit", "saved", path="a.py")
+    assert kinds([step for asked in ASKED for step in (asked, edit, run)]) == []
+
+
+@pytest.mark.parametrize(("count", "found"), [(5, []), (6, [("interleaved", 6)])])
+def test_a_service_that_is_busy_may_be_tried_more_often(count, found):
+    busy = called("get_booking", "Error 503: service unavailable", booking="KX7-21")
+    assert kinds(asked_each_time(count, OTHER, call=busy)) == found
+
+
+def test_opening_a_file_between_does_not_restart_the_count():
+    edit = called(
+        "bash", "Usage: edit <first>:<last>", command="edit src/lib.rs 16:22\nlet tree = parse();"
+    )
+    looks = [
+        called("bash", f"[File: src/lib.rs]\n{at}: fn parse", command=f"open src/lib.rs {at}")
+        for at in range(3)
+    ]
+    assert kinds([edit, edit, looks[0], edit, looks[1], edit, looks[2]]) != []
