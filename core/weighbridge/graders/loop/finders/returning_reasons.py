@@ -87,12 +87,23 @@ def _chains(
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
     row: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):
-        if call is not None and call.result.has_failed and not claims_done(call):
+        if call is not None and _has_failed(call):
             row.append((index, call))
         elif row:
             yield row
             row = []
     yield row
+
+
+def _has_failed(call: Call) -> bool:
+    """Return whether a call failed, or did something and reports a failure at the end, such as that of the tests."""
+    if claims_done(call) or not (text := call.result.text):
+        return False
+    return call.result.has_failed or reports_failure(_last_line(text))
+
+
+def _last_line(text: str) -> str:
+    return text[-_LINE_CHARACTERS:].rstrip().rsplit("\n", 1)[-1].strip()
 
 
 def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:

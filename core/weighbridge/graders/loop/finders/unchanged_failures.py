@@ -1,0 +1,92 @@
+"""Loops of changes after each of which one and the same failure comes back."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.history.call_kinds import claims_done, is_wait
+from weighbridge.graders.loop.history.failure_lines import informative_lines
+from weighbridge.graders.loop.history.failures import reports_delay
+from weighbridge.graders.loop.history.request_words import are_related, words_of
+from weighbridge.graders.loop.history.result_kinds import reports_failure
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_BETWEEN = 5  #: maximum other calls between two attempts
+_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
+_CHARACTERS = 100  #: a shorter failure may be that of another attempt
+_LINES = 8  #: of a result, in which a failure may be reported
+
+
+class _Attempt(NamedTuple):
+    call_index: int
+    call: Call
+    words: frozenset[bytes]
+
+
+def unchanged_failures(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `2 * max_repeats` related calls of one tool with one text that reports a failure, whatever was changed between.
+
+    At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts that are all in `known` loops are not examined.
+    """
+    least = 2 * limits.max_repeats
+    texts = [
+        (index, call, text)
+        for index, call in enumerate(calls)
+        if call is not None and (text := call.result.text) and len(text) >= _CHARACTERS
+    ]
+    times = Counter([(call.tool, text) for _, call, text in texts])
+    if max(times.values(), default=0) < least:
+        return
+    budget = WorkBudget()
+    tried: defaultdict[tuple[str, str], list[tuple[int, Call]]] = defaultdict(list)
+    for index, call, text in texts:
+        if times[call.tool, text] >= least:
+            tried[call.tool, text].append((index, call))
+    for (_, text), attempts in tried.items():
+        first = attempts[0][1]
+        is_examined = not known.issuperset([index for index, _ in attempts])
+        if is_examined and _reports_failure(first, text) and not reports_delay(first.result):
+            for chain in _chains(calls, attempts, budget):
+                if len(chain) >= least:
+                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in chain))
+
+
+def _reports_failure(call: Call, text: str) -> bool:
+    """Return whether a result reports a failure, at its beginning or after what was done."""
+    return not claims_done(call) and (
+        call.result.has_failed or any(map(reports_failure, informative_lines(text)[:_LINES]))
+    )
+
+
+def _chains(
+    calls: Sequence[Call | None], attempts: Sequence[tuple[int, Call]], budget: WorkBudget
+) -> Iterator[list[_Attempt]]:
+    """Split attempts where they are not related, or where a request, a wait or many calls lie between."""
+    chain: list[_Attempt] = []
+    for index, call in attempts:
+        if not budget.is_left:
+            break
+        attempt = _Attempt(index, call, words_of(call, budget))
+        near = chain[-_REMEMBERED:]
+        if near and not (
+            _are_near(calls[near[-1].call_index + 1 : index])
+            and any(are_related(attempt.words, other.words) for other in near)
+        ):
+            yield chain
+            chain = []
+        chain.append(attempt)
+    yield chain
+
+
+def _are_near(between: Sequence[Call | None]) -> bool:
+    return len(between) <= _BETWEEN and not any(call is None or is_wait(call) for call in between)
