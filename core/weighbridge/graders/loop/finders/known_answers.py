@@ -40,11 +40,15 @@ _OWN = 0.35
 
 
 def known_answers(
-    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
+    calls: Sequence[Call | None],
+    tool_results: Sequence[ToolResult | None],
+    limits: Limits,
+    known: set[int],
 ) -> Iterator[Finding]:
     """Find consecutive commands that have a few specific answers between them.
 
-    `3 * max_repeats` that only read with one or two answers are a loop, or `4 * max_repeats` of any kind with three.
+    `3 * max_repeats` that only read with one or two answers are a loop, or `4 * max_repeats` of any kind with
+    three, of which none is in a `known` loop.
     """
     least = _OFTEN * limits.max_repeats
     if repeats_in(tool_results) < least - _ANSWERS:
@@ -57,10 +61,12 @@ def known_answers(
             and all(map(_only_reads, tried))
             and _ask_one_question(tried)
         ):
+            known = known.union(range(start, end))
             yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
     for start, end in _ranges(tool_results, _MORE_ANSWERS, _MORE_OFTEN * limits.max_repeats):
         tried = [call for call in calls[start:end] if call is not None]
-        if not any(map(_succeeds, tried)) and _ask_one_question(tried):
+        is_new = known.isdisjoint(range(start, end)) and not any(map(_succeeds, tried))
+        if is_new and _ask_one_question(tried):
             yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
 
 

@@ -83,8 +83,8 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
             *known_results(calls, tool_results, limits),
             *reworded_attempts(calls, tool_results, limits, _indices(findings)),
             *varied_cycles(calls, row, tool_results, limits),
-            *known_answers(calls, tool_results, limits),
         ]
+        findings += known_answers(calls, tool_results, limits, _indices(findings))
     findings += returning_outcomes(calls, limits, _indices(findings))
     findings += returning_reasons(calls, limits, _indices(findings))
     findings += unchanged_failures(calls, limits, _indices(findings))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
 from weighbridge.graders.loop.history.call_kinds import claims_done
-from weighbridge.graders.loop.history.failure_lines import informative_lines
+from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
+from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
     are_related,
     raises_a_limit,
@@ -16,7 +17,6 @@ from weighbridge.graders.loop.history.request_words import (
     words_of,
 )
 from weighbridge.graders.loop.history.result_kinds import reports_failure
-from weighbridge.graders.loop.history.results import NUMBER
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -52,11 +52,11 @@ def returning_reasons(
     """Find `2 * max_repeats` related attempts in a row that fail for one reason, most of them in other words.
 
     A reason is the end of a line that reports a failure. If two more attempts than that fail, `max_repeats + 2` with one
-    reason are enough. Attempts that are all in `known` loops are not examined.
+    reason are enough. Attempts of which some are in `known` loops are not examined.
     """
     budget = WorkBudget()
     for chain in _chains(calls, limits, budget):
-        if known.issuperset([attempt.call_index for attempt in chain]):
+        if not known.isdisjoint([attempt.call_index for attempt in chain]):
             continue
         found = _of_one_reason(chain, budget)
         least = 2 * limits.max_repeats
@@ -99,11 +99,7 @@ def _has_failed(call: Call) -> bool:
     """Return whether a call failed, or did something and reports a failure at the end, such as that of the tests."""
     if claims_done(call) or not (text := call.result.text):
         return False
-    return call.result.has_failed or reports_failure(_last_line(text))
-
-
-def _last_line(text: str) -> str:
-    return text[-_LINE_CHARACTERS:].rstrip().rsplit("\n", 1)[-1].strip()
+    return call.result.has_failed or reports_failure(last_line(text))
 
 
 def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:
@@ -145,17 +141,5 @@ def _is_stuck(found: Sequence[_Attempt]) -> bool:
         or tries_each(tried, words[0])
         or lists_items([b" ".join(sorted(each)).decode() for each in words])
         or raises_a_limit(tried)
-        or _shows_progress([attempt.line for attempt in found])
-    )
-
-
-def _shows_progress(lines: Sequence[str]) -> bool:
-    """Return whether a number in lines only rises or only falls, mostly by something."""
-    rows = [[*map(float, NUMBER.findall(line))] for line in lines]
-    if len({len(row) for row in rows}) > 1:
-        return False
-    return any(
-        2 * len(set(column)) > len(column)
-        and column in (sorted(column), sorted(column, reverse=True))
-        for column in map(list, zip(*rows, strict=True))
+        or count_one_way([attempt.line for attempt in found])
     )

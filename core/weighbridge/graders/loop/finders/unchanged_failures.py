@@ -36,7 +36,7 @@ def unchanged_failures(
 ) -> Iterator[Finding]:
     """Find `2 * max_repeats` related calls of one tool with one text that reports a failure, whatever was changed between.
 
-    At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts that are all in `known` loops are not examined.
+    At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts of which some are in `known` loops are not examined.
     """
     least = 2 * limits.max_repeats
     texts = [
@@ -54,7 +54,7 @@ def unchanged_failures(
             tried[call.tool, text].append((index, call))
     for (_, text), attempts in tried.items():
         first = attempts[0][1]
-        is_examined = not known.issuperset([index for index, _ in attempts])
+        is_examined = known.isdisjoint([index for index, _ in attempts])
         if is_examined and _reports_failure(first, text) and not reports_delay(first.result):
             for chain in _chains(calls, attempts, budget):
                 if len(chain) >= least:

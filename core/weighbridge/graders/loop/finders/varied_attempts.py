@@ -17,8 +17,9 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_short,
     runs_code,
 )
-from weighbridge.graders.loop.history.failure_lines import failure_of
+from weighbridge.graders.loop.history.failure_lines import failure_of, last_line
 from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
     are_alike,
     are_related,
@@ -49,6 +50,7 @@ _OWN = 0.5
 _QUOTED = re.compile(
     r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
 )
+_counts_tests = re.compile(r"\d (?:tests? )?(?:passed|failed|failures?|errors?)\b").search
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -304,7 +306,13 @@ def _lists(chain: Sequence[_Attempt]) -> bool:
 
 
 def _shows_progress(chain: Sequence[_Attempt]) -> bool:
-    """Return whether a number in the failures, and not in the arguments, only rises or falls, or their count varies."""
+    """Return whether a number in the failures, and not in the arguments, only rises or falls, or their count varies.
+
+    So does one in the summaries of tests at the end of the results.
+    """
+    ends = [last_line(attempt.call.result.text or "") for attempt in chain]
+    if all(map(_counts_tests, ends)) and count_one_way(ends):
+        return True
     rows = [_NUMBER.findall(attempt.failure) for attempt in chain]
     if len({len(row) for row in rows}) > 1:
         return True

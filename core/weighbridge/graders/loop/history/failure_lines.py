@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.linear_patterns import linear, occurs
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import WorkBudget
 
 _FAILURE_CHARACTERS = 600
+_LAST_CHARACTERS = 200
 _LINE_CHARACTERS = 20  #: a shorter first line may be a heading
 #: Arguments that a failure may repeat: numbers, paths and file names.
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
@@ -42,12 +44,17 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
 
 
 def _gist_of(failure: str) -> str:
-    """Return the line that says what failed: the last of a traceback, or else the first that is no heading."""
+    """Return what says what failed: the last line of a traceback, or else the first that is no heading.
+
+    If that line says what was done, as before the result of the tests, all lines are returned.
+    """
     beginning = failure[:_FAILURE_CHARACTERS].strip()
     lines = informative_lines(beginning) or [beginning]
     if lines[0].startswith("Traceback"):
         return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
-    return lines[0] if len(lines[0]) >= _LINE_CHARACTERS else "\n".join(lines)
+    says_what_was_done = lines[0].endswith(":") and not reports_failure(lines[0])
+    is_told = len(lines[0]) >= _LINE_CHARACTERS and not says_what_was_done
+    return lines[0] if is_told else "\n".join(lines)
 
 
 def informative_lines(text: str) -> list[str]:
@@ -57,3 +64,8 @@ def informative_lines(text: str) -> list[str]:
         for line in map(str.strip, text.split("\n"))
         if line and not (len(line) <= _HEADING_CHARACTERS and _is_heading(line))
     ]
+
+
+def last_line(text: str) -> str:
+    """Return the last line of a text that is not blank, or its end."""
+    return text[-_LAST_CHARACTERS:].rstrip().rsplit("\n", 1)[-1].strip()

@@ -62,3 +62,15 @@ def _significant_numbers(masked: str, rows: Sequence[array[float]]) -> Iterator[
 def _goes_one_way(values: Sequence[float]) -> bool:
     steps = [later - earlier for earlier, later in pairwise(values)]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
+
+
+def count_one_way(lines: Sequence[str]) -> bool:
+    """Return whether a number in lines with equally many numbers only rises or only falls, mostly by something."""
+    rows = [[*map(float, NUMBER.findall(line))] for line in lines]
+    if len({len(row) for row in rows}) > 1:
+        return False
+    return any(
+        2 * len(set(column)) > len(column)
+        and column in (sorted(column), sorted(column, reverse=True))
+        for column in map(list, zip(*rows, strict=True))
+    )

@@ -1,4 +1,4 @@
-"""Commands that only read, in changing forms: a loop if the same one or two answers come nine times."""
+"""Commands in changing forms: a loop if the same one or two answers come nine times, or three answers twelve times if they do not only read."""
 
 from __future__ import annotations
 
@@ -100,4 +100,45 @@ WAYS = (
     ],
 )  # fmt: skip
 def test_questions_that_differ_or_have_other_answers_are_no_loop(commands):
+    assert kinds(commands) == []
+
+
+NOT_FOUND = "[*] connecting\n[-] the harbour answers, but not for this pier\n[*] closing\n"
+NO_KEY = "[*] connecting\n[*] listing piers\n[-] the key is one of another harbour\n[*] closing\n"
+NOTHING = "[*] connecting\n[*] closing\n"
+DUMPS = [
+    (f"export KEY=pier.key && harbour-dump -k --no-password --host 10.0.0.7 {rest}", output)
+    for rest, output in (
+        ("quay.harbour", NOT_FOUND),
+        ("--only admin quay.harbour", NO_KEY),
+        ("--only admin harbour/quay.harbour", NO_KEY),
+        ("harbour/admin@quay.harbour", NOT_FOUND),
+        ("--only crew quay.harbour", NO_KEY),
+        ("--only harbour/admin quay.harbour", NO_KEY),
+        ("harbour/admin@10.0.0.7", NOT_FOUND),
+        ("--piers harbour/admin@quay.harbour", NOTHING),
+        ("--only admin admin@quay.harbour", NO_KEY),
+        ("admin@quay.harbour", NOT_FOUND),
+        ("--only crew admin@quay.harbour", NO_KEY),
+        ("--piers admin@quay.harbour", NOTHING),
+    )
+]
+
+
+def test_twelve_commands_with_three_answers_are_a_loop_although_they_may_change_something():
+    assert kinds(DUMPS) == [("nothing_new", 12)]
+    assert kinds(DUMPS[:11]) == []
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param([*DUMPS[:6], (DUMPS[6][0], "[*] 1 pier found"), *DUMPS[7:]], id="a fourth answer"),
+        pytest.param([(command, "Successfully added the pier.") for command, _ in DUMPS], id="successes"),
+        pytest.param([(f"sleep 9 && {command}", output) for command, output in DUMPS], id="waits"),
+        pytest.param([(f"./load {word}-{at}.bin --into {word[::-1]}", (NOT_FOUND, NO_KEY, NOTHING)[at % 3])
+                      for at, word in enumerate([*NEEDLES, "quay", "mast"])], id="other things"),
+    ],
+)  # fmt: skip
+def test_commands_that_get_on_are_no_loop_however_few_their_answers(commands):
     assert kinds(commands) == []

@@ -208,3 +208,12 @@ def test_refusals_of_answers_without_an_action_are_a_loop_although_the_answers_s
 
     assert found(9) == [("refused", 9, "a0" if recorded else "u0")]
     assert found(3) == []
+
+
+@pytest.mark.parametrize("heading", ["Tool results: ", "Observation:", "**Output:**"])
+def test_a_heading_without_results_says_that_nothing_was_done(heading):
+    assert verdict([heading] * 4) == "fail"
+    assert verdict([heading] * 3) == "pass"
+    assert (
+        verdict([f"{heading} {word}" for word in ("a wall", "a door", "a cat", "a cup")]) == "pass"
+    )

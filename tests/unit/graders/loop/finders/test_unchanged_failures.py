@@ -1,0 +1,103 @@
+"""One failure that comes back after each change: a loop, whatever was changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+REPORT = (
+    "Lines written, the result of the tests is the following:\nThere is 1 failing test, here is its log:\n"
+    "--- harbour.PierTest::opens_without_a_key\njava.io.IOException: KEY_ERR: the key is one of another harbour\n"
+    "Note: you are now in the state 'trying out fixes'\n"
+)
+FIXES = (
+    "Pier pier = harbour.open(key, name);",
+    "Pier pier = harbour.open(key, name); // the right key",
+    "Pier pier = harbour.open(keys.peek(), name);",
+    "Pier pier = harbour.open(keys.get(name), name); // by name",
+    "Pier pier = harbour.open(key == null ? keys.peek() : key, name);",
+    "Pier pier = harbour.open(keys.first(), name);",
+    "Pier pier = harbour.open(keys.last(), name);",
+)
+WORDS = ("north", "south", "upper", "lower", "inner", "outer", "wide", "narrow")
+LOOK = {
+    "type": "tool",
+    "name": "read_range",
+    "arguments": {"path": "Pier.java", "start": 80},
+    "output": "80: void open() {",
+}
+BACK = {
+    "type": "tool",
+    "name": "discard_hypothesis",
+    "arguments": {"reason": "it still fails"},
+    "output": "You are back at 'collect'.",
+}
+
+
+def fixes(count=6, *, report=REPORT, between=()):
+    steps = []
+    for at, line in enumerate(FIXES[:count]):
+        change = {"file": "src/harbour/Pier.java", "line": 91, "modified_line": line}
+        steps.append(
+            {
+                "type": "tool",
+                "name": "write_fix",
+                "arguments": change,
+                "output": report.format(word=WORDS[at]),
+            }
+        )
+        steps += [{**step, "arguments": {"place": f"{WORDS[at]} {number}"}, "output": f"{WORDS[-at]}: {number}"}
+                  if step["type"] == "tool" else {**step, "output": f"{step['output']} {WORDS[at] * 3}"}
+                  for number, step in enumerate(between)]  # fmt: skip
+    return steps
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_a_test_that_fails_in_one_way_after_each_fix_is_a_loop():
+    assert kinds(fixes(6, between=(BACK, LOOK))) == [("same_failure", 6)]
+    assert kinds(fixes(5, between=(BACK, LOOK))) == []
+
+
+def test_the_limit_follows_max_repeats():
+    assert kinds(fixes(4, between=(BACK,)), max_repeats=2) == [("same_failure", 4)]
+    assert kinds(fixes(7, between=(BACK,)), max_repeats=4) == []
+
+
+@pytest.mark.parametrize(
+    ("report", "between"),
+    [
+        (REPORT.replace("of another harbour", "of the {word} harbour"), ()),
+        (REPORT.replace("1 failing test", "no test that did not pass").replace("IOException: KEY_ERR", "Log"), ()),
+        (REPORT.replace("the key is one of another harbour", "503 service unavailable"), (LOOK,) * 6),
+        (REPORT, ({**LOOK, "name": "wait"},)),
+        (REPORT, ({"type": "user", "output": "Please go on with the next one of the piers."},)),
+        (REPORT, (LOOK, BACK) * 3),
+    ],
+    ids=["another failure", "no failure", "an outage", "waits", "requests", "much other work"],
+)  # fmt: skip
+def test_what_changes_or_lies_far_apart_is_no_loop(report, between):
+    assert kinds(fixes(7, report=report, between=between)) == []
+
+
+def test_tests_that_end_alike_after_each_edit_are_a_loop():
+    def edited(count, end):
+        return [
+            {
+                "type": "tool",
+                "name": "edit",
+                "arguments": {"path": "pier.py", "old": f"bound = {'a + ' * at}1", "new": f"bound = {'b * ' * at}2"},
+                "output": f"The file pier.py has been edited:\n{'line ' * at}{at}\n\n{end.format(at=at)}",
+            }
+            for at in range(count)
+        ]  # fmt: skip
+
+    assert kinds(edited(6, "167 passed. 3 failed. 1 errors.")) == [("same_failure", 6)]
+    assert kinds(edited(5, "167 passed. 3 failed. 1 errors.")) == []
+    assert kinds(edited(9, "17{at} passed. {at} failed. 1 errors.")) == []
+    assert kinds(edited(9, "170 passed in all three folders.")) == []
