@@ -57,8 +57,8 @@ def failures_across_requests(
             if _changes_between(call):
                 attempts[call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
-            call = calls[indices[0]]
-            if call is not None and len(indices) >= max(least, _least(call, indices, limits)):
+            attempt = calls[indices[0]]
+            if attempt is not None and len(indices) >= max(least, _least(attempt, indices, limits)):
                 yield Finding("interleaved", None, tuple(indices))
 
 

@@ -55,7 +55,7 @@ def returning_reasons(
     reason are enough. Attempts of which some are in `known` loops are not examined.
     """
     budget = WorkBudget()
-    for chain in _chains(calls, limits, budget):
+    for chain in _chains(calls, limits, budget, known):
         if not known.isdisjoint([attempt.call_index for attempt in chain]):
             continue
         found = _of_one_reason(chain, budget)
@@ -67,12 +67,14 @@ def returning_reasons(
 
 
 def _chains(
-    calls: Sequence[Call | None], limits: Limits, budget: WorkBudget
+    calls: Sequence[Call | None], limits: Limits, budget: WorkBudget, known: set[int]
 ) -> Iterator[list[_Attempt]]:
     """Yield related attempts in a row that fail."""
     for row in _failing(calls):
+        if len(row) < 2 * limits.max_repeats or known.issuperset([index for index, _ in row]):
+            continue
         chain: list[_Attempt] = []
-        for index, call in row if len(row) >= 2 * limits.max_repeats else ():
+        for index, call in row:
             if not budget.is_left:
                 break
             attempt = _Attempt(index, call, words_of(call, budget))
@@ -99,7 +101,10 @@ def _has_failed(call: Call) -> bool:
     """Return whether a call failed, or did something and reports a failure at the end, such as that of the tests."""
     if claims_done(call) or not (text := call.result.text):
         return False
-    return call.result.has_failed or reports_failure(last_line(text))
+    if call.result.has_failed:
+        return True
+    end = text[-_LINE_CHARACTERS:].lower()
+    return ("fail" in end or "error" in end) and reports_failure(last_line(text))
 
 
 def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:
