@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 _RESULT_CHARACTERS = 1_000  #: a longer result is more than a refusal
 _BETWEEN = 4  #: maximum other calls between two refusals, such as attempts to meet the condition
 _SHARE = 0.5  #: minimum share of refusals among the calls in their range
-_names_condition = occurs(
-    r"""\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|\byou (?:need|must|have) (?:to )?first\b
+_CONDITION = r"""\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|\byou (?:need|must|have) (?:to )?first\b
 |\b(?:please|must|to) (?:create|load|open|connect|log ?in|sign in|initiali[sz]e|start|select|set up|configure)\b.{0,60}\bfirst\b
 |\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were|has been) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b
 |\bnot (?:logged in|signed in|connected|authenticated|initiali[sz]ed)\b"""
-)
+_DENIAL = r"""\b(?:access|permission) (?:is |was )?denied\b|\bnot (?:in (?:the )?)?(?:allowed|permitted)\b|\bforbidden\b|\bunauthori[sz]ed\b"""
+_refuses = occurs(f"{_CONDITION}|{_DENIAL}")
+_names_condition = occurs(_CONDITION)
 _KINDS = 2 / 3  #: maximum share of different denials: each thing may be asked for once
 _QUOTED = re.compile(r"""['"`][^'"`\n]{1,200}['"`]""")
-_denies = occurs(
-    r"""\b(?:access|permission) (?:is |was )?denied\b|\bnot (?:in (?:the )?)?(?:allowed|permitted)\b|\bforbidden\b|\bunauthori[sz]ed\b"""
-)
 
 
 def unmet_conditions(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
@@ -55,11 +53,10 @@ def unmet_conditions(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
 def _refusal(call: Call) -> str:
     """Return the words of a refusal for want of a condition, or without what it quotes if it denies access; or else ""."""
     text = call.result.text or ""
-    if not text or len(text) > _RESULT_CHARACTERS:
+    if not text or len(text) > _RESULT_CHARACTERS or not _refuses(text):
         return ""
-    if _names_condition(text):
-        return call.result.masked
-    return _QUOTED.sub("\u2026", call.result.masked) if _denies(text) else ""
+    words = call.result.masked
+    return words if _names_condition(text) else _QUOTED.sub("\u2026", words)
 
 
 def _found(
