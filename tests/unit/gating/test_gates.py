@@ -55,14 +55,15 @@ def test_what_is_no_gate_is_refused_with_what_would_work(text: str) -> None:
         parse_gate(RATE, text)
 
 
-@pytest.mark.parametrize("tenths", range(500, 1_001))
-def test_a_percentage_is_met_by_exactly_that_share(tenths: int) -> None:
-    exact = [GraderSummary("a", "x", passed=tenths, failed=1_000 - tenths)]
-    less = [GraderSummary("a", "x", passed=tenths * 1_000 - 1, failed=(1_000 - tenths) * 1_000 + 1)]
-    gate = parse_gate(RATE, f"{tenths / 10:.1f}%")
-    assert gate.share == parse_gate(RATE, f"{tenths / 1_000:.3f}").share == tenths / 1_000
-    assert [result.met for result in check_gates([gate], exact, None)] == [True]
-    assert [result.met for result in check_gates([gate], less, None)] == [False]
+def test_a_percentage_is_met_by_exactly_that_share() -> None:
+    for tenths in range(500, 1_001):
+        least = 1_000 * tenths
+        exact = [GraderSummary("a", "x", passed=tenths, failed=1_000 - tenths)]
+        less = [GraderSummary("a", "x", passed=least - 1, failed=1_000_000 - least + 1)]
+        gate = parse_gate(RATE, f"{tenths / 10:.1f}%")
+        assert gate.share == parse_gate(RATE, f"{tenths / 1_000:.3f}").share == tenths / 1_000
+        met = [result.met for found in (exact, less) for result in check_gates([gate], found, None)]
+        assert met == [True, False], tenths
 
 
 def test_a_field_that_cannot_be_is_refused() -> None:

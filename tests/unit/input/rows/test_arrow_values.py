@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 LONG = "x" * MEGABYTE
-ROWS = 200
+ROWS = 100
 IDS = [f"r{n}" for n in range(ROWS)]
 
 
@@ -150,7 +150,7 @@ def repeated(value: Any = LONG) -> pa.Array:
     return pa.array([value] * ROWS)
 
 
-#: Columns of 200 rows with a text of 1 MB that is stored once, and how they are written.
+#: Columns of 100 rows with a text of 1 MB that is stored once, and how they are written.
 SHARED: dict[str, tuple[Callable[[], pa.Array], dict[str, Any]]] = {
     "dictionary": (repeated, {}),
     "snappy": (repeated, {"compression": "snappy"}),
