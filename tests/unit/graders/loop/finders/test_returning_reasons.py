@@ -10,11 +10,11 @@ from weighbridge.graders.loop import LoopGrader
 STARTS = {
     "-m lintkit": "python3: No module named lintkit",
     "-m lintkit.bin": "python3: Error while finding module specification for 'lintkit.bin' (ModuleNotFoundError: No module named 'lintkit')",
-    "src/lintkit/bin.py": "python3: can't open file '/work/src/lintkit/bin.py': [Errno 2] No such file or directory",
+    "src/lintkit/bin.py": "python3: can't open file '/srv/src/lintkit/bin.py': [Errno 2] No such file or directory",
     "-m lintkit.lint": "python3: Error while finding module specification for 'lintkit.lint' (ModuleNotFoundError: No module named 'lintkit')",
     "-m lintkit src/lintkit/lint.py": "python3: No module named lintkit",
-    "-m src.lintkit": "Traceback (most recent call last):\n  File \"/work/src/lintkit/__init__.py\", line 8\nModuleNotFoundError: No module named 'lintkit'",
-    "src/lintkit/__main__.py": "python3: can't open file '/work/src/lintkit/__main__.py': [Errno 2] No such file or directory",
+    "-m src.lintkit": "Traceback (most recent call last):\n  File \"/srv/src/lintkit/__init__.py\", line 8\nModuleNotFoundError: No module named 'lintkit'",
+    "src/lintkit/__main__.py": "python3: can't open file '/srv/src/lintkit/__main__.py': [Errno 2] No such file or directory",
     "-m lintkit.core": "python3: Error while finding module specification for 'lintkit.core' (ModuleNotFoundError: No module named 'lintkit')",
 }
 
@@ -25,7 +25,7 @@ def bash(command, output):
 
 def starts(count=8):
     return [
-        bash(f"python3 {start} --format json /work/template.yaml", f"{said}\n[exit code 1]")
+        bash(f"python3 {start} --format json /srv/template.yaml", f"{said}\n[exit code 1]")
         for start, said in [*STARTS.items()][:count]
     ]
 
