@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.limits import NAME_LIMIT, VALID_NAME
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"  #: whitespace in JSON; a line of only these is blank
 
 
-class _Identity(msgspec.Struct):
+class _Identity(msgspec.Struct, gc=False):
     custom_id: Any = None
 
 
+class _Name(msgspec.Struct, gc=False):
+    custom_id: str = ""
+
+
 _identity = msgspec.json.Decoder(_Identity)
+_named = msgspec.json.Decoder(_Name)
 
 
 def peek_custom_id(line: bytes) -> str | None:
@@ -34,6 +44,20 @@ def peek_custom_id(line: bytes) -> str | None:
     # The fast path of `is_valid_name`, inlined.
     is_plain = name.isprintable() and 0 < len(name) <= NAME_LIMIT
     return name if is_plain or is_valid_name(name) else None
+
+
+def peek_custom_ids(lines: Sequence[bytes]) -> Sequence[str | None]:
+    """Return what `peek_custom_id` returns for each line, in less time; `lines` are stripped of whitespace."""
+    # No JSON value goes on in the next line: it has no line break within a string, and nowhere a "}" before a "{".
+    if all(map(bytes.startswith, lines, repeat(b"{"))) and all(
+        map(bytes.endswith, lines, repeat(b"}"))
+    ):
+        with suppress(*DAMAGED_DATA):
+            names = [identity.custom_id for identity in _named.decode_lines(b"\n".join(lines))]
+            is_plain = "".join(names).isprintable() and max(map(len, names)) <= NAME_LIMIT
+            if len(names) == len(lines) and is_plain and all(names):
+                return names
+    return list(map(peek_custom_id, lines))
 
 
 def is_valid_name(name: str) -> bool:

@@ -166,29 +166,46 @@ class Source:
 
         If a limit on lines or bytes is exceeded, the last line is a fault that says so.
         """
+        return self._limited(in_blocks=False)
+
+    def blocks(self) -> Iterator[SourceLine]:
+        """Yield all lines, those of cases in a single stream in blocks, which takes less time."""
+        return self._limited(in_blocks=self.is_one_stream)
+
+    def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
         settings = self._settings
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
-        total = self.consumed = 0
+        count = total = self.consumed = 0
         self.notes.clear()
         with closing(DuplicateIndex()) as ids:
-            for count, line in enumerate(self._chosen_lines(ids), start=1):
-                total += line.size
-                if count > most_lines or total > most_bytes:
-                    yield self._too_large(line.size)
-                    return
-                yield line
+            for read in self._chosen_lines(ids, in_blocks=in_blocks):
+                count += read.count
+                total += read.size
+                if count <= most_lines and total <= most_bytes:
+                    yield read
+                    continue
+                count, total = count - read.count, total - read.size
+                for line in read.lines():
+                    count += 1
+                    total += line.size
+                    if count > most_lines or total > most_bytes:
+                        yield self._too_large(line.size)
+                        return
+                    yield line
         self.is_read_to_end = True
 
-    def _chosen_lines(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
-        lines = self._lines_of_all(ids)
+    def _chosen_lines(self, ids: DuplicateIndex, *, in_blocks: bool) -> Iterator[SourceLine]:
+        lines = self._lines_of_all(ids, in_blocks=in_blocks)
         lines = lines if self.only is None else self.only.of(lines)
         return self.sample.of(lines) if self.sample else lines
 
-    def _lines_of_all(self, ids: DuplicateIndex) -> Iterator[SourceLine]:
+    def _lines_of_all(self, ids: DuplicateIndex, *, in_blocks: bool) -> Iterator[SourceLine]:
         if self._holds_bytes:
             # No generator around each stream: every layer costs time per line.
             streams = self.streams()
-            return chain.from_iterable(self._lines(stream, name, ids) for name, stream in streams)
+            return chain.from_iterable(
+                self._lines(stream, name, ids, in_blocks=in_blocks) for name, stream in streams
+            )
         return map(self._encoded, cast("Iterable[Any]", self._cases))
 
     @property
@@ -216,7 +233,9 @@ class Source:
         else:
             yield self.name, cast("BinaryIO", self._cases)
 
-    def _lines(self, stream: BinaryIO, name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
+    def _lines(
+        self, stream: BinaryIO, name: str, ids: DuplicateIndex, *, in_blocks: bool
+    ) -> Iterator[SourceLine]:
         if self.mapping:
             yield from self._mapped(stream, name, self.mapping)
             return
@@ -233,7 +252,7 @@ class Source:
         kept = DOCUMENT_LIMIT_BYTES if self._found else 0
         lines = StreamLines(stream, self.name, self._settings, self._count, kept)
         fitting = in_native_form(lines, self._settings.line_limit_bytes)
-        reading = self._reading(name, ids)
+        reading = self._reading(name, ids, lines.read_in_blocks if in_blocks else None)
         found = iter(_located(fitting, name, reading) if self.names_locations else reading(fitting))
         for line in found:
             self.byte_order_mark |= lines.byte_order_mark
@@ -244,10 +263,12 @@ class Source:
                 self.notes.count_empty_file(name)
         yield from found
 
-    def _reading(self, name: str, ids: DuplicateIndex) -> Reading:
+    def _reading(
+        self, name: str, ids: DuplicateIndex, on_cases: Callable[[], None] | None = None
+    ) -> Reading:
         mapping = self.trace_mapping
         if mapping is None:
-            return lambda lines: as_cases(lines, name, ids)
+            return lambda lines: as_cases(lines, name, ids, on_cases)
         return lambda lines: mapped_cases(lines, name, ids, mapping)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:

@@ -14,6 +14,7 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import JSON_SPACE
 
 _BLOCK_LINES = 4_096  #: lines of a document per block
 
@@ -26,11 +27,49 @@ class SourceLine(msgspec.Struct, gc=False):
     size: int = 0  #: bytes of input
     origin: tuple[str, int] | None = None  #: file and line number, if the input has several files
     custom_id: str | None = None  #: if known without parsing the line
+    count: int = 1  #: number of lines
+
+    def lines(self) -> Iterator[SourceLine]:
+        """Yield the line; of a block, each of its lines."""
+        yield self
 
     def as_job(self, number: int) -> Line:
         """Return the line in the form for grading, with its number in the input."""
         origins = ((number - 1, *self.origin),) if self.origin else ()
         return Line(number - 1, number, self.raw.rstrip(b"\n"), self.fault, origins)
+
+
+class LineBlock(SourceLine, gc=False):
+    """Several unchanged input lines without faults, each with its newline; its size is that of `raw`."""
+
+    @classmethod
+    def of(cls, raw: bytes) -> LineBlock:
+        """Return the block of some lines."""
+        return cls(raw, size=len(raw), count=raw.count(b"\n"))
+
+    def contents(self) -> list[bytes]:
+        """Return each line, stripped of whitespace."""
+        return [row.strip(JSON_SPACE) for row in self._rows()]
+
+    def lines(self) -> Iterator[SourceLine]:
+        """Yield the lines one by one."""
+        for row in self._rows():
+            yield SourceLine(row + b"\n", None, len(row) + 1)
+
+    def _rows(self) -> list[bytes]:
+        return self.raw.removesuffix(b"\n").split(b"\n")
+
+    def cut(self, most_lines: int, most_bytes: int) -> tuple[LineBlock, LineBlock | None]:
+        """Return the lines up to the one that reaches a limit, and the others; limits are at least 1."""
+        raw, end = self.raw, len(self.raw)
+        if most_bytes < end:
+            end = raw.find(b"\n", most_bytes - 1) + 1
+        if most_lines < self.count:
+            *_, left = raw.split(b"\n", most_lines)
+            end = min(end, len(raw) - len(left))
+        if end == len(raw):
+            return self, None
+        return LineBlock.of(raw[:end]), LineBlock.of(raw[end:])
 
 
 def encode_case(

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
-from itertools import islice
-from math import inf
+from itertools import count
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -20,8 +19,10 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
 from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
-from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
 from weighbridge.store import ChunkUpload, GapError, Pace, Position
+from weighbridge_producer.input.source_lines import LineBlock
+from weighbridge_producer.submit.line_reader import LineReader
 from weighbridge_producer.submit.seen_ids import SeenIds
 
 if TYPE_CHECKING:
@@ -69,9 +70,17 @@ class Digester:
 
     def of_line(self, content: bytes) -> bytes:
         """Return the 16-byte digest of a line, stripped of whitespace."""
-        salted = self.begin_line()
-        salted.update(content)
-        return salted.digest()
+        return self.of_lines((content,))[0]
+
+    def of_lines(self, contents: Iterable[bytes]) -> list[bytes]:
+        """Return the 16-byte digests of lines, stripped of whitespace."""
+        digests: list[bytes] = []
+        begin, note = self.begin_line, digests.append
+        for content in contents:
+            salted = begin()
+            salted.update(content)
+            note(salted.digest())
+        return digests
 
     @property
     def begin_line(self) -> Callable[[], blake2b]:
@@ -82,10 +91,12 @@ class Digester:
         """Return claimed ids in the store's format: 8 bytes for each id, and 4 for its line."""
         copy = self._of_id.copy
         packed: list[bytes] = []
+        note = packed.append
         for name, _, line in claims:
             salted = copy()
             salted.update(name.encode())
-            packed += (salted.digest(), line[:_LINE_BYTES])
+            note(salted.digest())
+            note(line[:_LINE_BYTES])
         return b"".join(packed)
 
 
@@ -113,32 +124,23 @@ class ChunkDraft:
 
     def add(self, line: SourceLine) -> None:
         """Add a line, and mark it if it is a repeat, a conflict or faulty."""
-        self.fill((line,))
+        self._take((line,))
 
-    def fill(
-        self,
-        lines: Iterable[SourceLine],
-        most_jobs: float = inf,
-        most_bytes: float = inf,
-        most_lines: float = inf,
-    ) -> None:
+    def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
         """Add lines up to a limit, and mark those that are repeats, conflicts or faulty."""
-        lines = iter(lines)
         while True:
             index = self.chunk.line_count
-            room = min(most_jobs - self.cases - self.faults, most_lines - index)
             # Each line is at most one job, so that jobs need not be counted line by line.
-            self._take(lines if room == inf else islice(lines, int(room)), most_bytes)
-            added = self.chunk.line_count - index
-            is_full = self.cases + self.faults >= most_jobs or self.chunk.line_count >= most_lines
-            if is_full or self.size >= most_bytes:
+            room = min(most_jobs - self.cases - self.faults, most_lines - index)
+            if room <= 0 or self.size >= most_bytes:
                 return
-            if added < room:
+            self._take(lines.read(room, most_bytes - self.size))
+            if self.chunk.line_count - index < room and self.size < most_bytes:
                 self.ends_source = True
                 return
 
-    def _take(self, lines: Iterable[SourceLine], most_bytes: float) -> None:
-        """Add lines up to a size.
+    def _take(self, lines: Iterable[SourceLine]) -> None:
+        """Add lines.
 
         It is a single loop because for a small line each function call takes longer than its digest.
         """
@@ -147,14 +149,18 @@ class ChunkDraft:
         index, size, taken, cases = chunk.line_count, self.size, self.taken, 0
         for line in lines:
             raw = line.raw
+            take(line)
+            size += len(raw)
+            taken += line.size
+            if isinstance(line, LineBlock):
+                self._take_block(line, index)
+                index += line.count
+                continue
             content = raw.strip(space)
             salted = begin()
             salted.update(content)
             digest = salted.digest()
-            take(line)
             note(digest)
-            size += len(raw)
-            taken += line.size
             if line.origin:
                 chunk.line_count = index
                 chunk.note_origin(*line.origin)
@@ -168,13 +174,37 @@ class ChunkDraft:
                     claim = (custom_id, index, digest)
                     first = claim_id(custom_id, claim)
                     if first is not claim:
-                        self._later.setdefault(custom_id, []).append(claim)
-                        self._exclude(index, same_line=first[2] == digest)
+                        self._refuse(claim, first)
             index += 1
-            if size >= most_bytes:
-                break
         chunk.line_count, self.size, self.taken = index, size, taken
         self.cases += cases
+
+    def _take_block(self, block: LineBlock, index: int) -> None:
+        """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
+        contents = block.contents()
+        digests = self.digester.of_lines(contents)
+        self.digests += digests
+        self.cases += sum(map(bool, contents))
+        names = peek_custom_ids(contents)
+        claims = [
+            (name, place, digest)
+            for name, place, digest in zip(names, count(index), digests, strict=False)
+            if name is not None
+        ]
+        by_name = {claim[0]: claim for claim in claims}
+        if len(by_name) == len(claims) and self._claims.keys().isdisjoint(by_name):
+            self._claims.update(by_name)
+            return
+        for claim in claims:
+            first = self._claims.setdefault(claim[0], claim)
+            if first is not claim:
+                self._refuse(claim, first)
+
+    def _refuse(self, claim: IdClaim, first: IdClaim) -> None:
+        """Mark a line whose id another line of the chunk has claimed."""
+        custom_id, index, digest = claim
+        self._later.setdefault(custom_id, []).append(claim)
+        self._exclude(index, same_line=first[2] == digest)
 
     def claims(self) -> list[IdClaim]:
         """Return the ids claimed by the chunk's lines."""
@@ -300,18 +330,19 @@ class Feeder:
         self._is_sealed = False
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
-        lines = iter(self._source)
+        lines = LineReader(self._source.blocks())
         self._skip_to(position, lines)
         for draft in self._drafts(lines):
             if self._should_stop():
                 return
             self._submit(draft)
 
-    def _skip_to(self, position: Position, lines: Iterator[SourceLine]) -> None:
+    def _skip_to(self, position: Position, lines: LineReader) -> None:
         """Skip the lines that the server has, after checking that their digests are the same."""
         offset = 0
         ids: list[str] = []
-        for number, line in enumerate(islice(lines, position.lines), 1):
+        skipped = (each for read in lines.read(position.lines) for each in read.lines())
+        for number, line in enumerate(skipped, 1):
             offset += line.size
             if line.fault:
                 self._note_unread(line.as_job(number))
@@ -325,14 +356,14 @@ class Feeder:
         self._seen.add(ids)
         passed = offset, self._prefix.hexdigest()
         same = not position.lines or passed == (position.offset, position.prefix)
-        if not same or (position.sealed and next(lines, None)):
+        if not same or (position.sealed and any(lines.read(1))):
             raise ChunkConflictError(
                 f"{self._source.name} is not what batch {self._batch} was started with",
                 "submit it as a new batch, or give the unchanged input to resume",
             )
         self._position = position
 
-    def _drafts(self, lines: Iterator[SourceLine]) -> Iterator[ChunkDraft]:
+    def _drafts(self, lines: LineReader) -> Iterator[ChunkDraft]:
         """Split lines into chunks; the last ones are smaller, so that the workers finish at the same time."""
         held: deque[ChunkDraft] = deque()
         at_once = self._position.chunks + _AT_ONCE
@@ -344,16 +375,17 @@ class Feeder:
                 first = held.popleft()
                 first.is_last = first.ends_source and not held
                 yield first
-        rest = [line for draft in held for line in draft.lines]
-        least = -(-len(rest) // _LAST_PARTS)
-        while rest:
-            most = max(-(-len(rest) // 2), least)
-            draft = self._filled(iter(rest), min(self._lines_goal(), most))
-            del rest[: draft.chunk.line_count]
-            draft.is_last = not rest
+        left = sum(draft.chunk.line_count for draft in held)
+        rest = LineReader(line for draft in held for line in draft.lines)
+        least = -(-left // _LAST_PARTS)
+        while left:
+            most = max(-(-left // 2), least)
+            draft = self._filled(rest, min(self._lines_goal(), most))
+            left -= draft.chunk.line_count
+            draft.is_last = not left
             yield draft
 
-    def _filled(self, lines: Iterator[SourceLine], goal: int) -> ChunkDraft:
+    def _filled(self, lines: LineReader, goal: int) -> ChunkDraft:
         """Return a draft with at most `goal` lines; it is empty at the end of the input."""
         draft = ChunkDraft(self._digester)
         draft.fill(lines, goal, self._settings.chunk_limit_bytes, _MOST_LINES)

@@ -16,7 +16,7 @@ from weighbridge.grading.receipt import Receipts, canonical_json
 from weighbridge.grading.strict_json import DEPTH_LIMIT, decode_line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.limits import VALID_NAME
-from weighbridge.jobs.line import is_valid_name, peek_custom_id
+from weighbridge.jobs.line import JSON_SPACE, is_valid_name, peek_custom_id, peek_custom_ids
 
 
 def nested(depth: int) -> bytes:
@@ -164,6 +164,44 @@ def test_peeking_finds_the_custom_id_that_strict_decoding_finds(
 @pytest.mark.parametrize("kind", BAD_LINES)
 def test_peeking_at_a_bad_line_does_not_raise(kind: str) -> None:
     assert peek_custom_id(BAD_LINES[kind][0]) is None
+
+
+PIECES = (
+    *(b'{"custom_id":"a"}', b'{"custom_id": "b", "x": [{}]}', b'{"custom_id":', b'"c"}', b'"x":1}'),
+    *(
+        b'{"custom_id":"d"',
+        b"{}",
+        b"{} {}",
+        b'{"custom_id":"e"}{}',
+        b"}",
+        b"{",
+        b"[",
+        b"]",
+        b",",
+        b" ",
+    ),
+    *(
+        b'{"custom_id":7}',
+        b'{"custom_id":null}',
+        b'{"custom_id":""}',
+        b'{"custom_id":"\\n"}',
+        b"\xff",
+    ),
+    b'{"custom_id":"%s"}' % (b"f" * 257),
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=3).map(b"".join), max_size=6))
+def test_ids_of_many_lines_are_those_of_each_whatever_the_lines_are_together(
+    lines: list[bytes],
+) -> None:
+    contents = [line.strip(JSON_SPACE) for line in lines]
+    assert list(peek_custom_ids(contents)) == list(map(peek_custom_id, contents))
+
+
+def test_ids_of_good_lines_are_read_together() -> None:
+    lines = [b'{"custom_id":"%d"}' % number for number in range(100)]
+    assert peek_custom_ids(lines) == [str(number) for number in range(100)]
 
 
 def test_a_line_that_only_the_worker_refuses_still_shows_its_custom_id() -> None:

@@ -570,3 +570,55 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     source = Source(tmp_path, Settings(), parse_mapping(["custom_id=id,agent_response=x"]))
     with pytest.raises(InputError, match=r"^b\.csv: the table has 10,001 columns"):
         list(source)
+
+
+CASES = b"".join(
+    b'{"custom_id": "%d", "inputs": {"text": "%s"}}\n'
+    % (number, RANDOM.randbytes(50).hex().encode())
+    for number in range(4000)
+)  #: more than two blocks
+LONG = b'{"custom_id": "long", "inputs": {"text": "%s"}}\n' % (b"x" * 300_000)
+CUT = CASES[:300_000] + LONG + CASES[300_000:]
+
+
+@pytest.mark.parametrize(
+    ("content", "settings"),
+    [
+        (CASES, {}),
+        (CASES[:-1], {}),
+        (b"\xef\xbb\xbf" + CASES.replace(b"\n", b"\r\n"), {}),
+        (CASES.replace(b"\n", b"\n \n", 50), {}),
+        (CUT, {}),
+        (CUT, {"line_limit_bytes": 290_000}),
+        (LONG + CASES + b"no JSON\n\r\n", {"line_limit_bytes": 290_000}),
+        (CASES + LONG, {"line_limit_bytes": 100}),
+        (CASES, {"batch_limit_lines": 3000}),
+        (CASES, {"batch_limit_bytes": 400_000}),
+        (gzip.compress(CASES), {}),
+        (gzip.compress(CASES)[:-9], {}),
+    ],
+    ids=lambda given: str(given) if isinstance(given, dict) else "",
+)
+def test_blocks_have_the_lines_that_are_read_one_by_one(
+    content: bytes, settings: dict[str, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(content)
+    source = Source(path, Settings(**settings))
+    blocks = list(source.blocks())
+    assert [line for block in blocks for line in block.lines()] == list(source)
+    assert all(block.raw.count(b"\n") == block.count for block in blocks if block.count > 1)
+    if not settings:
+        assert len(blocks) < 2000
+
+
+def test_lines_that_have_arrived_in_a_pipe_are_not_kept_back() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as stream:
+        lines = Source(stream, Settings()).blocks()
+        for number in range(5):
+            os.write(writing, b'{"custom_id": "%d", "inputs": {}}\n{"custom_id"' % number)
+            assert next(lines).raw.endswith(b'"%d", "inputs": {}}\n' % number)
+            os.write(writing, b': "b", "inputs": {}}\n')
+            assert next(lines).raw == b'{"custom_id": "b", "inputs": {}}\n'
+        os.close(writing)

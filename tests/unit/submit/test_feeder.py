@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_producer.input.source_lines import SourceLine
+from weighbridge_producer.input.source_lines import LineBlock, SourceLine
 from weighbridge_producer.submit.feeder import ChunkDraft, Digester
+from weighbridge_producer.submit.line_reader import LineReader
 
 BATCH = "batch-1"
 
@@ -97,6 +98,26 @@ def _without_shared(expected: list[tuple[int, bool]], rows: list[bytes]) -> list
         for number, conflict in expected
         if conflict or first[rows[number - 1]] == number
     ]
+
+
+@given(st.lists(rows_of_few_ids, min_size=1, max_size=4), st.integers(1, 20), st.integers(1, 200))
+def test_a_draft_of_blocks_is_that_of_their_lines(
+    blocks: list[list[bytes]], most_jobs: int, most_bytes: int
+) -> None:
+    given_blocks = [LineBlock.of(b"".join(rows)) for rows in blocks]
+    given_lines = [SourceLine(row, None, len(row)) for rows in blocks for row in rows]
+    of_blocks, of_lines = LineReader(given_blocks), LineReader(given_lines)
+    digester = Digester(BATCH)
+    while True:
+        one, other = ChunkDraft(digester), ChunkDraft(digester)
+        one.fill(of_blocks, most_jobs, most_bytes, 7)
+        other.fill(of_lines, most_jobs, most_bytes, 7)
+        for draft in (one, other):
+            draft.number_lines(1)
+        assert one == other
+        if not one.chunk.line_count:
+            break
+    assert one.ends_source
 
 
 def test_one_line_in_two_shapes_of_white_space_is_one_line() -> None:

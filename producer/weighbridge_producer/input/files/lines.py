@@ -18,7 +18,7 @@ from weighbridge_producer.input.files.decompress import (
 from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.non_json_files import readable_lines
-from weighbridge_producer.input.source_lines import SourceLine
+from weighbridge_producer.input.source_lines import LineBlock, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +46,12 @@ class StreamLines:
         self._name = name
         self._settings = settings
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
+        self._in_blocks = False
+
+    def read_in_blocks(self) -> None:
+        """Yield the lines that are read from now on in blocks, which takes less time."""
+        # In a block, no line is too long.
+        self._in_blocks = self._settings.line_limit_bytes >= BLOCK_BYTES
 
     def __iter__(self) -> Iterator[SourceLine]:
         """Yield all lines, with newlines."""
@@ -75,7 +81,15 @@ class StreamLines:
         limit = self._settings.line_limit_bytes
         readline, most = plain.readline, limit + 2
         total = 0
-        while line := readline(most):
+        while True:
+            if self._in_blocks and (block := _next_block(plain)):
+                total += block.size
+                if packed:
+                    self._check_expansion(total)
+                yield block
+            line = readline(most)
+            if not line:
+                return
             size = len(line)
             if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
                 source_line = self._skip_rest(plain, line, total, packed=packed)
@@ -106,6 +120,12 @@ class StreamLines:
 
     def _check_expansion(self, plain_bytes: int) -> None:
         check_expansion(plain_bytes, self._stream.consumed, self._settings.expansion_limit)
+
+
+def _next_block(plain: io.BufferedReader[io.RawIOBase]) -> LineBlock | None:
+    """Return the complete lines that have been read, or that the next reading gives; None if there are none."""
+    end = plain.peek().rfind(b"\n") + 1
+    return LineBlock.of(plain.read(end)) if end else None
 
 
 def plain_stream(

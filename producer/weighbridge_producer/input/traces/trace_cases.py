@@ -26,7 +26,7 @@ from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 DOCUMENT_LIMIT_BYTES = 128 * MIB
 _OPENING = b"{[,"  #: last characters of the first line of a multi-line document
@@ -52,10 +52,15 @@ _Bare = _Named | list[msgspec.Raw]
 _named = msgspec.json.Decoder(_Bare)
 
 
-def as_cases(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Iterator[SourceLine]:
+def as_cases(
+    lines: Iterator[SourceLine],
+    name: str,
+    ids: DuplicateIndex,
+    on_cases: Callable[[], None] | None = None,
+) -> Iterator[SourceLine]:
     """Yield lines with cases unchanged or, if the first line shows that they are traces, a case for each trace.
 
-    `ids` are the ids in earlier files of the same input.
+    `ids` are the ids in earlier files of the same input; `on_cases` is called if the lines are cases.
     """
     blank = 0
     for head in lines:
@@ -68,6 +73,8 @@ def as_cases(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> Ite
     kind = "cases" if head.fault else input_kind(head.raw)
     every = chain([head], lines)
     if kind == "cases":
+        if on_cases:
+            on_cases()
         yield from every
     elif kind == "results":
         yield from cases_of_results(every, name)
