@@ -12,6 +12,7 @@ from weighbridge.graders.loop.history.failure_lines import informative_lines, la
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
     are_related,
+    fills_each,
     raises_a_limit,
     tries_each,
     words_of,
@@ -144,6 +145,7 @@ def _is_stuck(found: Sequence[_Attempt]) -> bool:
         2 * len({call.result.masked for call in tried}) <= len(tried)
         or own > _OWN * len(words)
         or tries_each(tried, words[0])
+        or fills_each(tried)
         or lists_items([b" ".join(sorted(each)).decode() for each in words])
         or raises_a_limit(tried)
         or count_one_way([attempt.line for attempt in found])

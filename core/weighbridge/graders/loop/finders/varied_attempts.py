@@ -23,6 +23,7 @@ from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
     are_alike,
     are_related,
+    fills_each,
     raises_a_limit,
     tries_each,
     unshared_words,
@@ -185,7 +186,7 @@ def _is_loop_of_known_failures(
         and all(map(_failed, chains))
         and all(is_request(attempt.call) for attempt in tried)
         and not any(map(_shows_progress, chains))
-        and not _lists(tried)
+        and not (_lists(tried) or fills_each([attempt.call for attempt in tried]))
         and not raises_a_limit([attempt.call for attempt in tried])
     )
 
@@ -194,6 +195,7 @@ def _is_stuck(chain: Sequence[_Attempt], limits: Limits, *, is_list: bool) -> bo
     """Return whether attempts are not a list of items, a raised limit, progress or a few different tries."""
     tried = [attempt.call for attempt in chain]
     is_short = tries_each(tried, chain[0].words) and len(chain) < 3 * limits.max_repeats
+    is_list = is_list or fills_each(tried)
     return not (is_short or is_list or raises_a_limit(tried) or _shows_progress(chain))
 
 

@@ -38,6 +38,7 @@ _CHANGED = 2  #: maximum values that change from one combination to the next
 _STEPS = 2 / 3  #: minimum share of steps to the next combination
 _RELATED = 0.5  #: minimum share of common words for two attempts to be related
 _NAMES = 2  #: maximum words of an attempt that only names a command and its target: `cat FILE`
+_SHORT_CHARACTERS = 20  #: longest name of a thing, such as a cell
 _WORD = re.compile(r"[^\W\d]+")
 _NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
 _MARKED = re.compile(rb"[/|.]|[\s\"]-")
@@ -79,6 +80,22 @@ def tries_each(calls: Sequence[Call], words: frozenset[bytes]) -> bool:
         and len({call.arguments.key for call in calls}) == len(calls)
         and len(words) <= _NAMES
         and not any(map(claims_done, calls))
+    )
+
+
+def fills_each(calls: Sequence[Call]) -> bool:
+    """Return whether calls say something else of another thing each time, as in a form: two arguments always differ, one is short."""
+    given = [call.arguments.value for call in calls]
+    if not all(type(value) is dict for value in given):
+        return False
+    columns = [[value.get(key) for value in given] for key in given[0]]
+    different = [
+        column
+        for column in columns
+        if all(type(each) is str for each in column) and len(set(column)) == len(column)
+    ]
+    return len(different) > 1 and any(
+        max(map(len, each)) <= _SHORT_CHARACTERS for each in different
     )
 
 
