@@ -30,7 +30,7 @@ from weighbridge.graders.loop.finders.moving_calls import (
     may_scroll_on,
     without_moves,
 )
-from weighbridge.graders.loop.finders.repeated_calls import repeated_calls
+from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_results import (
     repeated_results,
@@ -74,6 +74,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
     findings += failures_across_requests(calls, row, limits)
+    findings += recurring_questions(calls, row, limits)
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += requests_of_several_tools(calls, limits)
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]

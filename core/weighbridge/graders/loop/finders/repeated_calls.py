@@ -1,12 +1,18 @@
-"""Loops of calls that were all made before, with the same results, in any order."""
+"""Loops of calls that were made before with the same results, in any order or with anything between them."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
+from weighbridge.graders.loop.history.call_kinds import (
+    is_read_only,
+    is_wait,
+    may_advance,
+    polls,
+    walks,
+)
 from weighbridge.graders.loop.history.result_kinds import reports_success
 
 if TYPE_CHECKING:
@@ -14,6 +20,8 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
+
+_CHARACTERS = 20  #: minimum length of arguments that say what is asked
 
 
 def repeated_calls(
@@ -52,3 +60,33 @@ def _least(calls: Sequence[Call | None], run: Sequence[int], limits: Limits) -> 
         not is_read_only(call) and reports_success(call.result.text or "") for call in made
     )
     return (4 if 2 * changes > len(made) else 2) * limits.max_repeats
+
+
+def recurring_questions(
+    calls: Sequence[Call | None], row: Sequence[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find a call that is made more than `2 * max_repeats` times within one request and has one long answer each time.
+
+    Whatever is done between does not change the answer. Walks, waits and calls without arguments are excepted.
+    """
+    least = 2 * limits.max_repeats + 1
+    if max(Counter(row).values(), default=0) < least:
+        return
+    asked: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, call in enumerate((*calls, None)):
+        if call is not None:
+            asked[call.arguments_id, row[index]].append(index)
+            continue
+        for indices in asked.values():
+            first = calls[indices[0]]
+            if len(indices) >= least and first is not None and _has_long_answer(first):
+                yield Finding("interleaved", None, tuple(indices))
+        asked.clear()
+
+
+def _has_long_answer(call: Call) -> bool:
+    is_question = len(call.arguments.key) >= _CHARACTERS and not (
+        is_wait(call) or polls(call) or walks(call) or may_advance(call) or call.result.has_failed
+    )
+    text = call.result.text or ""
+    return is_question and call.result.is_long and not reports_success(text)
