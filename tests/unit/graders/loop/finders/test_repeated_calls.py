@@ -209,3 +209,67 @@ def test_what_a_command_runs_for_each_name_decides_whether_it_only_reads(command
 def test_a_query_is_one_whatever_its_argument_is_called(text, reads):
     call = Call(None, "db", Arguments({"statement": text}), CallResult(""), None)
     assert is_read_only(call) is reads
+
+
+LISTING = (
+    '#!/usr/bin/env python3\nimport os\nimport requests\n\ndef route():\n    return "sharks"\n'
+)
+
+
+def reads_between_others(count, command="sed -n '1,260p' /srv/app/server.py", output=LISTING):
+    """Return equal commands, each after two others that bring something new."""
+    return [
+        step
+        for at in range(count)
+        for step in (
+            bash(f"find /srv/app -name '*.{at}' -printf '%p'", f"/srv/app/found.{at}"),
+            bash(f"grep -rn shark{at} /srv/app", f"/srv/app/notes.txt:{at}: {'fin ' * at}"),
+            bash(command, output.format(at=at)),
+        )
+    ]
+
+
+def test_one_file_read_seven_times_is_a_loop_although_other_things_are_new():
+    assert kinds(reads_between_others(7)) == [("interleaved", 7)]
+    assert kinds(reads_between_others(6)) == []
+
+
+def test_the_number_of_such_reads_follows_max_repeats():
+    assert kinds(reads_between_others(5), max_repeats=2) == [("interleaved", 5)]
+    assert kinds(reads_between_others(8), max_repeats=4) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("sed -n '1,260p' /srv/app/server.py", LISTING + "# {at}\n"),
+        ("sed -n '1,260p' /srv/app/server.py", "import os\n"),
+        ("sleep 60; cat /srv/app/server.log", LISTING),
+        ("kubectl get pods -n harbour", LISTING),
+        ("make install --prefix=/srv/app", "Successfully installed: " + LISTING),
+    ],
+    ids=["it changes", "short", "a wait", "a poll", "a confirmation"],
+)
+def test_other_commands_may_be_repeated_seven_times_between_others(command, output):
+    assert kinds(reads_between_others(8, command, output)) == []
+
+
+def test_a_file_read_once_or_twice_for_each_request_is_no_loop():
+    steps = reads_between_others(9)
+    asked = ["the sharks", "their fins", "its teeth"]
+    given = [{"type": "user", "output": f"And now look after {what}, will you?"} for what in asked]
+    assert kinds([*given[:1], *steps[:9], *given[1:2], *steps[9:18], *given[2:], *steps[18:]]) == []
+
+
+def test_cells_that_are_filled_one_by_one_are_a_list_although_one_mistake_lets_all_fail():
+    steps = [
+        tool(
+            "set_cell_formula",
+            {"cell": f"E{at}", "file": "model.xlsx", "formula": f"=(D{at}-$B$4)/7+1"},
+            f'{{"cell": "E{at}", "success": false, "error": "Cell D{at}: a text is no date"}}',
+        )
+        for at in range(8, 24)
+    ]
+    assert kinds(steps) == []
+    same = [{**step, "arguments": {**step["arguments"], "cell": "E8"}} for step in steps]
+    assert kinds(same) != []
