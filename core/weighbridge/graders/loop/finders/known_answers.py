@@ -48,8 +48,9 @@ def known_answers(
     """Find consecutive commands that have a few specific answers between them.
 
     `3 * max_repeats` that only read with one or two answers are a loop, or `4 * max_repeats` of any kind with
-    three, of which none is in a `known` loop.
+    three long ones, of which none is in a `known` loop.
     """
+    found = set(known)
     least = _OFTEN * limits.max_repeats
     if repeats_in(tool_results) < least - _ANSWERS:
         return
@@ -61,12 +62,12 @@ def known_answers(
             and all(map(_only_reads, tried))
             and _ask_one_question(tried)
         ):
-            known = known.union(range(start, end))
+            found.update(range(start, end))
             yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
     for start, end in _ranges(tool_results, _MORE_ANSWERS, _MORE_OFTEN * limits.max_repeats):
         tried = [call for call in calls[start:end] if call is not None]
-        is_new = known.isdisjoint(range(start, end)) and not any(map(_succeeds, tried))
-        if is_new and _ask_one_question(tried):
+        is_new = found.isdisjoint(range(start, end))
+        if is_new and all(map(_has_long_answer, tried)) and _ask_one_question(tried):
             yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
 
 
@@ -99,8 +100,10 @@ def _only_reads(call: Call) -> bool:
     return is_read_only(call) and not call.result.has_failed
 
 
-def _succeeds(call: Call) -> bool:
-    return is_wait(call) or polls(call) or reports_success(call.result.text or "")
+def _has_long_answer(call: Call) -> bool:
+    """Return whether a call neither waits nor polls, and has an answer that is no confirmation."""
+    is_answered = call.result.is_long and not reports_success(call.result.text or "")
+    return is_answered and not (is_wait(call) or polls(call))
 
 
 def _ask_one_question(tried: Sequence[Call]) -> bool:

@@ -12,6 +12,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     may_advance,
     polls,
     walks,
+    writes,
 )
 from weighbridge.graders.loop.history.result_kinds import reports_success
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _CHARACTERS = 20  #: minimum length of arguments that say what is asked
+_KNOWN = 1 / 3  #: minimum share of repeats and failures among the calls between
 
 
 def repeated_calls(
@@ -67,7 +69,8 @@ def recurring_questions(
 ) -> Iterator[Finding]:
     """Find a call that is made more than `2 * max_repeats` times within one request and has one long answer each time.
 
-    Whatever is done between does not change the answer. Walks, waits and calls without arguments are excepted.
+    At least a third of the other calls between have to be repeats or failures as well, and none may write something.
+    Walks, waits, polls, scrolls, clicks, confirmations, failures and calls with short arguments are no questions.
     """
     least = 2 * limits.max_repeats + 1
     if max(Counter(row).values(), default=0) < least:
@@ -80,8 +83,22 @@ def recurring_questions(
         for indices in asked.values():
             first = calls[indices[0]]
             if len(indices) >= least and first is not None and _has_long_answer(first):
-                yield Finding("interleaved", None, tuple(indices))
+                between = calls[indices[0] : indices[-1]]
+                if _go_nowhere([each for each in between if each is not None], first):
+                    yield Finding("interleaved", None, tuple(indices))
         asked.clear()
+
+
+def _go_nowhere(between: Sequence[Call], question: Call) -> bool:
+    """Return whether calls write nothing, and a third of those that are not the question are repeats or failures."""
+    others = [call for call in between if call.arguments_id != question.arguments_id]
+    seen: set[tuple[int, int]] = set()
+    known = 0
+    for call in others:
+        exact = call.arguments_id, call.pair_id
+        known += exact in seen or call.result.is_unsuccessful
+        seen.add(exact)
+    return known >= _KNOWN * len(others) and not any(map(writes, others))
 
 
 def _has_long_answer(call: Call) -> bool:

@@ -45,7 +45,8 @@ def failures_across_requests(
 ) -> Iterator[Finding]:
     """Find one call, no trial, that fails in the same way `max_repeats + 2` times, although the user or a harness wrote between.
 
-    The other calls between fail as well, but for single ones that do not wait.
+    `max_repeats` of them are made within one request. The other calls between fail as well, but for single ones, and none
+    of them waits.
     """
     often = Counter(row)
     least = limits.max_repeats + 2
@@ -58,8 +59,18 @@ def failures_across_requests(
                 attempts[call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             attempt = calls[indices[0]]
-            if attempt is not None and len(indices) >= max(least, _least(attempt, indices, limits)):
+            if attempt is None or _most_within_one_request(calls, indices) < limits.max_repeats:
+                continue
+            if len(indices) >= max(least, _least(attempt, indices, limits)):
                 yield Finding("interleaved", None, tuple(indices))
+
+
+def _most_within_one_request(calls: Sequence[Call | None], indices: Sequence[int]) -> int:
+    most = run = 1
+    for earlier, later in pairwise(indices):
+        run = 1 if None in calls[earlier:later] else run + 1
+        most = max(most, run)
+    return most
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
@@ -70,10 +81,11 @@ def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
     for index, call in enumerate(calls):
         if call is None:
             continue
+        is_wait = effects.starts_over(call)
         succeeded = 0 if call.result.is_unsuccessful else succeeded + 1
-        if not succeeded:
+        if not succeeded and not is_wait:
             failed.append((index, call))
-        elif failed and (succeeded > 1 or effects.starts_over(call)):
+        elif failed and (succeeded > 1 or is_wait):
             yield failed
             failed = []
     yield failed

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_FIRST_LINES, _LAST_LINES = 8, 4  #: of a result, in which a reason may stand
+_FIRST_CHARACTERS, _LAST_CHARACTERS = 2_000, 1_000  #: of a result, in which a reason may stand
+_FIRST_LINES, _LAST_LINES = 8, 4  #: of these
 _LINE_CHARACTERS = 200  #: of the end of a line that are read
 _REASON_WORDS = 4
 _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
@@ -120,6 +121,8 @@ def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attem
 
 def _reasons(failure: str, budget: WorkBudget) -> dict[str, str]:
     """Return each line that reports a failure by its last words, where they are long enough to say why."""
+    if len(failure) > _FIRST_CHARACTERS + _LAST_CHARACTERS:
+        failure = f"{failure[:_FIRST_CHARACTERS]}\n{failure[-_LAST_CHARACTERS:]}"
     lines = informative_lines(failure)
     if len(lines) > _FIRST_LINES + _LAST_LINES:
         lines = lines[:_FIRST_LINES] + lines[-_LAST_LINES:]
@@ -147,6 +150,7 @@ def _is_stuck(found: Sequence[_Attempt]) -> bool:
         or tries_each(tried, words[0])
         or fills_each(tried)
         or lists_items([b" ".join(sorted(each)).decode() for each in words])
+        or lists_items([call.arguments.texts for call in tried[:_COMPARED]])
         or raises_a_limit(tried)
         or count_one_way([attempt.line for attempt in found])
     )

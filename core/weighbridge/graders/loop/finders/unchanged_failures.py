@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
-from weighbridge.graders.loop.history.call_kinds import claims_done, is_wait
+from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import reports_delay
 from weighbridge.graders.loop.history.request_words import are_related, words_of
@@ -34,15 +34,16 @@ class _Attempt(NamedTuple):
 def unchanged_failures(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` related calls of one tool with one text that reports a failure, whatever was changed between.
+    """Find `2 * max_repeats` related submissions to one tool with one text that reports a failure, whatever was changed between.
 
-    At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts of which some are in `known` loops are not examined.
+    Most of them differ, and none is a command. At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts of which some are in `known` loops are not examined.
     """
     least = 2 * limits.max_repeats
     texts = [
         (index, call, text)
         for index, call in enumerate(calls)
         if call is not None and (text := call.result.text) and len(text) >= _CHARACTERS
+        if not is_command(call)
     ]
     times = Counter([(call.tool, text) for _, call, text in texts])
     if max(times.values(), default=0) < least:
@@ -57,7 +58,8 @@ def unchanged_failures(
         is_examined = known.isdisjoint([index for index, _ in attempts])
         if is_examined and _reports_failure(first, text) and not reports_delay(first.result):
             for chain in _chains(calls, attempts, budget):
-                if len(chain) >= least:
+                different = len({each.call.arguments_id for each in chain})
+                if len(chain) >= least and 2 * different > len(chain):
                     yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in chain))
 
 

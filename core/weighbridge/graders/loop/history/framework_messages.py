@@ -53,7 +53,7 @@ _mentions_missing_action = occurs(
 |\b(?:not|couldn't|can't|don't|didn't|cannot|failed to|unable to) (?:parse|extract|detect|understand) (?:your |the |an? |any )?(?:action|response|command|tool|function|input|output|json|code|message)
 |\b(?:invalid|wrong|malformed|incorrect) (?:action|format|(?:tool|function|api) calls?|json|response)\b|\b(?:parsing|parse|format) error\b
 |\b(?:actions?|commands?|calls?|formats?|json|responses?|outputs?) (?:does not|do not|doesn't|don't|did not|is|are|was|were|seems?|looks?)(?: to be)? (?:not (?:be )?valid|invalid|malformed|follow|match the format)
-|\A\s*\W{0,3}(?:tool |function |command |action )?(?:results?|outputs?|observations?|responses?)\s?:\W*\z"""
+|\A\s*(?:tool|function) (?:results|outputs|responses)\s?:\s*\z"""
 )
 #: The framework asks the agent to continue, or states how many turns remain.
 _asks_to_continue = occurs(
@@ -80,7 +80,7 @@ def is_request(step: Step) -> bool:
 
 
 def reports_missing_action(text: str) -> bool:
-    """Return whether a message of the framework says that the agent's text does not contain exactly one action, or has no results of one."""
+    """Return whether a message of the framework says that the agent's text does not contain exactly one action, or lists no results of tools."""
     return _mentions_missing_action(text[:_COMPARED_CHARACTERS])
 
 

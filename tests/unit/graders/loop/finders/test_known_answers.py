@@ -103,9 +103,13 @@ def test_questions_that_differ_or_have_other_answers_are_no_loop(commands):
     assert kinds(commands) == []
 
 
-NOT_FOUND = "[*] connecting\n[-] the harbour answers, but not for this pier\n[*] closing\n"
-NO_KEY = "[*] connecting\n[*] listing piers\n[-] the key is one of another harbour\n[*] closing\n"
-NOTHING = "[*] connecting\n[*] closing\n"
+BANNER = "harbour-dump 0.14, copyright of the harbour and all of its piers, cables and buoys\n"
+NOT_FOUND = BANNER + "[*] connecting\n[-] the harbour answers, but not for this pier\n[*] closing\n"
+NO_KEY = (
+    BANNER
+    + "[*] connecting\n[*] listing piers\n[-] the key is one of another harbour\n[*] closing\n"
+)
+NOTHING = BANNER + "[*] connecting\n[*] closing\n"
 DUMPS = [
     (f"export KEY=pier.key && harbour-dump -k --no-password --host 10.0.0.7 {rest}", output)
     for rest, output in (
@@ -133,8 +137,9 @@ def test_twelve_commands_with_three_answers_are_a_loop_although_they_may_change_
 @pytest.mark.parametrize(
     "commands",
     [
-        pytest.param([*DUMPS[:6], (DUMPS[6][0], "[*] 1 pier found"), *DUMPS[7:]], id="a fourth answer"),
+        pytest.param([*DUMPS[:6], (DUMPS[6][0], BANNER + "[*] 1 pier found"), *DUMPS[7:]], id="a fourth answer"),
         pytest.param([(command, "Successfully added the pier.") for command, _ in DUMPS], id="successes"),
+        pytest.param([(command, output.removeprefix(BANNER)) for command, output in DUMPS], id="short answers"),
         pytest.param([(f"sleep 9 && {command}", output) for command, output in DUMPS], id="waits"),
         pytest.param([(f"./load {word}-{at}.bin --into {word[::-1]}", (NOT_FOUND, NO_KEY, NOTHING)[at % 3])
                       for at, word in enumerate([*NEEDLES, "quay", "mast"])], id="other things"),

@@ -210,10 +210,14 @@ def test_refusals_of_answers_without_an_action_are_a_loop_although_the_answers_s
     assert found(3) == []
 
 
-@pytest.mark.parametrize("heading", ["Tool results: ", "Observation:", "**Output:**"])
-def test_a_heading_without_results_says_that_nothing_was_done(heading):
+@pytest.mark.parametrize("heading", ["Tool results: ", "Function outputs:\n"])
+def test_a_heading_without_results_of_tools_says_that_nothing_was_done(heading):
     assert verdict([heading] * 4) == "fail"
     assert verdict([heading] * 3) == "pass"
-    assert (
-        verdict([f"{heading} {word}" for word in ("a wall", "a door", "a cat", "a cup")]) == "pass"
-    )
+    results = ("a wall", "a door", "a cat", "a cup")
+    assert verdict([f"{heading} {result}" for result in results]) == "pass"
+
+
+@pytest.mark.parametrize("reply", ["Observation:\n", "Output:", "Result: []", "Tool response: {}"])
+def test_an_action_may_have_no_output(reply):
+    assert verdict([reply] * 6) == "pass"

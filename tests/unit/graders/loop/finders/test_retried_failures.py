@@ -42,31 +42,55 @@ def kinds(steps, **config):
     return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
 
 
-def asked_each_time(count, *between, call=LOOKUP):
+def other(step, at):
+    """Return a call with other arguments and another result."""
+    word = ("eva", "ben", "ida", "tom", "ann", "leo", "max")[at]
+    return {
+        **step,
+        "arguments": {**step["arguments"], "for": word},
+        "output": step["output"] + word,
+    }
+
+
+def asked_again(count, *between, call=LOOKUP):
+    """Return a call after each of two messages, and all others after the third."""
+    calls = [(*(other(step, at) for step in between if at), call) for at in range(count)]
     return [
-        step
-        for asked in ASKED[:count]
-        for step in (asked, *(between if asked != ASKED[0] else ()), call)
+        ASKED[0],
+        *calls[0],
+        ASKED[1],
+        *calls[1],
+        ASKED[2],
+        *(step for each in calls[2:] for step in each),
     ]
 
 
-def test_a_lookup_that_fails_after_each_message_of_the_user_is_a_loop():
-    assert kinds(asked_each_time(5)) == [("interleaved", 5)]
-    assert kinds(asked_each_time(4)) == []
+def test_a_lookup_that_fails_after_each_message_of_the_user_and_on_its_own_is_a_loop():
+    assert kinds(asked_again(5)) == [("interleaved", 5)]
+    assert kinds(asked_again(4)) == []
+
+
+def test_what_the_user_asks_to_try_again_is_no_loop():
+    assert kinds([step for asked in ASKED for step in (asked, LOOKUP)]) == []
+
+
+def test_waiting_parts_the_attempts_whatever_it_says():
+    wait = called("wait", "Waited 60 s. The booking is still not there.", seconds=60)
+    assert kinds(asked_again(6, wait)) == []
 
 
 def test_the_limit_follows_max_repeats():
-    assert kinds(asked_each_time(4), max_repeats=2) == [("interleaved", 4)]
-    assert kinds(asked_each_time(5), max_repeats=4) == []
+    assert kinds(asked_again(4), max_repeats=2) == [("interleaved", 4)]
+    assert kinds(asked_again(5), max_repeats=4) == []
 
 
 def test_single_calls_that_succeed_may_lie_between():
-    assert kinds(asked_each_time(5, OTHER)) == [("interleaved", 5)]
-    assert kinds(asked_each_time(5, OTHER, {**OTHER, "arguments": {"user": "eva"}})) == []
+    assert kinds(asked_again(5, OTHER)) == [("interleaved", 5)]
+    assert kinds(asked_again(5, OTHER, {**OTHER, "arguments": {"user": "eva"}})) == []
 
 
 def test_a_lookup_that_fails_in_other_ways_is_no_loop():
-    steps = asked_each_time(6)
+    steps = asked_again(6)
     for at, step in enumerate(steps):
         if step["type"] == "tool":
             steps[at] = {**step, "output": f"Error: booking KX7-21 is {'abcdefghijkl'[at] * 9}"}
@@ -82,7 +106,7 @@ def test_a_test_may_fail_after_each_change_that_the_user_asks_for():
 @pytest.mark.parametrize(("count", "found"), [(5, []), (6, [("interleaved", 6)])])
 def test_a_service_that_is_busy_may_be_tried_more_often(count, found):
     busy = called("get_booking", "Error 503: service unavailable", booking="KX7-21")
-    assert kinds(asked_each_time(count, OTHER, call=busy)) == found
+    assert kinds(asked_again(count, OTHER, call=busy)) == found
 
 
 def test_opening_a_file_between_does_not_restart_the_count():
