@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -20,7 +20,7 @@ _BLOCK_LINES = 4_096  #: lines of a document per block
 
 
 class SourceLine(msgspec.Struct, gc=False):
-    """One unchanged input line with its newline, or a fault in its place."""
+    """One unchanged input line with its newline, or a fault in its place; or several, in a `LineBlock`."""
 
     raw: bytes
     fault: Fault | None = None
@@ -47,29 +47,24 @@ class LineBlock(SourceLine, gc=False):
         """Return the block of some lines."""
         return cls(raw, size=len(raw), count=raw.count(b"\n"))
 
+    @classmethod
+    def of_rows(cls, rows: Sequence[bytes]) -> LineBlock:
+        """Return the block of some lines, given without their newlines."""
+        raw = b"\n".join(rows) + b"\n"
+        return cls(raw, size=len(raw), count=len(rows))
+
     def contents(self) -> list[bytes]:
         """Return each line, stripped of whitespace."""
-        return [row.strip(JSON_SPACE) for row in self._rows()]
+        return [row.strip(JSON_SPACE) for row in self.rows()]
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines one by one."""
-        for row in self._rows():
+        for row in self.rows():
             yield SourceLine(row + b"\n", None, len(row) + 1)
 
-    def _rows(self) -> list[bytes]:
+    def rows(self) -> list[bytes]:
+        """Return each line without its newline."""
         return self.raw.removesuffix(b"\n").split(b"\n")
-
-    def cut(self, most_lines: int, most_bytes: int) -> tuple[LineBlock, LineBlock | None]:
-        """Return the lines up to the one that reaches a limit, and the others; limits are at least 1."""
-        raw, end = self.raw, len(self.raw)
-        if most_bytes < end:
-            end = raw.find(b"\n", most_bytes - 1) + 1
-        if most_lines < self.count:
-            *_, left = raw.split(b"\n", most_lines)
-            end = min(end, len(raw) - len(left))
-        if end == len(raw):
-            return self, None
-        return LineBlock.of(raw[:end]), LineBlock.of(raw[end:])
 
 
 def encode_case(

@@ -612,6 +612,20 @@ def test_blocks_have_the_lines_that_are_read_one_by_one(
         assert len(blocks) < 2000
 
 
+@pytest.mark.parametrize("limit", [20, 50, 200])
+def test_a_bomb_gives_the_same_lines_in_blocks_as_one_by_one(limit: int, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(
+        gzip.compress((b'{"custom_id": "%s", "inputs": {}}\n' % (b"a" * 999)) * 12_000)
+    )
+    source = Source(path, Settings(expansion_limit=limit))
+    lines = [line for block in source.blocks() for line in block.lines()]
+    assert lines == list(source)
+    fault = lines[-1].fault
+    assert fault
+    assert fault.code == "INPUT_TOO_LARGE"
+
+
 def test_lines_that_have_arrived_in_a_pipe_are_not_kept_back() -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as stream:

@@ -120,6 +120,22 @@ def test_a_draft_of_blocks_is_that_of_their_lines(
     assert one.ends_source
 
 
+def test_a_block_is_split_once_however_small_the_parts_are() -> None:
+    """If each part copied the rest of the block, blank lines in small chunks would take minutes."""
+    splits = []
+
+    class Counted(LineBlock, gc=False):
+        def rows(self) -> list[bytes]:
+            splits.append(self.count)
+            return super().rows()
+
+    reader = LineReader([Counted(b"\n" * 1_000, size=1_000, count=1_000)])
+    read = [line for _ in range(400) for line in reader.read(2, 100)]
+    assert [line.count for line in read] == [2] * 400
+    assert splits == [1_000]
+    assert sum(line.count for line in reader.read(1_000)) == 200
+
+
 def test_one_line_in_two_shapes_of_white_space_is_one_line() -> None:
     draft = draft_of([line("a"), line("a").rstrip() + b" \r\n", line("a").rstrip()])
     assert draft.chunk.repeats == {1, 2}

@@ -49,8 +49,7 @@ class StreamLines:
         self._in_blocks = False
 
     def read_in_blocks(self) -> None:
-        """Yield the lines that are read from now on in blocks, which takes less time."""
-        # In a block, no line is too long.
+        """Yield the lines that are read from now on in blocks, which takes less time, unless one could be too long."""
         self._in_blocks = self._settings.line_limit_bytes >= BLOCK_BYTES
 
     def __iter__(self) -> Iterator[SourceLine]:
@@ -83,10 +82,8 @@ class StreamLines:
         total = 0
         while True:
             if self._in_blocks and (block := _next_block(plain)):
+                yield from self._within_limit(block, total) if packed else (block,)
                 total += block.size
-                if packed:
-                    self._check_expansion(total)
-                yield block
             line = readline(most)
             if not line:
                 return
@@ -117,6 +114,18 @@ class StreamLines:
                 self._check_expansion(before + size)
         raw = b"".join(pieces) if size <= self._kept_bytes else b"\n"
         return SourceLine(raw, length_fault(size, self._settings.line_limit_bytes), size)
+
+    def _within_limit(self, block: LineBlock, before: int) -> Iterator[SourceLine]:
+        """Yield a block, or if it expands too much, its lines up to the limit."""
+        try:
+            self._check_expansion(before + block.size)
+        except ExpansionError:
+            for line in block.lines():
+                before += line.size
+                self._check_expansion(before)
+                yield line
+        else:
+            yield block
 
     def _check_expansion(self, plain_bytes: int) -> None:
         check_expansion(plain_bytes, self._stream.consumed, self._settings.expansion_limit)
