@@ -114,6 +114,18 @@ class SlotLimitedSource(Source):
     @override
     def __iter__(self) -> Iterator[SourceLine]:
         for line in super().__iter__():
+            yield from self._in_turn(line)
+
+    @override
+    def blocks(self) -> Iterator[SourceLine]:
+        for read in super().blocks():
+            yield from self._in_turn(read)
+
+    def _in_turn(self, read: SourceLine) -> Iterator[SourceLine]:
+        if read.size < self._large_bytes:
+            yield read
+            return
+        for line in read.lines():
             if line.size < self._large_bytes:
                 yield line
                 continue
