@@ -15,6 +15,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     writes,
 )
 from weighbridge.graders.loop.history.result_kinds import reports_success
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,6 +76,7 @@ def recurring_questions(
     least = 2 * limits.max_repeats + 1
     if max(Counter(row).values(), default=0) < least:
         return
+    budget = WorkBudget()
     asked: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for index, call in enumerate((*calls, None)):
         if call is not None:
@@ -82,9 +84,12 @@ def recurring_questions(
             continue
         for indices in asked.values():
             first = calls[indices[0]]
-            if len(indices) >= least and first is not None and _has_long_answer(first):
-                between = calls[indices[0] : indices[-1]]
-                if _go_nowhere([each for each in between if each is not None], first):
+            if len(indices) < least or first is None or not budget.is_left:
+                continue
+            if _has_long_answer(first):
+                budget.count_lookups(indices[-1] - indices[0])
+                between = [each for each in calls[indices[0] : indices[-1]] if each is not None]
+                if _go_nowhere(between, first):
                     yield Finding("interleaved", None, tuple(indices))
         asked.clear()
 

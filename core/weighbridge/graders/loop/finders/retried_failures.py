@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
@@ -52,6 +52,7 @@ def failures_across_requests(
     least = limits.max_repeats + 2
     if max(often.values(), default=0) < least:
         return
+    requests = [*accumulate(call is None for call in calls)]
     for failed in _failing(calls):
         attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for index, call in failed if len(failed) >= least else ():
@@ -59,18 +60,11 @@ def failures_across_requests(
                 attempts[call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             attempt = calls[indices[0]]
-            if attempt is None or _most_within_one_request(calls, indices) < limits.max_repeats:
+            if attempt is None or len(indices) < max(least, _least(attempt, indices, limits)):
                 continue
-            if len(indices) >= max(least, _least(attempt, indices, limits)):
+            within_one = max(Counter([requests[index] for index in indices]).values())
+            if within_one >= limits.max_repeats:
                 yield Finding("interleaved", None, tuple(indices))
-
-
-def _most_within_one_request(calls: Sequence[Call | None], indices: Sequence[int]) -> int:
-    most = run = 1
-    for earlier, later in pairwise(indices):
-        run = 1 if None in calls[earlier:later] else run + 1
-        most = max(most, run)
-    return most
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:

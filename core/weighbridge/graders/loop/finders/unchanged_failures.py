@@ -36,7 +36,8 @@ def unchanged_failures(
 ) -> Iterator[Finding]:
     """Find `2 * max_repeats` related submissions to one tool with one text that reports a failure, whatever was changed between.
 
-    Most of them differ, and none is a command. At most `_BETWEEN` other calls lie between two of them, none of which waits. Attempts of which some are in `known` loops are not examined.
+    Most of them differ, and none is a command. At most `_BETWEEN` other calls lie between two of them, none of which waits.
+    Attempts of which some are in `known` loops are not examined.
     """
     least = 2 * limits.max_repeats
     texts = [
