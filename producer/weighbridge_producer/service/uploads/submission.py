@@ -112,26 +112,18 @@ class SlotLimitedSource(Source):
         self._take_slot = take_slot
 
     @override
-    def __iter__(self) -> Iterator[SourceLine]:
-        for line in super().__iter__():
-            yield from self._in_turn(line)
-
-    @override
-    def blocks(self) -> Iterator[SourceLine]:
-        for read in super().blocks():
-            yield from self._in_turn(read)
-
-    def _in_turn(self, read: SourceLine) -> Iterator[SourceLine]:
-        if read.size < self._large_bytes:
-            yield read
-            return
-        for line in read.lines():
-            if line.size < self._large_bytes:
-                yield line
+    def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
+        for read in super()._limited(in_blocks=in_blocks):
+            if read.size < self._large_bytes:
+                yield read
                 continue
-            # When the next line is requested, this one has been submitted.
-            with self._take_slot():
-                yield line
+            for line in read.lines():
+                if line.size < self._large_bytes:
+                    yield line
+                    continue
+                # When the next line is requested, this one has been submitted.
+                with self._take_slot():
+                    yield line
 
 
 def uploaded_files(
