@@ -27,7 +27,7 @@ TOMBSTONES = (
     r"wb:\{[^}]+\}:deleted",  # marks a deleted batch
     r"wb:\{fleet\}:idempotency:.*",  # for a day: the batch of an idempotency key
     r"wb:\{fleet\}:rate.*",  # for a minute
-    r"wb:\{fleet\}:(workers|beats|drains)",  # for a minute after the last worker's heartbeat
+    r"wb:\{fleet\}:(workers|beats|drains|dead)",  # for a minute after the last worker's heartbeat or death
     r"wb:\{fleet\}:ending:.*",  # for ten minutes: a worker that was asked to stop
     r"wb:\{fleet\}:sweeper",  # for seconds
     r"wb:\{fleet\}:capabilities:.*",  # for an hour: capabilities of the last workers

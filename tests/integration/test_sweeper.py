@@ -83,6 +83,33 @@ class TestLeases:
         assert (again.chunk, again.info.suspicions) == (chunk, 1)
 
 
+    def test_a_worker_that_was_declared_dead_loses_its_chunks_in_the_next_sweep(
+        self, site: Site
+    ) -> None:
+        """Also if it was sweeping itself, and the sweeper that takes over never heard of it."""
+        batch = a_batch(site.store, QUEUE)
+        [chunk] = filled(site.store, batch, [3])
+        site.live("dead")
+        claimed(site.store, QUEUE, "dead/1", SETTINGS.lease_seconds)
+        site.a_sweeper("dead").sweep()
+        site.sweeper.sweep()
+        assert site.store.claim_next(QUEUE, "lives/1", 60) is None
+        site.worker_registry.declare_dead("dead")
+        assert site.worker_registry.alive() == []
+        site.sweeper.sweep()
+        again = site.store.claim_next(QUEUE, "lives/1", 60)
+        assert again
+        assert (again.chunk, again.info.suspicions) == (chunk, 1)
+
+    def test_a_declaration_of_death_is_made_on_a_full_server_too(self, site: Site) -> None:
+        batch = a_batch(site.store, QUEUE)
+        filled(site.store, batch, [3])
+        claimed(site.store, QUEUE, "dead/1", SETTINGS.lease_seconds)
+        site.store.redis.config_set("maxmemory", 1)
+        site.worker_registry.declare_dead("dead")
+        assert site.worker_registry.declared_dead() == {"dead"}
+
+
 class TestBlame:
     def test_a_worker_that_was_asked_to_end_raises_no_suspicion(self, site: Site) -> None:
         batch = a_batch(site.store, QUEUE)
@@ -170,11 +197,11 @@ class TestBlame:
 
     @staticmethod
     def killed(site: Site, claim: ClaimResult) -> None:
-        """Send one heartbeat of the worker that has a chunk, and then no more."""
+        """Declare the worker that has a chunk dead."""
         worker = claim.token.partition("/")[0]
         site.live(worker)
         site.sweeper.sweep()
-        site.die(worker)
+        site.worker_registry.declare_dead(worker)
 
 
 class TestWhatIsVisited:

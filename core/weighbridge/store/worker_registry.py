@@ -12,12 +12,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.store.connection import server_time, translate_errors
-from weighbridge.store.key_names import shared_key
+from weighbridge.store.key_names import SWEEPER, shared_key
 
 _SHUTDOWN_SECONDS = 600
 _REMEMBERED_SECONDS = 3600  #: how long capabilities are kept after the last worker has stopped
 #: Names scored by the end of their heartbeat (ms); name -> the worker's report; names of workers asked to drain.
 _KEYS = _WORKERS, _BEATS, _DRAINS = [shared_key(name) for name in ("workers", "beats", "drains")]
+_DEAD = shared_key("dead")  #: names of workers that were declared dead, scored by when (ms)
 _KEPT_MS = 60_000  #: how long a worker's entry is kept after its last heartbeat has expired
 
 _PRELUDE = """
@@ -61,6 +62,21 @@ redis.call('HSET', drains, ARGV[1], 1)
 if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) end
 """
 )
+#: KEYS also: the declared dead, the sweeper. ARGV: name, how long the declaration is kept (ms)
+_DECLARE_DEAD = (
+    _PRELUDE
+    + """
+write_first_so_oom_is_allowed()
+local dead, sweeper = KEYS[4], KEYS[5]
+redis.call('ZREM', workers, ARGV[1])
+redis.call('HDEL', beats, ARGV[1])
+redis.call('HDEL', drains, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', dead, '-inf', now - ARGV[2])
+redis.call('ZADD', dead, now, ARGV[1])
+redis.call('PEXPIRE', dead, ARGV[2])
+if redis.call('GET', sweeper) == ARGV[1] then redis.call('DEL', sweeper) end
+"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +113,10 @@ class WorkerRegistry:
     """The workers of one server, whose clock decides which ones are running."""
 
     def __init__(self, redis: Any) -> None:
-        scripts = (_BEAT, _ALIVE, _DRAIN)
-        self._beat, self._alive, self._drain = map(redis.register_script, scripts)
+        scripts = (_BEAT, _ALIVE, _DRAIN, _DECLARE_DEAD)
+        self._beat, self._alive, self._drain, self._declare_dead = map(
+            redis.register_script, scripts
+        )
         self._redis = redis
 
     def heartbeat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
@@ -115,6 +133,16 @@ class WorkerRegistry:
             pipe.hdel(_BEATS, name)
             pipe.hdel(_DRAINS, name)
             pipe.execute()
+
+    def declare_dead(self, name: str) -> None:
+        """Remove a worker whose process has certainly ended, so that the next sweep puts back its chunks."""
+        with translate_errors():
+            self._declare_dead([*_KEYS, _DEAD, SWEEPER], [name, _KEPT_MS])
+
+    def declared_dead(self) -> set[str]:
+        """Return the workers that were recently declared dead."""
+        with translate_errors():
+            return {name.decode() for name in self._redis.zrange(_DEAD, 0, -1)}
 
     def alive(self) -> list[WorkerInfo]:
         """Return the running workers, sorted by name; heartbeats that cannot be read are skipped."""

@@ -195,6 +195,11 @@ class RedisBatch(Batch):
         after = ResultCursor.parse(cursor) if cursor else None
         return Collector(self._store, self.id, after, delivered)
 
+    def holders(self) -> set[str]:
+        """Return the names of the workers that have claimed chunks."""
+        held = self._store.held(self.id).chunks
+        return {chunk.info.worker for chunk in held if chunk.info.token}
+
     def free(self, chunks: Sequence[str]) -> None:
         """Delete the inputs and results of chunks whose results are stored elsewhere."""
         self._store.free(self.id, chunks)

@@ -173,6 +173,8 @@ class LocalRun:
             client = stack.enter_context(RedisClient(url, settings=settings))
             batch, resumed = self._batch(client)
             self._await_workers(client, worker)
+            if private and resumed:
+                self._release_chunks_of_run_before(client, batch, worker)
             report = self._grade(client, batch, worker, resumed=resumed)
             if not private:
                 batch.delete()
@@ -229,7 +231,6 @@ class LocalRun:
         client.publisher.connect()
         here = socket.gethostname()
         while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
-            self._release_dead_workers(client, worker, of_run_before=True)
             worker.revive()
             if time.monotonic() > deadline:
                 raise ServerError(
@@ -238,20 +239,22 @@ class LocalRun:
                 )
             time.sleep(0.02)
 
-    def _release_dead_workers(
-        self, client: RedisClient, worker: LocalWorker, *, of_run_before: bool = False
+    def _release_chunks_of_run_before(
+        self, client: RedisClient, batch: RedisBatch, worker: LocalWorker
     ) -> None:
-        """Release the chunks of dead workers at once, instead of after their heartbeats time out.
+        """Release the chunks that an interrupted run was grading: its workers ended with it, by no job's fault."""
+        ours = {info.name for info in client.workers() if info.pid == worker.pid}
+        for name in batch.holders() - ours:
+            client.worker_registry.note_shutdown_of(name)
+            client.worker_registry.declare_dead(name)
 
-        The workers of an interrupted run ended with it, so their deaths are not counted against any job.
-        """
+    def _release_chunks_of_dead_workers(self, client: RedisClient, worker: LocalWorker) -> None:
+        """Release the chunks of dead workers at once, instead of after their heartbeats time out."""
         if self._options.url:
             return  # a shared server: other workers may be alive
         for info in client.workers():
             if info.pid != worker.pid:
-                if of_run_before:
-                    client.worker_registry.note_shutdown_of(info.name)
-                client.worker_registry.leave(info.name)
+                client.worker_registry.declare_dead(info.name)
 
     def _grade(
         self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool
@@ -371,7 +374,7 @@ class LocalRun:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
                 self._report_progress("the workers exited and were restarted")
-                self._release_dead_workers(client, worker)
+                self._release_chunks_of_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()
             if self._source.size:

@@ -71,6 +71,7 @@ class Sweeper:
         self._duty = duty
         self._liveness = Liveness(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure has been logged
+        self._declared_dead: set[str] = set()  #: at the last check
         self._missing_messages: Counter[str] = Counter()  #: by queue, at the last check
         self._audited, self._audited_at = 0, time.monotonic()
 
@@ -82,6 +83,9 @@ class Sweeper:
                 return 0
             workers = self._worker_registry.alive()
             gone = self._liveness.note({worker.name for worker in workers})
+            dead = self._worker_registry.declared_dead()
+            gone |= dead - self._declared_dead
+            self._declared_dead = dead
             # Check a lost worker's chunks before their leases expire.
             ahead = self._settings.lease_seconds if gone else 0.0
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
@@ -161,7 +165,7 @@ class Sweeper:
         """Put back a chunk whose worker is lost."""
         info = held.info
         if info.token:
-            if self._liveness.is_gone(info.worker):
+            if info.worker in self._declared_dead or self._liveness.is_gone(info.worker):
                 died = not self._worker_registry.was_asked_to_stop(info.worker)
                 self._put_back(batch, held, died=died)
             # Without a heartbeat, it is unknown whether the whole worker has died.
