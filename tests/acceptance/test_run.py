@@ -710,7 +710,9 @@ def test_a_pipe_that_is_silent_is_left_in_order_however_often_one_interrupts(cli
     os.close(source)
 
     def has_ended():
-        for _ in range(500):  # without a pause, so that some arrive wherever an ending could break off
+        for _ in range(
+            500
+        ):  # without a pause, so that some arrive wherever an ending could break off
             run.send_signal(signal.SIGINT)
         return run.poll() is not None
 

@@ -82,7 +82,6 @@ class TestLeases:
         again = site.next_claim("lives/1")
         assert (again.chunk, again.info.suspicions) == (chunk, 1)
 
-
     def test_a_worker_that_was_declared_dead_loses_its_chunks_in_the_next_sweep(
         self, site: Site
     ) -> None:

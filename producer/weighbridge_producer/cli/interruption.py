@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 import time
 
-_REPEAT_SECONDS = 1.0  #: a signal that comes sooner after the one before would only break off the ending
-
-_interrupted = float("-inf")  #: when KeyboardInterrupt was last raised, on the monotonic clock
+_REPEAT_SECONDS = (
+    1.0  #: a signal that comes sooner after the one before would only break off the ending
+)
 
 
 def expect_interruption() -> None:
     """Raise KeyboardInterrupt on Ctrl-C and SIGTERM; a SIGINT that the parent process ignores stays ignored."""
+    interrupt = _Interrupt()
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 def ignore_interruption() -> None:
@@ -23,9 +24,14 @@ def ignore_interruption() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _interrupt(*_: object) -> None:
-    global _interrupted
-    now = time.monotonic()
-    if now - _interrupted >= _REPEAT_SECONDS:
-        _interrupted = now
-        raise KeyboardInterrupt
+class _Interrupt:
+    """A signal handler that raises KeyboardInterrupt, but not again within _REPEAT_SECONDS."""
+
+    def __init__(self) -> None:
+        self._raised_at = float("-inf")  #: on the monotonic clock
+
+    def __call__(self, *_: object) -> None:
+        now = time.monotonic()
+        if now - self._raised_at >= _REPEAT_SECONDS:
+            self._raised_at = now
+            raise KeyboardInterrupt
