@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import orjson
 
-from weighbridge.jobs.result_line import ResultRow
 from weighbridge.jobs.result_line_parts import line_number_of, read_labelled_metadata
 from weighbridge.text import shorten
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines
+from weighbridge_producer.reports.table_rows import TableRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from weighbridge_producer.reports.report import Report
+    from weighbridge_producer.reports.table_rows import Judgement
 
 METADATA_COLUMNS = 100  #: metadata fields with their own columns; the others are JSON in one column
 LABELS_LIMIT = 100  #: labels with their own columns, in a table of cases
@@ -50,6 +51,11 @@ def _formulas(separators: str) -> re.Pattern[str]:
 _CSV_FORMULAS, _TSV_FORMULAS = _formulas(";"), _formulas(";,")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _FIRST = frozenset(f" {_SIGNS}")  #: perhaps dangerous at the beginning of a cell
+_SEPARATORS = bytes(
+    [*range(32), *b";\x7f"]
+)  #: control characters, and what a program may take for one
+_FIRST_MARKED = bytes.maketrans(b" =+@-", b"=====")
+_BEGINNING = b'"='  #: of a dangerous cell, in a line that is so marked
 _NUL = str.maketrans({"\0": "\ufffd"})
 
 
@@ -73,18 +79,31 @@ def tsv_blocks(report: Report) -> Iterator[bytes]:
 
 def csv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield rows as CSV with all cells quoted."""
-    lines: list[str] = []
+    lines: list[bytes] = []
     for row in rows:
-        cells = _safe(row, _CSV_FORMULAS)
+        cells = _texts(row)
         line = '","'.join(cells)
-        # There are two quotes per cell around its content; any other quote is in a cell.
-        if line.count('"') > 2 * (len(cells) - 1):
-            line = '","'.join([cell.replace('"', '""') for cell in cells])
-        lines.append(f'"{line}"\r\n')
+        raw = f'"{line}"\r\n'.encode(errors="replace")
+        if not _is_plain(raw, len(cells)):
+            safe = _safe(cells, _CSV_FORMULAS)
+            line = '","'.join([cell.replace('"', '""') for cell in safe])
+            raw = f'"{line}"\r\n'.encode(errors="replace")
+        lines.append(raw)
         if len(lines) >= _ROWS_AT_ONCE:
-            yield "".join(lines).encode(errors="replace")
+            yield b"".join(lines)
             lines.clear()
-    yield "".join(lines).encode(errors="replace")
+    yield b"".join(lines)
+
+
+def _is_plain(line: bytes, cells: int) -> bool:
+    """Return whether no cell of a line of CSV needs a change; most lines need none, and this is quicker than each cell."""
+    return (
+        len(line) <= CELL_CHARACTERS
+        and line.isascii()
+        and line.count(b'"') == 2 * cells  # so these are the quotes around the cells
+        and len(line.translate(None, _SEPARATORS)) == len(line) - len(b"\r\n")
+        and _BEGINNING not in line.translate(_FIRST_MARKED)
+    )
 
 
 def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
@@ -92,7 +111,7 @@ def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, dialect="excel-tab")
     for count, row in enumerate(rows):
-        writer.writerow(_safe(row, _TSV_FORMULAS))
+        writer.writerow(_safe(_texts(row), _TSV_FORMULAS))
         if count % _ROWS_AT_ONCE == 0:
             yield _drained(buffer)
     yield _drained(buffer)
@@ -110,9 +129,8 @@ def _drained(buffer: io.StringIO) -> bytes:
     return text.encode(errors="replace")
 
 
-def _safe(row: list[Any], formulas: re.Pattern[str]) -> list[str]:
-    """Return a row's cells as safe texts; most rows are safe, so all cells are checked together first."""
-    cells = [cell if type(cell) is str else "" if cell is None else str(cell) for cell in row]
+def _safe(cells: list[str], formulas: re.Pattern[str]) -> list[str]:
+    """Return the cells of a row as safe texts; most rows are safe, so all cells are checked together first."""
     texts = "".join(cells)
     # `isprintable` is false for all control characters.
     is_plain = len(texts) <= CELL_CHARACTERS and ";" not in texts and texts.isprintable()
@@ -121,6 +139,10 @@ def _safe(row: list[Any], formulas: re.Pattern[str]) -> list[str]:
     if is_plain and _FIRST.isdisjoint([cell[:1] for cell in cells]):
         return cells
     return [_inert(cell, formulas) for cell in cells]
+
+
+def _texts(row: list[Any]) -> list[str]:
+    return [cell if type(cell) is str else "" if cell is None else str(cell) for cell in row]
 
 
 def _inert(cell: str, formulas: re.Pattern[str]) -> str:
@@ -139,10 +161,12 @@ def columns_of(results: Path) -> Columns:
     labels: dict[str, None] = {}
     has_rest = False
     for row in parsed_lines(results, read_labelled_metadata):
-        if row.label is not None and len(labels) < LABELS_LIMIT:
-            labels[row.label] = None
-        metadata = row.metadata or {}
-        if metadata.keys() <= paths.keys() and dict not in map(type, metadata.values()):
+        label, metadata = row.label, row.metadata
+        if label not in labels and label is not None and len(labels) < LABELS_LIMIT:
+            labels[label] = None
+        if not metadata or (
+            paths.keys() >= metadata.keys() and dict not in map(type, metadata.values())
+        ):
             continue
         for path in flat(metadata):
             if path in paths:
@@ -154,10 +178,10 @@ def columns_of(results: Path) -> Columns:
     return Columns(tuple(paths), has_rest, tuple(labels))
 
 
-def _metadata(row: ResultRow, columns: Columns) -> list[Any]:
-    if not row.metadata:
+def _metadata(metadata: dict[str, Any] | None, columns: Columns) -> list[Any]:
+    if not metadata:
         return [None] * (len(columns.metadata) + columns.has_rest)
-    values = flat(dict(row.metadata))
+    values = flat(metadata)
     cells = [_cell(values.get(path)) for path in columns.metadata]
     if columns.has_rest:
         rest = {path: values[path] for path in values if path not in columns.metadata}
@@ -182,15 +206,18 @@ def _metadata_names(columns: Columns) -> list[str]:
 
 def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
     yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
-    for row in report.rows(ResultRow.with_exact_integers):
-        error = row.error
+    for row in parsed_lines(report.results, TableRow.from_bytes):
+        judged, error = row.judgement(), row.error
         yield [
             *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),
-            *(row.verdict, row.score),
-            *map(_cell, row.compared()),
-            *(row.reason(), row.cause),
+            row.result and row.result.verdict,
+            judged.score,
+            _cell(judged.expected),
+            _cell(judged.observed),
+            judged.reason,
+            judged.cause,
             *((error.code, error.message) if error else (None, None)),
-            *_metadata(row, columns),
+            *_metadata(row.metadata, columns),
             row.config_digest,
             row.receipt,
         ]
@@ -205,23 +232,24 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
         *_metadata_names(columns),
     ]
     for rows in _by_line(report.results):
-        first, worst = rows[0], min(rows, key=lambda row: row.outcome.rank)
-        by_label = {row.label: row for row in rows}
+        first, judged = rows[0], [row.judgement() for row in rows]
+        worst = min(judged, key=lambda each: each.outcome.rank)
+        by_label = {row.label: each for row, each in zip(rows, judged, strict=True)}
         yield [
-            *(first.custom_id, first.line, worst.outcome.word, worst.reason(), worst.cause),
-            *map(_cell, worst.compared()),
+            *(first.custom_id, first.line, worst.outcome.word, worst.reason, worst.cause),
+            *(_cell(worst.expected), _cell(worst.observed)),
             *(cell for label in labels for cell in _of_label(by_label.get(label))),
-            *_metadata(first, columns),
+            *_metadata(first.metadata, columns),
         ]
 
 
-def _of_label(row: ResultRow | None) -> tuple[Any, Any, Any]:
-    if row is None:
+def _of_label(judged: Judgement | None) -> tuple[Any, Any, Any]:
+    if judged is None:
         return None, None, None
-    return row.outcome.word, row.score, row.reason()
+    return judged.outcome.word, judged.score, judged.reason
 
 
-def _by_line(results: Path) -> Iterator[list[ResultRow]]:
+def _by_line(results: Path) -> Iterator[list[TableRow]]:
     """Yield the results of each input line together, in input order.
 
     They are adjacent in the file, except for those of a chunk that was split.
@@ -229,11 +257,11 @@ def _by_line(results: Path) -> Iterator[list[ResultRow]]:
     places = _places(results)
     with results.open("rb") as file:
 
-        def read(offset: int, size: int) -> Iterator[ResultRow]:
+        def read(offset: int, size: int) -> Iterator[TableRow]:
             file.seek(offset)
-            yield from map(ResultRow.from_bytes, file.read(size).splitlines())
+            yield from map(TableRow.from_bytes, file.read(size).splitlines())
 
-        held: list[ResultRow] = []
+        held: list[TableRow] = []
         for _, start, length in sorted(places.runs):
             for row in read(start, length):
                 if held and (row.line != held[0].line or not row.line):

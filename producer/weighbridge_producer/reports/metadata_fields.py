@@ -17,7 +17,7 @@ def flat(metadata: dict[str, Any]) -> dict[str, Any]:
 
     Of two fields with one path, the one that `value_at` finds counts.
     """
-    if all(type(value) is not dict for value in metadata.values()):
+    if dict not in map(type, metadata.values()):
         return metadata
     fields: dict[str, Any] = {}
     for path, value in _leaves(metadata):

@@ -1,0 +1,118 @@
+"""Result lines as rows of tables need them, decoded in two thirds of the time that a ResultRow takes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
+from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, Outcome
+from weighbridge.jobs.result_line import (
+    CAUSE_LIMIT,
+    GraderVersion,
+    LineNumber,
+    check_result,
+    check_status,
+    not_a_result_line,
+)
+
+
+class _Details(msgspec.Struct, gc=False):
+    reason: Any = None
+    expected_original: Any = msgspec.UNSET
+    actual_original: Any = None
+
+
+class _Check(msgspec.Struct, gc=False):
+    check: str
+    passed: bool
+    description: str
+    cause: Any = None
+    limit: Any = None
+    observed: Any = None
+
+    def named_cause(self) -> str:
+        """Return the cause of a failure: the check, and its kind of failure if it has one."""
+        named = f"{self.check}: {self.cause}" if isinstance(self.cause, str) else self.check
+        return named[:CAUSE_LIMIT]
+
+
+class _Verdict(msgspec.Struct, gc=False):
+    verdict: str
+    score: float
+    details: _Details
+    evidence: list[_Check]
+
+
+class Judgement(NamedTuple):
+    """What the columns of a table say of a result, each as the ResultRow has it."""
+
+    outcome: Outcome
+    score: float | None
+    expected: Any
+    observed: Any
+    reason: str
+    cause: str
+
+
+class TableRow(msgspec.Struct, frozen=True, gc=False):
+    """The fields of a ResultRow, without the parts of its result that no table shows."""
+
+    custom_id: str | None
+    line: LineNumber
+    label: str | None
+    grader: str | None
+    grader_version: GraderVersion | None
+    config_digest: str | None
+    status: str
+    result: _Verdict | None
+    error: Fault | None
+    metadata: dict[str, Any] | None
+    receipt: str | None
+
+    @classmethod
+    def from_bytes(cls, line: bytes) -> TableRow:
+        """Parse a result line, with integers over 64 bits kept as they are; raises ValueError for other data."""
+        try:
+            row = _decode(line)
+            if row.result is None:
+                check_status(row.status, is_graded=False)
+            else:
+                check_result(row.result.verdict, row.result.score, row.result.evidence)
+        except DAMAGED_DATA as error:
+            raise not_a_result_line(error) from error
+        return row
+
+    def judgement(self) -> Judgement:
+        """Return what the columns say."""
+        result, error = self.result, self.error
+        if result is None:
+            outcome = UNGRADED[self.status]
+            cause = error.code if error and outcome is Outcome.ERRORED else ""
+            return Judgement(outcome, None, None, None, str(error or ""), cause)
+        checks, details = result.evidence, result.details
+        outcome, deciding = OUTCOME_OF[result.verdict], checks[0]
+        reason: Any = error or ""
+        cause = ""
+        for check in checks:
+            if not check.passed:
+                deciding = check
+                break
+        if outcome is Outcome.PASSED:
+            for check in checks:
+                if check.check == VACUOUS:
+                    cause = VACUOUS
+        else:
+            reason = reason or details.reason
+            if not deciding.passed:
+                reason = reason or deciding.description
+                cause = deciding.named_cause()
+        expected, observed = details.expected_original, details.actual_original
+        if expected is msgspec.UNSET:
+            expected, observed = deciding.limit, deciding.observed
+        return Judgement(outcome, result.score, expected, observed, str(reason or ""), cause)
+
+
+_decode = msgspec.json.Decoder(TableRow).decode
