@@ -69,19 +69,27 @@ class Columns(NamedTuple):
 
 def csv_blocks(report: Report) -> Iterator[bytes]:
     """Yield the report as CSV with all cells quoted."""
-    return csv_table(_rows(report))
+    return _csv(_rows(report))
 
 
 def tsv_blocks(report: Report) -> Iterator[bytes]:
     """Yield the report as TSV; cells with tabs or line breaks are quoted."""
-    return tsv_table(_rows(report))
+    return _tsv(_rows(report))
 
 
 def csv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield rows as CSV with all cells quoted."""
+    return _csv(map(_texts, rows))
+
+
+def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
+    """Yield rows as TSV; cells with tabs or line breaks are quoted."""
+    return _tsv(map(_texts, rows))
+
+
+def _csv(rows: Iterable[list[str]]) -> Iterator[bytes]:
     lines: list[bytes] = []
-    for row in rows:
-        cells = _texts(row)
+    for cells in rows:
         line = '","'.join(cells)
         raw = f'"{line}"\r\n'.encode(errors="replace")
         if not _is_plain(raw, len(cells)):
@@ -106,18 +114,17 @@ def _is_plain(line: bytes, cells: int) -> bool:
     )
 
 
-def tsv_table(rows: Iterable[list[Any]]) -> Iterator[bytes]:
-    """Yield rows as TSV; cells with tabs or line breaks are quoted."""
+def _tsv(rows: Iterable[list[str]]) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, dialect="excel-tab")
-    for count, row in enumerate(rows):
-        writer.writerow(_safe(_texts(row), _TSV_FORMULAS))
+    for count, cells in enumerate(rows):
+        writer.writerow(_safe(cells, _TSV_FORMULAS))
         if count % _ROWS_AT_ONCE == 0:
             yield _drained(buffer)
     yield _drained(buffer)
 
 
-def _rows(report: Report) -> Iterator[list[Any]]:
+def _rows(report: Report) -> Iterator[list[str]]:
     columns = columns_of(report.results)
     return _cases(report, columns) if report.by_case else _jobs(report, columns)
 
@@ -178,19 +185,23 @@ def columns_of(results: Path) -> Columns:
     return Columns(tuple(paths), has_rest, tuple(labels))
 
 
-def _metadata(metadata: dict[str, Any] | None, columns: Columns) -> list[Any]:
+def _metadata(metadata: dict[str, Any] | None, columns: Columns) -> list[str]:
     if not metadata:
-        return [None] * (len(columns.metadata) + columns.has_rest)
+        return [""] * (len(columns.metadata) + columns.has_rest)
     values = flat(metadata)
     cells = [_cell(values.get(path)) for path in columns.metadata]
     if columns.has_rest:
         rest = {path: values[path] for path in values if path not in columns.metadata}
-        cells.append(_json(rest) if rest else None)
+        cells.append(_json(rest) if rest else "")
     return cells
 
 
-def _cell(value: Any) -> Any:
-    return _json(value) if type(value) in (dict, list, bool) else value
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    return _json(value) if isinstance(value, (dict, list, bool)) else str(value)
 
 
 def _json(value: Any) -> str:
@@ -204,26 +215,22 @@ def _metadata_names(columns: Columns) -> list[str]:
     return [f"{_REST}.{path}" for path in columns.metadata] + [_REST] * columns.has_rest
 
 
-def _jobs(report: Report, columns: Columns) -> Iterator[list[Any]]:
+def _jobs(report: Report, columns: Columns) -> Iterator[list[str]]:
     yield [*_JOB, *_metadata_names(columns), "config_digest", "receipt"]
     for row in parsed_lines(report.results, TableRow.from_bytes):
-        judged, error = row.judgement(), row.error
+        judged, result, error = row.judgement(), row.result, row.error
         yield [
-            *(row.custom_id, row.line, row.label, row.grader, row.grader_version, row.status),
-            row.result and row.result.verdict,
-            judged.score,
-            _cell(judged.expected),
-            _cell(judged.observed),
-            judged.reason,
-            judged.cause,
-            *((error.code, error.message) if error else (None, None)),
+            *(row.custom_id or "", str(row.line), row.label or "", row.grader or ""),
+            *(_cell(row.grader_version), row.status),
+            *((result.verdict, str(result.score)) if result else ("", "")),
+            *(_cell(judged.expected), _cell(judged.observed), judged.reason, judged.cause),
+            *((error.code, error.message) if error else ("", "")),
             *_metadata(row.metadata, columns),
-            row.config_digest,
-            row.receipt,
+            *(row.config_digest or "", row.receipt or ""),
         ]
 
 
-def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
+def _cases(report: Report, columns: Columns) -> Iterator[list[str]]:
     """Yield a row for each case; labels beyond the limit are omitted."""
     labels = columns.labels
     yield [
@@ -236,17 +243,17 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[Any]]:
         worst = min(judged, key=lambda each: each.outcome.rank)
         by_label = {row.label: each for row, each in zip(rows, judged, strict=True)}
         yield [
-            *(first.custom_id, first.line, worst.outcome.word, worst.reason, worst.cause),
-            *(_cell(worst.expected), _cell(worst.observed)),
+            *(first.custom_id or "", str(first.line), worst.outcome.word),
+            *(worst.reason, worst.cause, _cell(worst.expected), _cell(worst.observed)),
             *(cell for label in labels for cell in _of_label(by_label.get(label))),
             *_metadata(first.metadata, columns),
         ]
 
 
-def _of_label(judged: Judgement | None) -> tuple[Any, Any, Any]:
+def _of_label(judged: Judgement | None) -> tuple[str, str, str]:
     if judged is None:
-        return None, None, None
-    return judged.outcome.word, judged.score, judged.reason
+        return "", "", ""
+    return judged.outcome.word, _cell(judged.score), judged.reason
 
 
 def _by_line(results: Path) -> Iterator[list[TableRow]]:

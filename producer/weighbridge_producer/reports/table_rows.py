@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -46,7 +46,7 @@ class _Verdict(msgspec.Struct, gc=False):
     evidence: list[_Check]
 
 
-class Judgement(NamedTuple):
+class Judgement(msgspec.Struct, gc=False):
     """What the columns of a table say of a result, each as the ResultRow has it."""
 
     outcome: Outcome
