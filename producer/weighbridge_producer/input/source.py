@@ -32,7 +32,7 @@ from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
-from weighbridge_producer.input.source_lines import SourceLine, encode_case
+from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped
 from weighbridge_producer.input.traces.long_lines import in_native_form
 from weighbridge_producer.input.traces.mapped_traces import mapped_cases
 from weighbridge_producer.input.traces.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases
@@ -169,8 +169,8 @@ class Source:
         return self._limited(in_blocks=False)
 
     def blocks(self) -> Iterator[SourceLine]:
-        """Yield all lines, those of cases in a single stream in blocks, which takes less time."""
-        return self._limited(in_blocks=self.is_one_stream)
+        """Yield all lines, where possible in blocks, which takes less time."""
+        return self._limited(in_blocks=self.is_one_stream or self._is_one_table)
 
     def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
         settings = self._settings
@@ -220,6 +220,12 @@ class Source:
         read_otherwise = self.mapping or self.trace_mapping or self.sample or self.only is not None
         return self._holds_bytes and not (self.names_locations or read_otherwise)
 
+    @property
+    def _is_one_table(self) -> bool:
+        """True if all rows of one regular file become lines."""
+        reads_all = not (self.sample or self.only is not None or self.names_locations)
+        return self.mapping is not None and self.rereadable and reads_all
+
     def streams(self) -> Iterator[tuple[str, BinaryIO]]:
         """Yield the name of each file or stream, and the open stream of its bytes."""
         if self._found:
@@ -237,7 +243,8 @@ class Source:
         self, stream: BinaryIO, name: str, ids: DuplicateIndex, *, in_blocks: bool
     ) -> Iterator[SourceLine]:
         if self.mapping:
-            yield from self._mapped(stream, name, self.mapping)
+            mapped = self._mapped(stream, name, self.mapping)
+            yield from grouped(mapped) if in_blocks else mapped
             return
         if self.on_beginning and isinstance(stream, io.BufferedReader):
             self.on_beginning(stream.peek())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,8 +15,11 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.settings import KIB
 
 _BLOCK_LINES = 4_096  #: lines of a document per block
+_BLOCK_ROWS = 250  #: lines made of rows per block
+_SMALL_LINE_BYTES = 16 * KIB
 
 
 class SourceLine(msgspec.Struct, gc=False):
@@ -40,7 +43,9 @@ class SourceLine(msgspec.Struct, gc=False):
 
 
 class LineBlock(SourceLine, gc=False):
-    """Several unchanged input lines without faults, each with its newline; its size is that of `raw`."""
+    """Several unchanged input lines without faults or origins, each with its newline."""
+
+    sizes: Sequence[int] = ()  #: bytes of input of each line; empty if they are those of the lines
 
     @classmethod
     def of(cls, raw: bytes) -> LineBlock:
@@ -48,10 +53,10 @@ class LineBlock(SourceLine, gc=False):
         return cls(raw, size=len(raw), count=raw.count(b"\n"))
 
     @classmethod
-    def of_rows(cls, rows: Sequence[bytes]) -> LineBlock:
+    def of_rows(cls, rows: Sequence[bytes], sizes: Sequence[int] = ()) -> LineBlock:
         """Return the block of some lines, given without their newlines."""
         raw = b"\n".join(rows) + b"\n"
-        return cls(raw, size=len(raw), count=len(rows))
+        return cls(raw, size=sum(sizes) if sizes else len(raw), count=len(rows), sizes=sizes)
 
     def contents(self) -> list[bytes]:
         """Return each line, stripped of whitespace."""
@@ -59,12 +64,31 @@ class LineBlock(SourceLine, gc=False):
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines one by one."""
-        for row in self.rows():
-            yield SourceLine(row + b"\n", None, len(row) + 1)
+        rows = self.rows()
+        for row, size in zip(rows, self.sizes or [len(row) + 1 for row in rows], strict=True):
+            yield SourceLine(row + b"\n", None, size)
 
     def rows(self) -> list[bytes]:
         """Return each line without its newline."""
         return self.raw.removesuffix(b"\n").split(b"\n")
+
+
+def grouped(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
+    """Yield small lines in blocks, which then take less time each, and other lines as they are."""
+    rows: list[bytes] = []
+    sizes: list[int] = []
+    for line in lines:
+        is_small = len(line.raw) <= _SMALL_LINE_BYTES and line.fault is None and line.origin is None
+        if is_small:
+            rows.append(line.raw)
+            sizes.append(line.size)
+        if rows and (not is_small or len(rows) == _BLOCK_ROWS):
+            yield LineBlock(b"".join(rows), size=sum(sizes), count=len(rows), sizes=sizes)
+            rows, sizes = [], []
+        if not is_small:
+            yield line
+    if rows:
+        yield LineBlock(b"".join(rows), size=sum(sizes), count=len(rows), sizes=sizes)
 
 
 def encode_case(

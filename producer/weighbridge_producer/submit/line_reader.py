@@ -17,7 +17,8 @@ class LineReader:
     def __init__(self, lines: Iterable[SourceLine]) -> None:
         self._lines = iter(lines)
         self._rows: Sequence[bytes] = ()  #: lines of a block that is cut, without their newlines
-        self._taken = 0  #: of them
+        self._sizes: Sequence[int] = ()  #: as of the block
+        self._taken = 0  #: of these lines
 
     def read(self, most_lines: int, most_bytes: int = sys.maxsize) -> Iterator[SourceLine]:
         """Yield a number of lines, or up to the one that reaches a number of bytes."""
@@ -35,15 +36,15 @@ class LineReader:
             line = next(self._lines, None)
             if not isinstance(line, LineBlock):
                 return line
-            if line.count <= most_lines and line.size <= most_bytes:
+            if line.count <= most_lines and len(line.raw) <= most_bytes:
                 return line
             # A block is split only once, however small the parts are.
-            self._rows, self._taken = line.rows(), 0
+            self._rows, self._sizes, self._taken = line.rows(), line.sizes, 0
         rows = _reaching(self._rows[self._taken : self._taken + most_lines], most_bytes)
+        sizes = self._sizes[self._taken : self._taken + len(rows)]
         self._taken += len(rows)
-        if len(rows) == 1:
-            return SourceLine(rows[0] + b"\n", None, len(rows[0]) + 1)
-        return LineBlock.of_rows(rows)
+        block = LineBlock.of_rows(rows, sizes)
+        return block if block.count > 1 else next(block.lines())
 
 
 def _reaching(rows: Sequence[bytes], most_bytes: int) -> Sequence[bytes]:

@@ -612,6 +612,37 @@ def test_blocks_have_the_lines_that_are_read_one_by_one(
         assert len(blocks) < 2000
 
 
+TABLE = b"id,answer,gold\n" + b"".join(
+    b"c%d,\xc3\xa9%d,no\n" % (number, number) for number in range(999)
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "settings"),
+    [
+        (TABLE, {}),
+        (TABLE.replace(b",no\n", b',"no\nno"\n', 9), {}),
+        (TABLE.replace(b"c500,", b"c500," + b"x" * 30_000), {}),
+        (TABLE.replace(b"c500,", b",").replace(b"c700,", b"c700,,"), {}),
+        (TABLE, {"batch_limit_lines": 300}),
+        (TABLE, {"batch_limit_bytes": 4_000}),
+    ],
+    ids=["plain", "of several lines", "long", "faulty", "too many lines", "too many bytes"],
+)
+def test_blocks_of_a_mapped_table_have_the_lines_that_are_read_one_by_one(
+    table: bytes, settings: dict[str, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(table)
+    mapping = parse_mapping(["custom_id=id,agent_response=answer,expected_output=gold"])
+    source = Source(path, Settings(**settings), mapping)
+    blocks = list(source.blocks())
+    assert [line for block in blocks for line in block.lines()] == list(source)
+    assert sum(block.size for block in blocks) == sum(line.size for line in source)
+    assert all(block.raw.count(b"\n") == block.count for block in blocks if block.count > 1)
+    assert len(blocks) < 20 or settings
+
+
 @pytest.mark.parametrize("limit", [20, 50, 200])
 def test_a_bomb_gives_the_same_lines_in_blocks_as_one_by_one(limit: int, tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_producer.input.source_lines import LineBlock, SourceLine
+from weighbridge_producer.input.source_lines import LineBlock, SourceLine, grouped
 from weighbridge_producer.submit.feeder import ChunkDraft, Digester
 from weighbridge_producer.submit.line_reader import LineReader
 
@@ -104,8 +104,26 @@ def _without_shared(expected: list[tuple[int, bool]], rows: list[bytes]) -> list
 def test_a_draft_of_blocks_is_that_of_their_lines(
     blocks: list[list[bytes]], most_jobs: int, most_bytes: int
 ) -> None:
-    given_blocks = [LineBlock.of(b"".join(rows)) for rows in blocks]
+    given_blocks: list[SourceLine] = [LineBlock.of(b"".join(rows)) for rows in blocks]
     given_lines = [SourceLine(row, None, len(row)) for rows in blocks for row in rows]
+    assert_same_drafts(given_blocks, given_lines, most_jobs, most_bytes)
+
+
+@given(st.lists(rows_of_few_ids, max_size=4), st.integers(1, 20), st.integers(1, 200))
+def test_a_draft_of_grouped_lines_is_that_of_the_lines(
+    blocks: list[list[bytes]], most_jobs: int, most_bytes: int
+) -> None:
+    """A line may have been made of more or fewer bytes of input than it has."""
+    lines = [SourceLine(row, None, number) for rows in blocks for number, row in enumerate(rows)]
+    assert_same_drafts(list(grouped(lines)), lines, most_jobs, most_bytes)
+
+
+def assert_same_drafts(
+    given_blocks: list[SourceLine],
+    given_lines: list[SourceLine],
+    most_jobs: int,
+    most_bytes: int,
+) -> None:
     of_blocks, of_lines = LineReader(given_blocks), LineReader(given_lines)
     digester = Digester(BATCH)
     while True:
