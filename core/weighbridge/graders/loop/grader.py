@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 21
+    version = 22
     Config = LoopConfig
     settings: LoopConfig
 

@@ -16,6 +16,7 @@ from weighbridge.graders.loop.finders.cycles import (
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.known_answers import known_answers
+from weighbridge.graders.loop.finders.known_items import known_items
 from weighbridge.graders.loop.finders.known_parts import known_parts
 from weighbridge.graders.loop.finders.known_results import (
     known_results,
@@ -90,6 +91,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += returning_reasons(calls, limits, _indices(findings))
     findings += unchanged_failures(calls, limits, _indices(findings))
     findings += unmet_conditions(calls, limits)
+    findings += known_items(calls, limits, _indices(findings))
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
         findings += repeated_changes(calls, limits)

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
+_QUESTIONS = 3  #: maximum questions in a row to which all players may give one answer
 _POLLS = 3  #: different questions from which a harness is taken to ask several players
 #: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
 _LEAST_UNCOUNTED_CHARACTERS = 80
 #: length of the beginning and of the end of a text that are searched for attempt numbers
 _EDGE_CHARACTERS = 120
 _BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
+_WORK_CHARACTERS = 400  #: a text of this length is work, rather than a label or a confirmation
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
 _mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
@@ -82,11 +84,13 @@ def loops_in_texts(
 
 
 def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Iterator[Finding]:
-    """Yield the findings that are not equal answers to one question which a harness puts to one player after the other.
+    """Yield the findings that are not equal answers to a few questions, each of which a harness puts to all players.
 
     It does so with at least three questions, to which answers differed; the most answers to one of them are the players.
     """
-    asked = ["", *[turn.reply for turn in turns[:-1]]]
+    asked = [""]
+    for turn in turns[:-1]:
+        asked.append(turn.reply or ("" if turn.calls else asked[-1]))
     polls: dict[str, int] = {}
     for question, group in groupby(range(len(turns)), asked.__getitem__):
         answers = [turns[index].text for index in group]
@@ -95,7 +99,8 @@ def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Ite
     players = max(polls.values()) if len(polls) >= _POLLS else 0
     for finding in findings:
         questions = {asked[index] for index in finding.indices}
-        if len(finding.indices) > players or len(questions) > 1 or questions == {""}:
+        most = players * min(len(questions), _QUESTIONS)
+        if len(finding.indices) > most or "" in questions:
             yield finding
 
 
@@ -261,15 +266,18 @@ def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
             last = again[-1] if again else index
             same = row[last] == row[index] and turns[last].calls_before == turns[index].calls_before
             if not same:
-                yield from _failure_reports(turns, again, limits)
+                yield from _reports(turns, again, limits)
                 again = []
             again.append(index)
-        yield from _failure_reports(turns, again, limits)
+        yield from _reports(turns, again, limits)
 
 
-def _failure_reports(
-    turns: Sequence[Message], indices: list[int], limits: Limits
-) -> Iterator[Finding]:
+def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
+    if len(indices) >= 2 * limits.max_repeats:
+        first = turns[indices[0]].text
+        if len(first) >= _WORK_CHARACTERS and all(turns[index].text == first for index in indices):
+            yield Finding("text", 1, tuple(indices))
+            return
     if len(indices) >= limits.least_length(1):
         text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
         is_report = len(text) > _LABEL_CHARACTERS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.history.call_kinds import (
+    is_command,
     is_read_only,
     is_wait,
     may_advance,
@@ -18,12 +19,13 @@ from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
 _CHARACTERS = 20  #: minimum length of arguments that say what is asked
+_GUESS_CHARACTERS = 40  #: maximum length of arguments that are a guess
 _KNOWN = 1 / 3  #: minimum share of repeats and failures among the calls between
 
 
@@ -33,36 +35,51 @@ def repeated_calls(
     """Find at least `2 * max_repeats` consecutive calls that were made before with the same results.
 
     One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate.
+    Of guesses, it is enough that half have been made `max_repeats` times.
     """
     least = 2 * limits.max_repeats
     if len(row) - len(set(row)) < least:
         return
     times: Counter[tuple[int, int]] = Counter()
-    run: list[int] = []
-    often = 0
+    run: dict[int, tuple[int, int]] = {}
     for index, call in enumerate((*calls, None)):
         if call is not None and call.result.text is not None:
             # A similar call may be the next item of a list, so that only equal ones count.
             exact = call.arguments_id, call.pair_id
             times[exact] += 1
             if times[exact] > 1 and not is_wait(call):
-                run.append(index)
-                often = max(often, times[exact])
+                run[index] = exact
                 continue
-        if len(run) >= _least(calls, run, limits) and often > limits.max_repeats:
-            yield Finding("interleaved", None, tuple(run))
-        run, often = [], 0
+        if len(run) >= _least(calls, run, limits):
+            made = sorted(times[exact] for exact in set(run.values()))
+            if made[-1] > limits.max_repeats or (
+                made[len(made) // 2] >= limits.max_repeats and _are_guesses(calls, run)
+            ):
+                yield Finding("interleaved", None, tuple(run))
+        run = {}
         if call is None:
             times.clear()
 
 
-def _least(calls: Sequence[Call | None], run: Sequence[int], limits: Limits) -> int:
+def _least(calls: Sequence[Call | None], run: Iterable[int], limits: Limits) -> int:
     """Return the minimum number of calls, which is higher if most are changes that succeed: work may have to be done again."""
     made = [call for index in run if (call := calls[index])]
     changes = sum(
         not is_read_only(call) and reports_success(call.result.text or "") for call in made
     )
     return (4 if 2 * changes > len(made) else 2) * limits.max_repeats
+
+
+def _are_guesses(calls: Sequence[Call | None], run: Iterable[int]) -> bool:
+    """Return whether calls give one tool a number or a word each, and neither read nor do anything."""
+    made = [call for index in run if (call := calls[index])]
+    return len({call.tool for call in made}) == 1 and not any(
+        len(call.arguments.key) > _GUESS_CHARACTERS
+        or is_command(call)
+        or is_read_only(call)
+        or reports_success(call.result.text or "")
+        for call in made
+    )
 
 
 def recurring_questions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -20,10 +21,9 @@ from weighbridge.graders.loop.history.framework_messages import (
     user_text,
 )
 from weighbridge.graders.loop.history.results import CallResult
+from weighbridge.graders.loop.history.written_actions import action_in, label_of
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
-from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.values import as_json
-from weighbridge.traces.fields import parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,32 +33,10 @@ if TYPE_CHECKING:
 
 _REPLIES = frozenset(("user", "other"))
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
-_ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
-#: Start of an action in a text: agents without tool calls write their actions as text.
-_ACTION = re.compile(
-    r"^[ \t*#]{0,8}(?:action|command|tool(?: call)?|function(?: call)?|execute|invoke)[ \t*]{0,8}(?:input[ \t*]{0,4})?"
-    r"\d{0,3}[ \t]{0,4}[:\[(]|<(?:tool_call|tool_use|function|invoke|execute|action|bash|command)\b",
-    re.IGNORECASE | re.MULTILINE | re.ASCII,
-)
-_holds_action = occurs(f"(?m){_ACTION.pattern}")
-_COMMAND_CHARACTERS = 400  #: maximum length of a command at the end of a text
-_COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
-#: Keys of the tool and of the arguments in an action written as an object.
-_NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
-_ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _EDIT_TOOL = "edit"  #: the name of the tool of an edit that is written as a block in a text
-_FENCE = "```"
-_FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
 _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}\d{0,3}\s{0,9}:\s{0,9}",
     re.IGNORECASE,
-)
-#: Heading of an action with its number in the run, and an action written as `search[lost parcel]`.
-_NUMBERED = re.compile(
-    r"\A([*# ]{0,8}(?:action|command|tool|function)[ *]{0,8})\d{1,3}(?= {0,4}:)", re.IGNORECASE
-)
-_BRACKETED = re.compile(
-    r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
 )
 _NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
 
@@ -150,7 +128,15 @@ class _HistoryReader:
         self._code = ""  #: code in the agent's texts since the last call
         self._requests = 0
         self._prompts = prompt_indices(self._steps)
+        self._label = self._label_of_answers()
         self._folder = common_folder(step for step in steps if step.type in call_types)
+
+    def _label_of_answers(self) -> str:
+        """Return the label of the values that an agent without tool calls writes and the user answers, or ""."""
+        if any(step.type in self._call_types for step in self._steps):
+            return ""
+        answered = [one for one, next_ in pairwise(self._steps) if next_.type == "user"]
+        return label_of([_text_of(step.output) for step in answered if step.type == "llm"])
 
     def read(self) -> History:
         history, answered = self._history, -1
@@ -246,10 +232,10 @@ class _HistoryReader:
         if edit is not None and (following is None or answers_edit(user_text(following))):
             tool, given = _EDIT_TOOL, edit
         else:
-            action = action_in(text)
-            if not action:
+            action = action_in(text, self._label if following else "")
+            if action is None:
                 return None
-            tool, given = _parsed(action)
+            tool, given = action
         if type(answer) is str:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(normalized(given))
@@ -262,38 +248,3 @@ def _text_of(output: Any) -> str:
         return output
     is_structured = type(output) in (dict, list) and len(output) > 0
     return canonical(output).decode("utf-8", "replace") if is_structured else ""
-
-
-def action_in(text: str) -> str:
-    """Return the action written in a text, verbatim, or "" if there is none."""
-    if len(text) > _ACTION_CHARACTERS:
-        return ""
-    found = _ACTION.search(text) if _holds_action(text) else None
-    if found is None and _FENCE in text[-_COMMAND_CHARACTERS:]:
-        found = _COMMAND_AT_THE_END.search(text, len(text) - _COMMAND_CHARACTERS)
-    action = text[found.start() :].strip() if found else ""
-    return action if action.startswith(_FENCE) else " ".join(action.split())
-
-
-def _parsed(action: str) -> tuple[str, Any]:
-    """Return the tool and the arguments of a written action in JSON or in brackets, or else the whole text as arguments."""
-    fenced = _FENCED.fullmatch(action)
-    if fenced:
-        return "bash", {"command": fenced[1].strip()}
-    action = _NUMBERED.sub(r"\1", action)
-    bracketed = _BRACKETED.fullmatch(action)
-    if bracketed:
-        return bracketed[1], {"input": bracketed[2]}
-    start, end = action.find("{"), action.rfind("}")
-    if 0 <= start < end:
-        given = parse_arguments(action[start : end + 1])
-        if type(given) is dict:
-            return _named(given) or (action[:start].strip(), given)
-    return "", action
-
-
-def _named(given: dict[str, Any]) -> tuple[str, Any] | None:
-    """Return the tool and the arguments of an object that has both, or None for arguments alone."""
-    tool = next((given[key] for key in _NAME_KEYS if type(given.get(key)) is str), None)
-    arguments = next((given[key] for key in _ARGUMENTS_KEYS if type(given.get(key)) is dict), None)
-    return None if tool is None or arguments is None else (tool, arguments)

@@ -46,13 +46,13 @@ _mentions_failure = occurs(
     + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|"""
     + _UNMATCHED_EDIT
     + r"""|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
-|^.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|^.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b
+|^.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|^.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b|^(?:\w{1,20} ){0,2}error (?:while|when|during)\b
 |(?:^|\n)[ \t]{0,4}(?:last |previous )?(?:tool|action|command|api)(?: (?:call|use|execution))? (?:error|exception): |\n[ \t]{0,4}failed to\b|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: Phrases of a short result that reports no error but had no effect.
 _mentions_no_effect = occurs(
     r"""^\s{0,9}usage: |\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
-|\b(?:wrong|incorrect|isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
+|(?:^|[^\w(])(?:wrong|incorrect)\b|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
 |exceeded|(?:try|trying) again|please (?:hold|wait|try))\b
 |\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b"""

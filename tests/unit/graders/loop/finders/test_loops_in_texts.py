@@ -100,6 +100,51 @@ def test_equal_answers_to_one_question_put_to_several_players_are_no_loop():
     assert said(*again, ask=[*QUESTIONS, QUESTIONS[-1]]) == [("text", 5)]
 
 
+def test_players_may_give_one_answer_to_three_questions_in_a_row():
+    """Some of them answer before the harness asks again, so that a question stands for several answers."""
+    same = ["I propose to give seven units for thirteen."] * 12
+    steps = [[{"type": "llm", "output": "I am ready to play with all of you."}]]
+    for at, (question, answer) in enumerate(zip(QUESTIONS[:12], ANSWERS[:12], strict=True)):
+        asked = [{"type": "user", "output": question}] if at % 4 == 0 else []
+        steps.append([*asked, {"type": "llm", "output": answer}])
+    for at, answer in enumerate(same):
+        asked = [{"type": "user", "output": f"Round {at} of proposals"}] if at % 4 == 0 else []
+        steps.append([*asked, {"type": "llm", "output": answer}])
+    assert kinds(*steps) == []
+    assert kinds(*steps, [{"type": "llm", "output": same[0]}]) == [("text", 13)]
+
+
+WORK = "FROM debian:12\n" + "".join(f"RUN apt-get install -y part-{at}\n" for at in range(20))
+
+
+def test_work_that_one_agent_hands_in_again_letter_for_letter_is_a_loop():
+    """The other agent rewords its report, which does not make it another run."""
+
+    def rounds(work):
+        return [
+            [
+                {"type": "llm", "name": "builder", "output": each},
+                {"type": "llm", "name": "tester", "output": f"{REPORTS[at]} {at * 'and '}"},
+            ]
+            for at, each in enumerate(work)
+        ]
+
+    assert kinds(*rounds([WORK] * 6)) == [("interleaved", 6)]
+    assert kinds(*rounds([WORK] * 5)) == []
+    assert kinds(*rounds([f"{WORK}RUN make part-{at}{at}\n" for at in range(6)])) == []
+    assert kinds(*rounds([WORK[:300]] * 6)) == []
+
+
+REPORTS = [
+    "The image cannot be made, for the disk has no room.",
+    "Again the installation stops half-way through.",
+    "There was too little space, says the log of the machine.",
+    "I looked at what you gave me: nothing but the same fault.",
+    "My advice is to clear the folder with temporary things.",
+    "It ends with an error that speaks of a full volume.",
+]
+
+
 def test_equal_answers_to_one_question_alone_are_a_loop():
     assert said(*ANSWERS[-4:], ask=QUESTIONS[-4:]) == [("text", 4)]
     assert said(*ANSWERS[8:], ask=QUESTIONS[8:]) == [("text", 4)]

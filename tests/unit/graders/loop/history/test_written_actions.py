@@ -1,0 +1,99 @@
+"""Actions that an agent writes as text: a value after a label, or an object; repeats of them are loops of calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.history.written_actions import action_in, label_of
+
+#: What a game answers to guesses.
+ANSWERS = {
+    "1234": "Your guess has 0 digits in place and 2 elsewhere (wrong position). Guess again:",
+    "1256": "Your guess has 1 digits in place and 1 elsewhere (wrong position). Guess again:",
+    "1278": "Your guess has 0 digits in place and 1 elsewhere (wrong position). Guess again:",
+}
+FAILED = "API error while performing RESET: SERVER_ERROR. Please choose another action or RESET."
+INVALID = "Invalid action payload: the field 'action' is required, and your answer lacks it."
+
+
+def guess(number, why):
+    return f"I think that {why}.\nSo I try other digits.\n\nGUESS: {number}"
+
+
+def kinds(turns, **config):
+    """Return the loops of an agent that only writes, and is answered by the user."""
+    messages = [{"role": "user", "content": "Let us play."}]
+    for said, answer in turns:
+        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": answer}]
+    result = LoopGrader(config=config).grade({"messages": messages})
+    return [(loop["kind"], loop["steps"]) for loop in result["details"]["loops"]]
+
+
+def guesses(numbers):
+    return [
+        (guess(number, f"{at} of {at * 7} ways are left over"), ANSWERS.get(number, f"{at} fit"))
+        for at, number in enumerate(numbers)
+    ]
+
+
+def test_guesses_whose_answers_are_known_are_a_loop_whatever_is_said_about_them():
+    first = [*ANSWERS]
+    assert kinds(guesses([*first, "1290", *first, *first])) == [("interleaved", 9)]
+    assert kinds(guesses([*first, "1290", *first])) == []
+
+
+def test_guesses_whose_answers_differ_only_in_numbers_are_no_loop():
+    """A part in brackets such as "(wrong position)" is no failure of a guess."""
+    turns = [
+        (guess(1000 + at, "it is one of those left"), ANSWERS["1234"].replace("0", str(at % 3)))
+        for at in range(12)
+    ]
+    assert kinds(turns) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "label"),
+    [
+        (["GUESS: 1234"] * 6, "GUESS"),
+        (["so\n**Guess:** `1234`\n"] * 6, "Guess"),
+        (["GUESS: 1"] * 8 + ["I give up"] * 2, "GUESS"),
+        (["GUESS: 1"] * 7 + ["I give up"] * 3, ""),
+        (["GUESS: 1234"] * 5, ""),
+        (["GUESS: 1\nand that is all"] * 6, ""),
+        ([], ""),
+    ],
+)
+def test_a_label_is_that_of_most_texts(texts, label):
+    assert label_of(texts) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("so\n**Guess:** `1234`.", ("Guess", {"input": "1234"})),
+        ('{"action": "RESET", "why": "x"}', ("RESET", {"action": "RESET", "why": "x"})),
+        ('```json\n{"command": "go north"}\n```', ("go north", {"command": "go north"})),
+        ('{"tool": "look", "arguments": {"at": 1}}', ("look", {"at": 1})),
+        ("Action: look[door]", ("look", {"input": "door"})),
+        ('{"final": {"score": 0}}', None),
+        ('{"action": "RESET"', None),
+        ('I say {"action": "RESET"}', None),
+        ("Other: 1234", None),
+    ],
+)
+def test_an_action_has_a_tool_and_arguments(text, action):
+    assert action_in(text, "Guess") == action
+
+
+def resets(count):
+    said = [
+        f'{{"action": "RESET", "reasoning": "I try it for the {at}th time"}}' for at in range(count)
+    ]
+    end = '{"final": {"state": "over", "summary": "The game cannot be started: %d errors"}}'
+    return [turn for at, each in enumerate(said) for turn in ((each, FAILED), (end % at, INVALID))]
+
+
+def test_an_action_that_fails_again_is_a_loop_whatever_reason_the_agent_gives():
+    assert [kind for kind, _ in kinds(resets(6))] == ["identical"]
+    assert kinds(resets(3)) == []
