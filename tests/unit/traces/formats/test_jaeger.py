@@ -137,9 +137,9 @@ def test_what_holds_no_jaeger_span_is_not_taken_for_it(value):
         read_traces(value)
 
 
-@pytest.mark.parametrize("junk", [None, 7, "x", [], {}, [None], [[]], {"x": 1}, -1, 2**70, 1e308])
 @pytest.mark.parametrize("field", sorted(jaeger_span() | {"parentSpanID": "", "process": {}}))
-def test_a_damaged_field_of_a_span_does_not_lose_the_other_spans(field, junk):
+def test_a_damaged_field_of_a_span_does_not_lose_the_other_spans(field):
     whole = jaeger_span(told=CHAT | {"gen_ai.usage.input_tokens": 7})
-    traces = read_traces(document(whole, jaeger_span("b") | {field: junk}))
-    assert Usage(7) in [step.usage for trace in traces for step in trace.steps]
+    for junk in (None, 7, "x", [], {}, [None], [[]], {"x": 1}, -1, 2**70, 1e308):
+        traces = read_traces(document(whole, jaeger_span("b") | {field: junk}))
+        assert Usage(7) in [step.usage for trace in traces for step in trace.steps], junk

@@ -218,13 +218,12 @@ def test_what_only_resembles_otlp_is_not_taken_for_it(value):
         read_traces(value)
 
 
-@pytest.mark.parametrize("junk", [None, 7, "x", [], {}, [None], [[]], {"x": 1}, 2**70, "\ud800"])
 @pytest.mark.parametrize("field", sorted(otlp_span() | {"events": [], "status": {}, "kind": 1}))
-def test_a_damaged_field_of_a_span_does_not_lose_the_other_spans(field, junk):
-    broken = otlp_span("00f067aa0ba902b8") | {field: junk}
+def test_a_damaged_field_of_a_span_does_not_lose_the_other_spans(field):
     whole = otlp_span(told=CHAT | {"gen_ai.usage.input_tokens": "7"})
-    traces = read_traces(request(whole, broken))
-    assert Usage(7) in [step.usage for trace in traces for step in trace.steps]
+    for junk in (None, 7, "x", [], {}, [None], [[]], {"x": 1}, 2**70, "\ud800"):
+        traces = read_traces(request(whole, otlp_span("00f067aa0ba902b8") | {field: junk}))
+        assert Usage(7) in [step.usage for trace in traces for step in trace.steps], junk
 
 
 def test_attributes_nested_beyond_reason_are_left_as_they_are():
