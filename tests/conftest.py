@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(
 
 
 #: Share of the run after which only quick tests start, so that none waits alone at the end.
-_WAITED_FOR = 0.93
+_WAITED_FOR = 0.88
 
 
 class _Module(NamedTuple):
