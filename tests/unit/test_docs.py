@@ -60,6 +60,10 @@ def rows(page: str) -> dict[str, str]:
     }
 
 
+def test_the_readme_stays_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+
+
 def test_every_generated_part_has_a_page() -> None:
     used = {name for page in PAGES for name, _ in MARKER.findall((ROOT / page).read_text("utf-8"))}
     assert used == set(PARTS)

@@ -125,6 +125,7 @@ def test_what_would_fill_the_memory_or_run_code_is_refused(tmp_path: Path) -> No
         read(tmp_path, "#" * 2_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["[" * 20_000, "[\n" * 20_000, "- " * 20_000, '{"a":' * 201 + "1" + "}" * 201]
 )

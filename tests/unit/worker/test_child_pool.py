@@ -27,6 +27,7 @@ def watch_again(pool: AsynPool) -> list[int]:
         return [process.pid for process in (dead, alive) if process._sentinel_poll in after.readers]
 
 
+@pytest.mark.slow
 def test_a_lost_connection_just_after_the_death_of_a_child_does_not_end_the_worker() -> None:
     pool = ChildPool(processes=2, synack=False, threads=False)
     _, alive = [process.pid for process in pool._pool]
@@ -34,6 +35,7 @@ def test_a_lost_connection_just_after_the_death_of_a_child_does_not_end_the_work
     assert alive != os.getpid()
 
 
+@pytest.mark.slow
 def test_it_does_end_one_with_celerys_own_pool() -> None:
     """Once this fails, ChildPool is needed no more."""
     with pytest.raises(ValueError, match="file descriptor is None"):

@@ -218,6 +218,7 @@ def test_a_text_that_arrow_stores_once_for_many_rows_takes_little_memory() -> No
         assert peak < 60 * MIB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "times"),
     [([LONG], 300), ([1], 10_000_000)],
