@@ -82,11 +82,12 @@ def main(requests: int, alive: int) -> None:
 
 
 def _prepare() -> None:
-    """Prepare what is the same in all services and workers, and took most of a service's start-up time."""
+    """Prepare what is the same in all services, workers and commands, and took most of their start-up time."""
     # Imported here, because only a requested process needs it.
     from celery.utils.imports import load_extension_class_names
 
     from weighbridge_producer import app
+    from weighbridge_producer.cli.commands import COMMANDS, _commands_of
     from weighbridge_producer.pages.rendering import compile_templates
 
     load_extension_class_names("celery.result_backends")
@@ -94,6 +95,8 @@ def _prepare() -> None:
         # FastAPI prepares routes when they are first compared with a request.
         route.matches({"type": "http", "method": "GET", "path": "/unknown"})
     compile_templates()
+    for entry in COMMANDS.values():
+        _commands_of(entry.module)
 
 
 def _use_large_pages() -> None:
