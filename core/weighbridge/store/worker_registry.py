@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import orjson
 from pydantic import Field, TypeAdapter, ValidationError
+from redis.exceptions import NoPermissionError
 
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.store.connection import server_time, translate_errors
@@ -140,9 +141,12 @@ class WorkerRegistry:
             self._declare_dead([*_KEYS, _DEAD, SWEEPER], [name, _KEPT_MS])
 
     def declared_dead(self) -> set[str]:
-        """Return the workers that were recently declared dead."""
+        """Return the workers that were recently declared dead; none where an older access list does not have their key."""
         with translate_errors():
-            return {name.decode() for name in self._redis.zrange(_DEAD, 0, -1)}
+            try:
+                return {name.decode() for name in self._redis.zrange(_DEAD, 0, -1)}
+            except NoPermissionError:
+                return set()
 
     def alive(self) -> list[WorkerInfo]:
         """Return the running workers, sorted by name; heartbeats that cannot be read are skipped."""

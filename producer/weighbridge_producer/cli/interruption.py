@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in order, however often they come."""
+"""Ctrl-C and SIGTERM: both end a command in order, also if they come several times within a second."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def _jobs(report: Report, columns: Columns) -> Iterator[list[str]]:
         yield [
             *(row.custom_id or "", str(row.line), row.label or "", row.grader or ""),
             *(_cell(row.grader_version), row.status),
-            *((result.verdict, str(result.score)) if result else ("", "")),
+            *(result.verdict if result else "", judged.score),
             *(_cell(judged.expected), _cell(judged.observed), judged.reason, judged.cause),
             *((error.code, error.message) if error else ("", "")),
             *_metadata(row.metadata, columns),
@@ -253,7 +253,7 @@ def _cases(report: Report, columns: Columns) -> Iterator[list[str]]:
 def _of_label(judged: Judgement | None) -> tuple[str, str, str]:
     if judged is None:
         return "", "", ""
-    return judged.outcome.word, _cell(judged.score), judged.reason
+    return judged.outcome.word, judged.score, judged.reason
 
 
 def _by_line(results: Path) -> Iterator[list[TableRow]]:

@@ -25,23 +25,24 @@ class _Details(msgspec.Struct, gc=False):
     actual_original: Any = None
 
 
+# A plug-in's evidence may lack a description, or have values of other types.
 class _Check(msgspec.Struct, gc=False):
-    check: str
-    passed: bool
-    description: str
+    check: Any
+    passed: Any
+    description: Any = ""
     cause: Any = None
     limit: Any = None
     observed: Any = None
 
     def named_cause(self) -> str:
         """Return the cause of a failure: the check, and its kind of failure if it has one."""
-        named = f"{self.check}: {self.cause}" if isinstance(self.cause, str) else self.check
+        named = f"{self.check}: {self.cause}" if isinstance(self.cause, str) else str(self.check)
         return named[:CAUSE_LIMIT]
 
 
 class _Verdict(msgspec.Struct, gc=False):
     verdict: str
-    score: float
+    score: Any
     details: _Details
     evidence: list[_Check]
 
@@ -50,7 +51,7 @@ class Judgement(msgspec.Struct, gc=False):
     """What the columns of a table say of a result, each as the ResultRow has it."""
 
     outcome: Outcome
-    score: float | None
+    score: str  #: as Python writes it; empty if the job was not graded
     expected: Any
     observed: Any
     reason: str
@@ -91,7 +92,7 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
         if result is None:
             outcome = UNGRADED[self.status]
             cause = error.code if error and outcome is Outcome.ERRORED else ""
-            return Judgement(outcome, None, None, None, str(error or ""), cause)
+            return Judgement(outcome, "", None, None, str(error or ""), cause)
         checks, details = result.evidence, result.details
         outcome, deciding = OUTCOME_OF[result.verdict], checks[0]
         reason: Any = error or ""
@@ -112,7 +113,7 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
         expected, observed = details.expected_original, details.actual_original
         if expected is msgspec.UNSET:
             expected, observed = deciding.limit, deciding.observed
-        return Judgement(outcome, result.score, expected, observed, str(reason or ""), cause)
+        return Judgement(outcome, str(result.score), expected, observed, str(reason or ""), cause)
 
 
 _decode = msgspec.json.Decoder(TableRow).decode

@@ -243,8 +243,10 @@ class LocalRun:
         self, client: RedisClient, batch: RedisBatch, worker: LocalWorker
     ) -> None:
         """Release the chunks that an interrupted run was grading: its workers ended with it, by no job's fault."""
-        ours = {info.name for info in client.workers() if info.pid == worker.pid}
-        for name in batch.holders() - ours:
+        # In a container, an earlier worker may have had the same process id.
+        workers = [info for info in client.workers() if info.pid == worker.pid]
+        ours = max(workers, key=lambda info: info.started_at, default=None)
+        for name in batch.holders() - {ours.name if ours else ""}:
             client.worker_registry.note_shutdown_of(name)
             client.worker_registry.declare_dead(name)
 

@@ -72,6 +72,7 @@ class Sweeper:
         self._liveness = Liveness(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure has been logged
         self._declared_dead: set[str] = set()  #: at the last check
+        self._visited_for: set[str] = set()  #: those of them whose chunks were all looked at
         self._missing_messages: Counter[str] = Counter()  #: by queue, at the last check
         self._audited, self._audited_at = 0, time.monotonic()
 
@@ -83,9 +84,8 @@ class Sweeper:
                 return 0
             workers = self._worker_registry.alive()
             gone = self._liveness.note({worker.name for worker in workers})
-            dead = self._worker_registry.declared_dead()
-            gone |= dead - self._declared_dead
-            self._declared_dead = dead
+            self._declared_dead = self._worker_registry.declared_dead()
+            gone |= self._declared_dead - self._visited_for
             # Check a lost worker's chunks before their leases expire.
             ahead = self._settings.lease_seconds if gone else 0.0
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
@@ -93,6 +93,7 @@ class Sweeper:
         for batch in due:
             with self._duty():
                 self._visit_safely(batch, workers)
+        self._visited_for = self._declared_dead
         with self._duty():
             self._wake_workers(workers)
         return len(due)

@@ -131,6 +131,7 @@ FAILED = [
     "URL: https://shop.example/\nLast action error: TimeoutError: click: 500 ms exceeded\n[12] button 'Buy'",
     "I encountered an error while trying to use the tool. This was the error: 1 validation error",
     "An unexpected error occurred. Please contact the administrator.",
+    "API error while performing RESET: SERVER_ERROR. Please choose another action.",
 ]
 FINE = [
     "",
@@ -146,6 +147,8 @@ FINE = [
     "A chapter on error handling",
     "The answer is 404.",
     "errors.py\nfailures.py",
+    "No error during compilation.",
+    "Finished without error while deploying.",
     "Notes\nError handling is due",
     "Mean: 3.2\nStandard error: 0.3",
     "How do I find out whether an error occurred in a call?\nBy its exit code.",

@@ -36,6 +36,10 @@ _EDGE_CHARACTERS = 120
 _BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
 _WORK_CHARACTERS = 400  #: a text of this length is work, rather than a label or a confirmation
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
+_FAULTS = 2 / 3  #: minimum share of the other agent's answers that speak of a fault
+_mentions_fault = occurs(
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|cannot|unable|invalid|wrong|broken|missing|faults?|rejected)\b"
+)
 _mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
 )
@@ -275,7 +279,10 @@ def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
 def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
     if len(indices) >= 2 * limits.max_repeats:
         first = turns[indices[0]].text
-        if len(first) >= _WORK_CHARACTERS and all(turns[index].text == first for index in indices):
+        is_same = len(first) >= _WORK_CHARACTERS and all(
+            turns[index].text == first for index in indices
+        )
+        if is_same and _is_faulted(turns, indices):
             yield Finding("text", 1, tuple(indices))
             return
     if len(indices) >= limits.least_length(1):
@@ -285,6 +292,16 @@ def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> It
             reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
         ):
             yield Finding("text", 1, tuple(indices))
+
+
+def _is_faulted(turns: Sequence[Message], indices: Sequence[int]) -> bool:
+    """Return whether one other agent speaks between the turns, and mostly of faults, rather than several in a discussion."""
+    handed_in = set(indices)
+    others = [
+        turns[index] for index in range(indices[0], indices[-1] + 1) if index not in handed_in
+    ]
+    faults = sum(_mentions_fault(turn.text[:_REPORT_CHARACTERS]) for turn in others)
+    return len({turn.step.name for turn in others}) == 1 and faults >= _FAULTS * len(others)
 
 
 def _indices(span: Span) -> tuple[int, ...]:

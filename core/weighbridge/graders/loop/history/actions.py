@@ -21,7 +21,7 @@ from weighbridge.graders.loop.history.framework_messages import (
     user_text,
 )
 from weighbridge.graders.loop.history.results import CallResult
-from weighbridge.graders.loop.history.written_actions import action_in, label_of
+from weighbridge.graders.loop.history.written_actions import action_in, label_of, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json
 
@@ -38,6 +38,7 @@ _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}\d{0,3}\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )
+_RESULT_CHARACTERS = 40  #: a shorter answer is an acknowledgement
 _NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
 
 
@@ -218,21 +219,34 @@ class _HistoryReader:
         if following is not None and following.type in _REPLIES:
             turn.reply = user_text(following)
         if step.type == "llm" and (following is None or following.type == "user"):
-            call = self._written_call(step, text, following)
+            call = self._written_call(
+                step, text, following, is_result=self._is_result(following, index + 1)
+            )
             if call is not None:
                 turn.calls.append(call)
                 turn.is_action = True
                 self._history.calls.append(call)
         return turn
 
-    def _written_call(self, step: Step, text: str, following: Step | None) -> Call | None:
-        """Return the edit or the action written in a text, with the user's answer as its result."""
+    def _is_result(self, following: Step | None, index: int) -> bool:
+        """Return whether a harness answers, and says more than that something was done."""
+        text = user_text(following) if following else ""
+        return len(text) >= _RESULT_CHARACTERS and (index in self._prompts or is_refusal(text))
+
+    def _written_call(
+        self, step: Step, text: str, following: Step | None, *, is_result: bool
+    ) -> Call | None:
+        """Return the edit or the action written in a text, with the user's answer as its result.
+
+        An object may also be an answer to a request: it is only an action if what follows `is_result`.
+        """
         answer = following.output if following else None
         edit = edit_in(text)
         if edit is not None and (following is None or answers_edit(user_text(following))):
             tool, given = _EDIT_TOOL, edit
         else:
-            action = action_in(text, self._label if following else "")
+            label = self._label if following else ""
+            action = action_in(text, label) or (object_in(text) if is_result else None)
             if action is None:
                 return None
             tool, given = action

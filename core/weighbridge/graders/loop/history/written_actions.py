@@ -1,4 +1,4 @@
-"""Actions that an agent without tool calls writes as text: a command, an object, or a value after a label."""
+"""Actions that an agent without tool calls writes as text: a command, an object, or a guess after its label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _COMMAND_CHARACTERS = 400  #: maximum length of a command at the end of a text
 _COMMAND_AT_THE_END = re.compile(r"^```[^`]{1,300}```\s{0,9}\Z", re.MULTILINE)
 #: Keys of the tool and of the arguments in an action written as an object.
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
-_ACTION_KEYS = (*_NAME_KEYS, "command", "move")
+#: Keys of an action without arguments; the name of a thing is no action.
+_ACTION_KEYS = ("action", "command", "tool")
 _ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _FENCE = "```"
 _FENCED = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)?[ \t]*\n([^`]{1,300})```")
@@ -36,8 +37,10 @@ _NUMBERED = re.compile(
 _BRACKETED = re.compile(
     r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
 )
-#: A label and a value, as in `GUESS: 1234`.
-_LABELLED_VALUE = re.compile(r"[ \t*_#>`]{0,8}([A-Za-z][A-Za-z _-]{0,30}?)[ *_`]{0,8}:(.{1,200})")
+#: A guess after its label, as in `GUESS: 1234`. Other labels, such as `Mood: dark`, are notes on a text.
+_LABELLED_VALUE = re.compile(
+    r"[ \t*_#>`]{0,8}((?:(?:my|next|new|final) )?guess)[ *_`]{0,8}:(.{1,200})", re.IGNORECASE
+)
 _MARKS = " \t*_`.\"'"
 _LINE_CHARACTERS = 300  #: length of the end of a text that is searched for its last line
 _LABELLED = 6  #: minimum texts that end in a value after one label
@@ -46,7 +49,7 @@ _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.DOTALL)
 
 
 def label_of(texts: Sequence[str]) -> str:
-    """Return the label in the last lines of most texts of a run, as in `GUESS: 1234`, or "" if there is none."""
+    """Return the label of the guesses with which most texts of a run end, or "" if they do not."""
     labels = Counter(found[1] for text in texts if (found := _labelled(text)))
     label, count = max(labels.items(), key=itemgetter(1), default=("", 0))
     return label if count >= max(_LABELLED, _LABELLED_SHARE * len(texts)) else ""
@@ -59,8 +62,6 @@ def action_in(text: str, label: str) -> tuple[str, Any] | None:
     """
     if len(text) > _ACTION_CHARACTERS:
         return None
-    if named := _object_in(text):
-        return named
     found = _ACTION.search(text) if _holds_action(text) else None
     if found is None and label and (value := _labelled(text)) and value[1] == label:
         return label, {"input": value[2].strip(_MARKS)}
@@ -77,9 +78,9 @@ def _labelled(text: str) -> re.Match[str] | None:
     return _LABELLED_VALUE.fullmatch(text.rstrip()[-_LINE_CHARACTERS:].rpartition("\n")[2])
 
 
-def _object_in(text: str) -> tuple[str, Any] | None:
-    """Return the action that a text consists of, an object that names it."""
-    text = text.strip()
+def object_in(text: str) -> tuple[str, Any] | None:
+    """Return the tool and the arguments of the action that a text consists of, an object, or None if it is none."""
+    text = text.strip() if len(text) <= _ACTION_CHARACTERS else ""
     found = _OBJECT.fullmatch(text) if text.startswith(("{", _FENCE)) else None
     given = parse_arguments(found[1]) if found else None
     if type(given) is not dict:

@@ -135,10 +135,34 @@ def test_work_that_one_agent_hands_in_again_letter_for_letter_is_a_loop():
     assert kinds(*rounds([WORK[:300]] * 6)) == []
 
 
+def test_rules_that_a_moderator_repeats_are_not_handed_in_again():
+    def rounds(players):
+        return [
+            [
+                {"type": "llm", "name": "moderator", "output": WORK},
+                {"type": "llm", "name": players[at % len(players)], "output": said},
+            ]
+            for at, said in enumerate(SAID_OF_IT)
+        ]
+
+    assert kinds(*rounds(["Ann", "Bob", "Eve"])) == []
+    assert kinds(*rounds(["Ann"])) == []
+
+
+SAID_OF_IT = [
+    "I would begin with the smallest part.",
+    "A larger disk is what we should buy first.",
+    "We could leave out the second half of these.",
+    "My view is that the order does not matter.",
+    "Let us vote on it before the evening.",
+    "Thank you all, I have nothing to add.",
+]
+
+
 REPORTS = [
     "The image cannot be made, for the disk has no room.",
-    "Again the installation stops half-way through.",
-    "There was too little space, says the log of the machine.",
+    "Again the installation failed half-way through.",
+    "There was an error: too little space, says the log of the machine.",
     "I looked at what you gave me: nothing but the same fault.",
     "My advice is to clear the folder with temporary things.",
     "It ends with an error that speaks of a full volume.",

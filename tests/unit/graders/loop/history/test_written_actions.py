@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.history.written_actions import action_in, label_of
+from weighbridge.graders.loop.history.written_actions import action_in, label_of, object_in
 
 #: What a game answers to guesses.
 ANSWERS = {
@@ -61,6 +61,7 @@ def test_guesses_whose_answers_differ_only_in_numbers_are_no_loop():
         (["GUESS: 1"] * 7 + ["I give up"] * 3, ""),
         (["GUESS: 1234"] * 5, ""),
         (["GUESS: 1\nand that is all"] * 6, ""),
+        (["Mood: dark"] * 6, ""),
         ([], ""),
     ],
 )
@@ -72,18 +73,49 @@ def test_a_label_is_that_of_most_texts(texts, label):
     ("text", "action"),
     [
         ("so\n**Guess:** `1234`.", ("Guess", {"input": "1234"})),
-        ('{"action": "RESET", "why": "x"}', ("RESET", {"action": "RESET", "why": "x"})),
-        ('```json\n{"command": "go north"}\n```', ("go north", {"command": "go north"})),
-        ('{"tool": "look", "arguments": {"at": 1}}', ("look", {"at": 1})),
         ("Action: look[door]", ("look", {"input": "door"})),
-        ('{"final": {"score": 0}}', None),
-        ('{"action": "RESET"', None),
-        ('I say {"action": "RESET"}', None),
         ("Other: 1234", None),
     ],
 )
 def test_an_action_has_a_tool_and_arguments(text, action):
     assert action_in(text, "Guess") == action
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ('{"action": "RESET", "why": "x"}', ("RESET", {"action": "RESET", "why": "x"})),
+        ('```json\n{"command": "go north"}\n```', ("go north", {"command": "go north"})),
+        ('{"tool": "look", "arguments": {"at": 1}}', ("look", {"at": 1})),
+        ('{"name": "look", "arguments": {"at": 1}}', ("look", {"at": 1})),
+        ('{"name": "Widget", "size": 7}', None),
+        ('{"final": {"score": 0}}', None),
+        ('{"action": "RESET"', None),
+        ('I say {"action": "RESET"}', None),
+    ],
+)
+def test_an_object_is_an_action_if_it_names_one(text, action):
+    assert object_in(text) == action
+
+
+LINES = ["db1 refused", "db2 timed out", "web unreachable", "disk full", "cache lost", "DNS broken"]
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"action": "escalate", "team": "network"}', "CATEGORY: network"]
+)
+def test_answers_to_new_requests_are_no_actions(answer):
+    turns = [(f"About {line}.\n{answer}", f"Error: {line}, what now?") for line in LINES]
+    assert kinds(turns) == []
+    assert kinds([(answer, following) for _, following in turns]) == []
+
+
+@pytest.mark.parametrize("last", ["Mood: dark", "Score: 4", "Move: C", "Source: the manual"])
+def test_notes_below_different_texts_are_no_actions(last):
+    turns = [
+        (f"{line} {line[::-1]} {at * line}\n{last}", "go on") for at, line in enumerate(LINES, 2)
+    ]
+    assert kinds(turns) == []
 
 
 def resets(count):
