@@ -258,7 +258,11 @@ def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:
             if entry["check"] == VACUOUS:
                 return VACUOUS
         elif not entry["passed"]:
-            kind = entry.get("cause")
-            named = f"{entry['check']}: {kind}" if isinstance(kind, str) else str(entry["check"])
-            return named[:CAUSE_LIMIT]
+            return named_cause(entry["check"], entry.get("cause"))
     return ""
+
+
+def named_cause(check: object, kind: object) -> str:
+    """Return the cause of a failure: the check that failed, and its kind of failure if it has one."""
+    named = f"{check}: {kind}" if isinstance(kind, str) else str(check)
+    return named[:CAUSE_LIMIT]

@@ -14,7 +14,7 @@ import typer
 from weighbridge.errors import WeighbridgeError
 
 if TYPE_CHECKING:
-    from weighbridge_producer.client.backend import Backend, ListedBatch
+    from weighbridge_producer.client.backend import ListedBatch
     from weighbridge_producer.comparison.baselines import Baseline
 
 _SECONDS = 2.0  #: longest wait for a server while the user types
@@ -34,9 +34,12 @@ def batch_ids(context: typer.Context, incomplete: str) -> Completions:
 
 
 def _newest_batches(url: str | None) -> list[ListedBatch]:
+    from weighbridge.settings import read_settings
+    from weighbridge_producer.client.client import backend_of
+
     found: list[ListedBatch] = []
     try:
-        client = _impatient_client(url)
+        client = backend_of(url, None, read_settings(), retry=False)
     except WeighbridgeError:
         return []
 
@@ -50,22 +53,6 @@ def _newest_batches(url: str | None) -> list[ListedBatch]:
     asking.start()
     asking.join(_SECONDS)
     return list(found)
-
-
-def _impatient_client(url: str | None) -> Backend:
-    """Return a client that does not wait for a Redis that refuses connections."""
-    from weighbridge.settings import read_settings
-    from weighbridge_producer.client.address import address_of, is_service
-
-    settings = read_settings()
-    address = address_of(url, settings)
-    if is_service(address):
-        from weighbridge_producer.client.http_client import HttpClient
-
-        return HttpClient(address, settings=settings)
-    from weighbridge_producer.client.redis_client import RedisClient
-
-    return RedisClient(address, settings=settings, retry=False)
 
 
 def grader_ids(incomplete: str) -> Completions:

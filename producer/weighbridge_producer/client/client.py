@@ -31,7 +31,7 @@ class Client:
         self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
     ) -> None:
         settings = settings or read_settings()
-        self._backend = _backend_of(url, key, settings)
+        self._backend = backend_of(url, key, settings)
         self.url = self._backend.url
         self.settings = settings
 
@@ -176,8 +176,13 @@ class Client:
         return self._backend.revoke_key(key_id)
 
 
-def _backend_of(url: str | None, key: str | None, settings: Settings) -> Backend:
-    """Return the backend for a URL's scheme; the URL defaults to the one in the settings."""
+def backend_of(
+    url: str | None, key: str | None, settings: Settings, *, retry: bool = True
+) -> Backend:
+    """Return the backend for a URL's scheme; the URL defaults to the one in the settings.
+
+    With `retry`, commands wait while Redis restarts.
+    """
     address = address_of(url, settings)
     if is_service(address):
         from weighbridge_producer.client.http_client import HttpClient
@@ -185,4 +190,4 @@ def _backend_of(url: str | None, key: str | None, settings: Settings) -> Backend
         return HttpClient(address, key=key, settings=settings)
     from weighbridge_producer.client.redis_client import RedisClient
 
-    return RedisClient(address, settings=settings)
+    return RedisClient(address, settings=settings, retry=retry)

@@ -51,8 +51,6 @@ class Report:
         False  #: True if JUnit has ungradable jobs as errors, not as skipped
     )
 
-    def rows(
-        self, read: Callable[[bytes], ResultRow] = ResultRow.from_bytes
-    ) -> Iterator[ResultRow]:
-        """Yield the results, each parsed by `read`."""
-        return parsed_lines(self.results, read)
+    def rows(self) -> Iterator[ResultRow]:
+        """Yield the results."""
+        return parsed_lines(self.results, ResultRow.from_bytes)

@@ -10,11 +10,11 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, Outcome
 from weighbridge.jobs.result_line import (
-    CAUSE_LIMIT,
     GraderVersion,
     LineNumber,
     check_result,
     check_status,
+    named_cause,
     not_a_result_line,
 )
 
@@ -33,11 +33,6 @@ class _Check(msgspec.Struct, gc=False):
     cause: Any = None
     limit: Any = None
     observed: Any = None
-
-    def named_cause(self) -> str:
-        """Return the cause of a failure: the check, and its kind of failure if it has one."""
-        named = f"{self.check}: {self.cause}" if isinstance(self.cause, str) else str(self.check)
-        return named[:CAUSE_LIMIT]
 
 
 class _Verdict(msgspec.Struct, gc=False):
@@ -109,7 +104,7 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
             reason = reason or details.reason
             if not deciding.passed:
                 reason = reason or deciding.description
-                cause = deciding.named_cause()
+                cause = named_cause(deciding.check, deciding.cause)
         expected, observed = details.expected_original, details.actual_original
         if expected is msgspec.UNSET:
             expected, observed = deciding.limit, deciding.observed

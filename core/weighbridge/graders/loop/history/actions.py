@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ from weighbridge.graders.loop.history.framework_messages import (
     user_text,
 )
 from weighbridge.graders.loop.history.results import CallResult
-from weighbridge.graders.loop.history.written_actions import action_in, label_of, object_in
+from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json
 
@@ -129,15 +128,7 @@ class _HistoryReader:
         self._code = ""  #: code in the agent's texts since the last call
         self._requests = 0
         self._prompts = prompt_indices(self._steps)
-        self._label = self._label_of_answers()
         self._folder = common_folder(step for step in steps if step.type in call_types)
-
-    def _label_of_answers(self) -> str:
-        """Return the label of the values that an agent without tool calls writes and the user answers, or ""."""
-        if any(step.type in self._call_types for step in self._steps):
-            return ""
-        answered = [one for one, next_ in pairwise(self._steps) if next_.type == "user"]
-        return label_of([_text_of(step.output) for step in answered if step.type == "llm"])
 
     def read(self) -> History:
         history, answered = self._history, -1
@@ -245,8 +236,9 @@ class _HistoryReader:
         if edit is not None and (following is None or answers_edit(user_text(following))):
             tool, given = _EDIT_TOOL, edit
         else:
-            label = self._label if following else ""
-            action = action_in(text, label) or (object_in(text) if is_result else None)
+            action = action_in(text, is_answered=following is not None)
+            if action is None and is_result:
+                action = object_in(text)
             if action is None:
                 return None
             tool, given = action

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.traces.fields import parse_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ACTION_CHARACTERS = 20_000  #: a text longer than this is not searched for an action
 #: Start of an action in a text: agents without tool calls write their actions as text.
@@ -37,34 +32,26 @@ _NUMBERED = re.compile(
 _BRACKETED = re.compile(
     r"[*# ]{0,8}action[ *]{0,8}: {0,4}(\w{1,60}) ?\[([^\[\]]{0,1000})\]\W{0,9}", re.IGNORECASE
 )
-#: A guess after its label, as in `GUESS: 1234`. Other labels, such as `Mood: dark`, are notes on a text.
-_LABELLED_VALUE = re.compile(
-    r"[ \t*_#>`]{0,8}((?:(?:my|next|new|final) )?guess)[ *_`]{0,8}:(.{1,200})", re.IGNORECASE
+#: A guess in the last line. Other labels, such as `Mood: dark`, are notes on a text.
+_GUESS = re.compile(
+    r"[ \t*_#>`]{0,8}(?:(?:my|next|new|final) )?guess[ *_`]{0,8}:(.{1,200})", re.IGNORECASE
 )
+_GUESS_TOOL = "guess"  #: the name of the tool of a guess
 _MARKS = " \t*_`.\"'"
 _LINE_CHARACTERS = 300  #: length of the end of a text that is searched for its last line
-_LABELLED = 6  #: minimum texts that end in a value after one label
-_LABELLED_SHARE = 0.8  #: of all texts
 _OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.DOTALL)
 
 
-def label_of(texts: Sequence[str]) -> str:
-    """Return the label of the guesses with which most texts of a run end, or "" if they do not."""
-    labels = Counter(found[1] for text in texts if (found := _labelled(text)))
-    label, count = max(labels.items(), key=itemgetter(1), default=("", 0))
-    return label if count >= max(_LABELLED, _LABELLED_SHARE * len(texts)) else ""
-
-
-def action_in(text: str, label: str) -> tuple[str, Any] | None:
+def action_in(text: str, *, is_answered: bool) -> tuple[str, Any] | None:
     """Return the tool and the arguments of the action that is written in a text, or None if there is none.
 
-    `label` is that of the run.
+    A guess is an action only if it is answered.
     """
     if len(text) > _ACTION_CHARACTERS:
         return None
     found = _ACTION.search(text) if _holds_action(text) else None
-    if found is None and label and (value := _labelled(text)) and value[1] == label:
-        return label, {"input": value[2].strip(_MARKS)}
+    if found is None and is_answered and (guess := _guess_in(text)):
+        return _GUESS_TOOL, {"input": guess}
     if found is None and _FENCE in text[-_COMMAND_CHARACTERS:]:
         found = _COMMAND_AT_THE_END.search(text, len(text) - _COMMAND_CHARACTERS)
     if found is None:
@@ -73,9 +60,10 @@ def action_in(text: str, label: str) -> tuple[str, Any] | None:
     return _parsed(action if action.startswith(_FENCE) else " ".join(action.split()))
 
 
-def _labelled(text: str) -> re.Match[str] | None:
-    """Return the label and the value in the last line of a text."""
-    return _LABELLED_VALUE.fullmatch(text.rstrip()[-_LINE_CHARACTERS:].rpartition("\n")[2])
+def _guess_in(text: str) -> str:
+    """Return the guess in the last line of a text, or "" if there is none."""
+    found = _GUESS.fullmatch(text.rstrip()[-_LINE_CHARACTERS:].rpartition("\n")[2])
+    return found[1].strip(_MARKS) if found else ""
 
 
 def object_in(text: str) -> tuple[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.history.written_actions import action_in, label_of, object_in
+from weighbridge.graders.loop.history.written_actions import action_in, object_in
 
 #: What a game answers to guesses.
 ANSWERS = {
@@ -53,32 +53,21 @@ def test_guesses_whose_answers_differ_only_in_numbers_are_no_loop():
 
 
 @pytest.mark.parametrize(
-    ("texts", "label"),
-    [
-        (["GUESS: 1234"] * 6, "GUESS"),
-        (["so\n**Guess:** `1234`\n"] * 6, "Guess"),
-        (["GUESS: 1"] * 8 + ["I give up"] * 2, "GUESS"),
-        (["GUESS: 1"] * 7 + ["I give up"] * 3, ""),
-        (["GUESS: 1234"] * 5, ""),
-        (["GUESS: 1\nand that is all"] * 6, ""),
-        (["Mood: dark"] * 6, ""),
-        ([], ""),
-    ],
-)
-def test_a_label_is_that_of_most_texts(texts, label):
-    assert label_of(texts) == label
-
-
-@pytest.mark.parametrize(
     ("text", "action"),
     [
-        ("so\n**Guess:** `1234`.", ("Guess", {"input": "1234"})),
+        ("so\n**Guess:** `1234`.", ("guess", {"input": "1234"})),
+        ("so\nMy guess: 1234\n", ("guess", {"input": "1234"})),
+        ("GUESS: 1234\nand that is all", None),
         ("Action: look[door]", ("look", {"input": "door"})),
         ("Other: 1234", None),
     ],
 )
 def test_an_action_has_a_tool_and_arguments(text, action):
-    assert action_in(text, "Guess") == action
+    assert action_in(text, is_answered=True) == action
+
+
+def test_a_guess_without_an_answer_is_no_action():
+    assert action_in("GUESS: 1234", is_answered=False) is None
 
 
 @pytest.mark.parametrize(
