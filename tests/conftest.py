@@ -6,21 +6,22 @@ import gc
 import os
 import signal
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import cache
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 # Before their first import, so that their failed assertions show the values.
 pytest.register_assert_rewrite("support")
 
 from support.preloaded import fork_server  # noqa: E402
-from support.servers import TcpServer  # noqa: E402
+from support.servers import ReusedServer, TcpServer  # noqa: E402
 from support.workers import StartWorker, WorkerProcess, environment  # noqa: E402
 from weighbridge.embedded.server import EmbeddedServer  # noqa: E402
 from weighbridge.settings import MIB  # noqa: E402
@@ -50,6 +51,28 @@ def pytest_configure(config: pytest.Config) -> None:
         stack = ExitStack()
         stack.enter_context(fork_server())
         config.add_cleanup(stack.close)
+    elif not (config.option.xmlpath or config.option.durations):
+        config.pluginmanager.register(_BriefReports())
+
+
+class _BriefReports:
+    """Sends xdist's main process only what it shows: sending everything takes a fiftieth of the suite's time."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """Run a test; send its outcome, and those of its setup and teardown only if they did not pass."""
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self) -> Iterator[dict[str, Any] | None]:
+        """Leave out the keywords, which nothing shows."""
+        data = yield
+        if data is not None:
+            data["keywords"] = {}
+        return data
 
 
 _TESTS = Path(__file__).parent
@@ -207,12 +230,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
         yield server
 
 
-@pytest.fixture
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    """A server for a single test."""
-    folder = tmp_path_factory.mktemp("own-server")
-    with EmbeddedServer.start(folder, maxmemory_bytes=512 * MIB) as server:
+@pytest.fixture(scope="session")
+def _reused_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusedServer]:
+    with closing(ReusedServer(tmp_path_factory)) as server:
         yield server
+
+
+@pytest.fixture
+def own_server(_reused_server: ReusedServer) -> EmbeddedServer:
+    """A server for a single test, which may end or configure it."""
+    return _reused_server.renewed()
 
 
 @pytest.fixture

@@ -8,12 +8,57 @@ import subprocess
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import redis
 
 from support.waiting import eventually
 from weighbridge.embedded.binary import find_server
+from weighbridge.embedded.server import EmbeddedServer
+from weighbridge.settings import MIB
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class ReusedServer:
+    """An embedded server that tests have one after the other, as if each had started its own.
+
+    One that a test ended, configured otherwise or left clients on is replaced.
+    """
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+        self._server: EmbeddedServer | None = None
+        self._first: object = None
+
+    def renewed(self) -> EmbeddedServer:
+        """Return a server without data, clients, users or statistics of the tests before."""
+        if self._server is None or not self._is_emptied(self._server):
+            self.close()
+            folder = self._folders.mktemp("own-server")
+            self._server = EmbeddedServer.start(folder, maxmemory_bytes=512 * MIB)
+            with redis.Redis.from_url(self._server.url) as client:
+                self._first = _configuration(client)
+        return self._server
+
+    def _is_emptied(self, server: EmbeddedServer) -> bool:
+        with suppress(redis.RedisError), redis.Redis.from_url(server.url) as client:
+            if _configuration(client) == self._first and len(client.client_list()) == 1:
+                client.flushall()
+                client.script_flush()
+                return bool(client.config_resetstat())
+        return False
+
+    def close(self) -> None:
+        """Stop the server, if it runs."""
+        if self._server:
+            self._server.stop()
+            self._server = None
+
+
+def _configuration(client: redis.Redis) -> object:
+    return client.config_get("*"), client.acl_list()
 
 
 class TcpServer:

@@ -84,7 +84,7 @@ def _work(options: argparse.Namespace) -> NoReturn:
         pool_cls=app.conf.worker_pool,
         concurrency=options.concurrency,
         loglevel=logging.getLevelName(options.log_level.upper()),
-        quiet=as_json,  # no banner in JSON logs
+        quiet=True,  # no banner: it is no message of a log, and asks the system for its name in a process of its own
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
