@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 22
+    version = 23
     Config = LoopConfig
     settings: LoopConfig
 

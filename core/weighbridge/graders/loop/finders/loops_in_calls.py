@@ -16,6 +16,7 @@ from weighbridge.graders.loop.finders.cycles import (
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.known_answers import known_answers
+from weighbridge.graders.loop.finders.known_calls import known_calls
 from weighbridge.graders.loop.finders.known_items import known_items
 from weighbridge.graders.loop.finders.known_parts import known_parts
 from weighbridge.graders.loop.finders.known_results import (
@@ -96,6 +97,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
         findings += repeated_changes(calls, limits)
         findings += known_screens(calls, limits, _indices(findings))
+        findings += known_calls(calls, limits, _indices(findings))
     thinking = {tool for tool in {call.tool for call in made} if is_thinking_tool(tool)}
     if thinking:
         indices = [

@@ -126,6 +126,10 @@ _APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|
 _mentions_walk = occurs(
     r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
 )
+_mentions_place = occurs(r"\b(?:go|move|walk|travel|navigate) to (?:the )?[a-z]")
+_mentions_direction = occurs(
+    r"\bto (?:the )?(?:north|south|east|west|left|right|next|previous|front|back|up|down|forward)"
+)
 _is_exploring_tool = named_like(
     re.compile(r"(?:^|[_\W])(?:explore|wander|patrol|roam|look_?around)(?:[_\W]|$)", re.IGNORECASE)
 )
@@ -299,6 +303,15 @@ def walks(call: Call) -> bool:
     if len(arguments) > ARGUMENTS_CHARACTERS or is_command(call):
         return False
     return _mentions_walk(f"{_name_of(call)} {arguments.decode(errors='replace')}")
+
+
+def goes_to_a_place(call: Call) -> bool:
+    """Return whether a call goes to something that it names, such as a room, and not in some direction."""
+    arguments = call.arguments.key
+    if len(arguments) > ARGUMENTS_CHARACTERS:
+        return False
+    told = f"{_name_of(call)} {arguments.decode(errors='replace')}"
+    return _mentions_place(told) and not _mentions_direction(told)
 
 
 def explores(call: Call) -> bool:
