@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
@@ -24,6 +25,7 @@ _UNCHECKED_BYTES = 64 * MIB  #: of a column in a row group, which may expand wit
 _BATCH_ROWS = 500
 _EXPANSION_LIMIT: int = Settings.model_fields["expansion_limit"].default
 _NUMBER_BYTES = 8
+_REFERENCE_BYTES = 4
 _SHORT_BYTES = 16 * KIB  #: of a column whose dictionary is not searched for its longest value
 
 
@@ -69,7 +71,8 @@ class _Table:
     def __init__(self, pyarrow: Any, parquet: Any, file: BinaryIO, expansion_limit: int) -> None:
         self._pyarrow = pyarrow
         self._file = file
-        self._table = parquet.ParquetFile(file, pre_buffer=False, buffer_size=MIB)
+        self._open = partial(parquet.ParquetFile, file, pre_buffer=False, buffer_size=MIB)
+        self._table = self._open()
         self._limit = expansion_limit
         self.names: list[str] = self._table.schema_arrow.names
 
@@ -77,10 +80,21 @@ class _Table:
         """Yield record batches; raises ExpansionError for a decompression bomb."""
         leaves = self._leaves(set(columns))
         for number in range(self._table.num_row_groups):
-            rows = self._rows_at_once(self._table.metadata.row_group(number), leaves)
-            yield from self._table.iter_batches(
+            group = self._table.metadata.row_group(number)
+            size = self._size(group, leaves)
+            if size.texts > _UNCHECKED_BYTES and _have_dictionaries(group, leaves):
+                table, rows = self._sharing, size.shared_rows_at_once
+            else:
+                table, rows = self._table, size.rows_at_once
+            yield from table.iter_batches(
                 rows, row_groups=[number], columns=columns, use_threads=False
             )
+
+    @cached_property
+    def _sharing(self) -> Any:
+        """The file, read without writing out the texts that it stores once for many places."""
+        leaves = self._leaves(set(self.names))
+        return self._open(read_dictionary=[leaf.path for _, leaf in leaves if _is_text(leaf)])
 
     def _leaves(self, columns: set[str]) -> list[tuple[int, Any]]:
         """Return the columns that are stored, of which a nested one has several, with their numbers."""
@@ -92,9 +106,9 @@ class _Table:
             if not columns.isdisjoint(accumulate(leaf.path.split("."), "{}.{}".format))
         ]
 
-    def _rows_at_once(self, group: Any, leaves: Sequence[tuple[int, Any]]) -> int:
+    def _size(self, group: Any, leaves: Sequence[tuple[int, Any]]) -> _Size:
         rows = max(group.num_rows, 1)
-        encoded = packed = longest = 0
+        encoded = packed = texts = references = others = 0
         for number, leaf in leaves:
             chunk = group.column(number)
             if chunk.total_uncompressed_size > _UNCHECKED_BYTES:
@@ -104,11 +118,15 @@ class _Table:
             encoded += chunk.total_uncompressed_size
             packed += chunk.total_compressed_size
             values = -(-chunk.num_values // rows) if leaf.max_repetition_level else 1
-            longest += values * self._longest_value(chunk, leaf)
-        if longest > _UNCHECKED_BYTES:
-            check_expansion(longest, packed, self._limit)
-        most = min(_BATCH_BYTES * rows // max(encoded, 1), _DECODED_BYTES // max(longest, 1))
-        return int(max(1, min(_BATCH_ROWS, most)))
+            longest = values * self._longest_value(chunk, leaf)
+            if _is_text(leaf):
+                texts += longest
+                references += values * _REFERENCE_BYTES
+            else:
+                others += longest
+        if texts + others > _UNCHECKED_BYTES:
+            check_expansion(texts + others, packed, self._limit)
+        return _Size(rows, encoded, texts, references, others)
 
     def _longest_value(self, chunk: Any, leaf: Any) -> int:
         """Return the bytes of the longest value that the column may repeat without storing it again."""
@@ -120,6 +138,41 @@ class _Table:
         if size < _SHORT_BYTES or "DELTA_BYTE_ARRAY" in chunk.encodings:
             return size
         return longest_value(self._file, chunk, self._pyarrow)
+
+
+class _Size(NamedTuple):
+    """The size in bytes of a row group as it is encoded, and of a row whose values are all as long as the longest one."""
+
+    rows: int
+    encoded: int
+    texts: int
+    references: int  #: in place of the texts, to a dictionary that has them
+    others: int
+
+    @property
+    def rows_at_once(self) -> int:
+        """The number of rows that fit."""
+        return min(_BATCH_ROWS, self._fitting(self.texts + self.others))
+
+    @property
+    def shared_rows_at_once(self) -> int:
+        """The number of rows that fit if they share their texts, of which each batch gets a copy."""
+        return self._fitting(self.references + self.others)
+
+    def _fitting(self, longest: int) -> int:
+        encoded = _BATCH_BYTES * self.rows // max(self.encoded, 1)
+        return max(1, min(encoded, _DECODED_BYTES // max(longest, 1)))
+
+
+def _is_text(leaf: Any) -> bool:
+    kinds: tuple[str, str] = leaf.physical_type, leaf.logical_type.type
+    return kinds in {("BYTE_ARRAY", "STRING"), ("BYTE_ARRAY", "NONE")}
+
+
+def _have_dictionaries(group: Any, leaves: Sequence[tuple[int, Any]]) -> bool:
+    """Return whether all texts of a row group are stored plainly or in dictionaries."""
+    chunks = [group.column(number) for number, leaf in leaves if _is_text(leaf)]
+    return not any(name.startswith("DELTA") for chunk in chunks for name in chunk.encodings)
 
 
 class _NullRows:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import tracemalloc
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,6 +15,7 @@ from pyarrow import parquet
 
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.rows import parquet_rows
 from weighbridge_producer.input.rows.row_formats import RowReader
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source import Source
@@ -169,13 +172,13 @@ SHARED: dict[str, tuple[Callable[[], pa.Array], dict[str, Any]]] = {
 }
 
 
-def peak_of(data: bytes) -> tuple[int, int]:
+def peak_of(data: bytes, **settings: Any) -> tuple[int, int]:
     """Read a file, and return the number of its rows and the bytes of memory that this takes, Arrow's and Python's."""
     pool, usual = pa.proxy_memory_pool(pa.system_memory_pool()), pa.default_memory_pool()
     pa.set_memory_pool(pool)
     tracemalloc.start()
     try:
-        rows = RowReader("a", Settings()).read(io.BytesIO(data))
+        rows = RowReader("a", Settings(**settings)).read(io.BytesIO(data))
         number = sum(1 for row in rows if not row.fault and len(row.values) == 2)
         return number, pool.max_memory() + tracemalloc.get_traced_memory()[1]
     finally:
@@ -250,3 +253,52 @@ def test_a_row_of_arrow_that_repeats_long_values_is_a_fault_of_its_own() -> None
     assert first.fault
     assert first.fault.code == "LINE_TOO_LONG"
     assert second.values == {"t": [LONG]}
+
+
+def test_a_row_of_parquet_that_repeats_long_values_is_a_fault_of_its_own() -> None:
+    data = parquet_file(pa.table({"t": [[LONG] * 300, [LONG]], "n": [1, 2]}), compression="none")
+    first, second = read(data, expansion_limit=1_000)
+    assert first.fault
+    assert first.fault.code == "LINE_TOO_LONG"
+    assert second.values == {"t": [LONG], "n": 2}
+    assert peak_of(data, expansion_limit=1_000)[1] < 60 * MIB
+
+
+WORDS = ["ebb", "flood", None, "ebb", "", "slack water", "ebb", None]
+OF_TEXTS = {
+    "text": pa.array(WORDS),
+    "large": pa.array(WORDS, pa.large_string()),
+    "bytes": pa.array([word and word.encode() for word in WORDS], pa.binary()),
+    "list": pa.array([[word, "ebb"] for word in WORDS[:6]] + [None, []]),
+    "deep": pa.array([[[word], []] for word in WORDS]),
+    "object": pa.array([{"a": word, "b": {"c": word, "n": 1}} for word in WORDS]),
+    "map": pa.array([[("k", word), ("ebb", "x")] for word in WORDS], pa.map_("string", "string")),
+    "encoded": pa.array(WORDS).dictionary_encode(),
+    "decimal": pa.array([Decimal("1.50"), None] * 4, pa.decimal128(20, 2)),
+    "day": pa.array([dt.date(2026, 1, 2), None] * 4),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"use_dictionary": False},
+        {"dictionary_pagesize_limit": 4, "data_page_size": 8, "write_batch_size": 2},
+        {"row_group_size": 3, "data_page_version": "2.0", "compression": "zstd"},
+        {"store_schema": False, "store_decimal_as_integer": True},
+        {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}},
+        {"use_dictionary": False, "column_encoding": {"text": "DELTA_LENGTH_BYTE_ARRAY"}},
+    ],
+    ids=str,
+)
+def test_texts_are_the_same_whether_or_not_they_are_written_out(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = parquet_file(pa.table(OF_TEXTS), **options)
+    for columns in (None, ["list", "text"], ["object"], ["decimal"]):
+        expected = as_json(read(data, columns))
+        assert len(expected) == len(WORDS)
+        with monkeypatch.context() as patch:
+            patch.setattr(parquet_rows, "_UNCHECKED_BYTES", -1)
+            assert as_json(read(data, columns, expansion_limit=1_000_000)) == expected
