@@ -43,7 +43,9 @@ class ReusedServer:
         return self._server
 
     def _is_emptied(self, server: EmbeddedServer) -> bool:
-        with suppress(redis.RedisError), redis.Redis.from_url(server.url) as client:
+        # A test that failed may have left the server suspended.
+        client = redis.Redis.from_url(server.url, socket_timeout=5)
+        with suppress(redis.RedisError), client:
             if _configuration(client) == self._first and len(client.client_list()) == 1:
                 client.flushall()
                 client.script_flush()

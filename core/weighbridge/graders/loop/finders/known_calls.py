@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 
 _IN_A_ROW = 4  #: multiple of `max_repeats` of calls that were made before
 _DIFFERENT = 2  #: multiple of `max_repeats` of different calls among them: with fewer, the state decides what an action does
-_AT_MOST = (
-    3 / 4
-)  #: maximum share of different calls: more are a second pass over what is to be done
+_AT_MOST = 3 / 4  #: maximum share of different calls: more are a second pass
 
 
 def known_calls(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:
     """Find `4 * max_repeats` calls in a row, in any order, that were all made before and have no recorded results.
 
-    At least `2 * max_repeats` of them are different. Ranges with a call that may have another result each time, or all in `known` loops, are left out.
+    At least `2 * max_repeats` of them are different. Ranges with a call that may have another result each time, or all in
+    `known` loops, are left out.
     """
     least = _IN_A_ROW * limits.max_repeats
     made: set[int] = set()

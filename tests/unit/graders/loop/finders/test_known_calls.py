@@ -63,6 +63,20 @@ def test_calls_that_may_show_something_new_each_time_are_no_loop(action):
     assert kinds(visits(ROUNDS, action)) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("explore", {"area": "{}"}),
+        ("bash", {"command": "cat {}; sleep 30"}),
+        ("bash", {"command": "docker ps --filter name={}"}),
+        ("view", {"part": "{}", "how": "scroll_down"}),
+    ],
+)
+def test_so_are_calls_of_tools_that_may_show_something_new(tool, arguments):
+    made = [{key: value.format(place) for key, value in arguments.items()} for place in ROUNDS]
+    assert kinds([{"type": "tool", "name": tool, "arguments": each} for each in made]) == []
+
+
 def test_five_different_actions_may_be_moves_of_a_game():
     hand, again = (
         ["hit", "stand", "double", "split", "fold"],
