@@ -34,8 +34,9 @@ def repeated_calls(
 ) -> Iterator[Finding]:
     """Find at least `2 * max_repeats` consecutive calls that were made before with the same results.
 
-    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate.
-    Of guesses, it is enough that half have been made `max_repeats` times.
+    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate;
+    if each is made only once in the row, as by an agent that has lost its memory, they all have to, on average. Of
+    guesses, it is enough that half have been made `max_repeats` times.
     """
     least = 2 * limits.max_repeats
     if len(row) - len(set(row)) < least:
@@ -52,7 +53,8 @@ def repeated_calls(
                 continue
         if len(run) >= _least(calls, run, limits):
             made = sorted(times[exact] for exact in set(run.values()))
-            if made[-1] > limits.max_repeats or (
+            often = made[-1] if len(made) < len(run) else sum(made) / len(made)
+            if often > limits.max_repeats or (
                 made[len(made) // 2] >= limits.max_repeats and _are_guesses(calls, run)
             ):
                 yield Finding("interleaved", None, tuple(run))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial, is_wait
 from weighbridge.graders.loop.history.failures import reports_delay
+from weighbridge.graders.loop.history.result_kinds import refuses_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +58,9 @@ def failures_across_requests(
         attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for index, call in failed if len(failed) >= least else ():
             if _changes_between(call):
-                attempts[call.arguments_id, row[index]].append(index)
+                # An edit is refused for its text, so that nearly the same one is the same attempt.
+                is_edit = refuses_edit(call.result.text or "")
+                attempts[0 if is_edit else call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             attempt = calls[indices[0]]
             if attempt is None or len(indices) < max(least, _least(attempt, indices, limits)):

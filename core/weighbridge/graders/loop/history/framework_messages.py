@@ -62,7 +62,7 @@ _asks_to_continue = occurs(
 )
 #: The framework or the user says that the task is not complete.
 _mentions_incomplete = occurs(
-    r"""\b(?:not|isn't|n't|never) (?:yet |been )?(?:complete|done|finished|solved|accepted|passed|satisfied|correct)|\b(?:rejected|refused|declined|incomplete|unfinished)\b
+    r"""\b(?:not|isn't|n't|never) (?:yet |been )?(?:complete|done|finished|solved|accepted|passed|satisfied|correct|precise|accurate|specific|sufficient|acceptable|good enough)|\b(?:rejected|refused|declined|incomplete|unfinished)\b
 |\bpatch is empty\b|\b(?:not|n't) be (?:applied|accepted|processed|executed|completed|verified)\b|\bstill (?:fail|report|missing|incorrect|wrong|broken)|\b(?:is|are) (?:still )?missing\b"""
 )
 

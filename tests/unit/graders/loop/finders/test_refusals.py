@@ -180,6 +180,30 @@ def test_other_answers_to_a_proxy_are_no_loop():
     assert by_proxy(MISSING, proxy="verifier", prompt="Here is another idea: use the map.") == []
 
 
+UNABLE = (
+    "I'm currently unable to search the code. From the results so far, `draw_text` is the place.",
+    "As a language model, I cannot run searches; what I found before stands: `draw_text`.",
+    "I'm sorry, but without new results I can only repeat that `draw_text` unpacks the value.",
+    "I am presently not able to look further into the files. The method is `draw_text`.",
+    "Unfortunately, there is nothing else that I could examine here besides `draw_text`.",
+)
+
+
+@pytest.mark.parametrize("word", ["precise", "specific", "accurate", "acceptable"])
+def test_an_answer_may_be_refused_because_it_is_not_good_enough(word):
+    def found(reply, answers=UNABLE):
+        steps = []
+        for answer in answers:
+            steps += [{"type": "llm", "output": answer}, {"type": "user", "output": reply}]
+        given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+        result = LoopGrader(config={}).grade({"format": "weighbridge", "steps": given})
+        return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+    assert found(f"The location is not {word}. Search for more information.") == [("refused", 5)]
+    assert found(f"The location is not {word}. Search for more information.", CHAPTERS[:5]) == []
+    assert found(f"The location is {word}. Search for more information.") == []
+
+
 NO_CALLS = (
     "No tool calls found in the response. Every response MUST include at least one tool call."
 )

@@ -54,6 +54,14 @@ def test_reading_six_things_a_second_time_is_none():
     assert kinds(looks("012345" + "341052")) == []
 
 
+def test_going_through_everything_once_more_is_none_although_one_thing_was_often_looked_at():
+    steps = looks("012345")
+    for at, box in enumerate(("red", "blue", "green")):
+        steps += [look("attic"), act(f"open {box} box", f"There is a letter of {1900 + at} in it.")]
+    assert kinds([*steps, *looks("012345")]) == []
+    assert [kind for kind, _ in kinds([*steps, *looks("0123450")])] == ["interleaved"]
+
+
 def test_a_new_request_of_the_user_parts_them():
     request = {"type": "user", "output": "Which of the rooms has a second lamp, please?"}
     assert kinds([*looks("012345"), *looks("021"), request, *looks("3050")]) == []

@@ -103,6 +103,27 @@ def test_a_test_may_fail_after_each_change_that_the_user_asks_for():
     assert kinds([step for asked in ASKED for step in (asked, edit, run)]) == []
 
 
+#: Nearly the same edit in two forms, of a sentence that does not stand in the file.
+SENTENCE = "The rate is lowered in small steps until the loss on the data that was held back does not fall any more"
+BLOCKS = [f"<<<<<<< SEARCH\n{SENTENCE}{end}\n=======\n{SENTENCE} (Lee, 2016){end}\n>>>>>>> REPLACE" for end in (".", " .")]
+UNMATCHED = "# 1 SEARCH/REPLACE block failed to match!\n\nThis SEARCH block failed to exactly match lines in draft.tex"
+
+
+def edits_for_requests(blocks, outcome=UNMATCHED):
+    """Return edits after messages of the user, where 0 and 1 name a block and a blank begins the next message."""
+    steps = []
+    for request, chosen in zip(ASKED, blocks.split(), strict=False):
+        edits = [called("edit", outcome, path="draft.tex", edit=BLOCKS[int(at)]) for at in chosen]
+        steps += [request, *edits]
+    return steps
+
+
+def test_an_edit_that_is_refused_for_several_requests_in_nearly_the_same_words_is_a_loop():
+    assert kinds(edits_for_requests("010 10")) == [("interleaved", 5)]
+    assert kinds(edits_for_requests("010 1")) == []
+    assert kinds(edits_for_requests("010 10", "Edit applied.")) == []
+
+
 @pytest.mark.parametrize(("count", "found"), [(5, []), (6, [("interleaved", 6)])])
 def test_a_service_that_is_busy_may_be_tried_more_often(count, found):
     busy = called("get_booking", "Error 503: service unavailable", booking="KX7-21")
