@@ -75,6 +75,16 @@ class _BriefReports:
         return data
 
 
+_ID_CHARACTERS = 80  #: of a parameter, in the name of a test
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test with a long text by its beginning and length: xdist sends all names from process to process."""
+    if isinstance(val, str | bytes) and len(val) > _ID_CHARACTERS:
+        return f"{val[:_ID_CHARACTERS]!a}... of {len(val)}"
+    return None
+
+
 _TESTS = Path(__file__).parent
 #: Folders in which the tests of a module share expensive fixtures, and one in which all tests share a service.
 _SHARED_BY_MODULE = (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {"/api/graders", "/api/graders/{grader_id}", "/healthz", "/readyz"}
 #: Number of requests per operation; more take longer and find more.
-EXAMPLES = 8
+EXAMPLES = 5
 _SECONDS = 280
 #: A batch that has ended, so that its events and its stream of results end; another one to be deleted; and a worker and
 #: a key that are none, so that the real ones stay.

@@ -213,7 +213,7 @@ def check(value):
             told.add(step.id)
 
 
-@settings(max_examples=examples(1_300), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(damaged())
 def test_a_damaged_trace_is_read_or_refused(value):
     check(value)

@@ -227,15 +227,18 @@ def test_swe_agent_runs_have_their_tokens_and_cost_where_these_were_counted():
 
 
 def test_a_thousand_real_messages_take_little_more_time_than_parsing_them():
-    def best(run):
-        seconds = float("inf")
-        for _ in range(15):
-            started = time.process_time()
-            run()
-            seconds = min(seconds, time.process_time() - started)
-        return seconds
+    def seconds(work):
+        started = time.process_time()
+        work()
+        return time.process_time() - started
 
     messages = [message for record in records(TAU_AIRLINE) for message in record["traj"]][:1000]
     text = json.dumps(messages)
-    # About 1.3 times on a quiet machine; a busy one must not fail.
-    assert best(lambda: read_trace(messages)) < 4 * best(lambda: json.loads(text))
+    # In turn, because the speed of a busy machine changes within a second.
+    rounds = [
+        (seconds(lambda: read_trace(messages)), seconds(lambda: json.loads(text)))
+        for _ in range(20)
+    ]
+    reading, parsing = map(min, zip(*rounds, strict=True))
+    # About twice on a quiet machine.
+    assert reading < 4 * parsing
