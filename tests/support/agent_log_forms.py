@@ -306,8 +306,85 @@ def as_goose(trace: Trace) -> list[dict[str, Any]]:
     return [about | {"accumulated_total_tokens": sent + received}, *messages]
 
 
+def as_copilot(trace: Trace) -> list[dict[str, Any]]:
+    """Write a run as the events of a Copilot session, with the tokens of each model call."""
+    start = {"sessionId": "s", "producer": "copilot-agent", "copilotVersion": "1"}
+    told: list[tuple[str, dict[str, Any]]] = [("session.start", start)]
+    for kind, step in said_in(trace):
+        if kind == "user":
+            told.append(("user.message", {"content": step.output}))
+        elif kind == "answer":
+            sent, received, cached = tokens_of(step)
+            asked = [
+                {"toolCallId": call.id, "name": call.name, "arguments": call.arguments}
+                for call in asked_by(trace, step)
+            ]
+            message = {"messageId": step.id, "content": step.output, "outputTokens": received}
+            spent = {"inputTokens": sent, "outputTokens": received, "cacheReadTokens": cached}
+            told.append(
+                ("assistant.message", message | {"toolRequests": asked, "model": step.model})
+            )
+            told.append(("assistant.usage", spent | {"model": step.model}))
+        else:
+            named = {"toolCallId": step.id, "toolName": step.name}
+            told.append(("tool.execution_start", named | {"arguments": step.arguments}))
+            done = {"success": not step.error, "result": {"content": step.output}}
+            if step.error:
+                done["error"] = {"message": step.error}
+            told.append(("tool.execution_complete", {"toolCallId": step.id} | done))
+    return [
+        {"type": kind, "id": f"e{number}", "parentId": None, "timestamp": at(number), "data": data}
+        for number, (kind, data) in enumerate(told)
+    ]
+
+
+def as_vscode_chat(trace: Trace) -> dict[str, Any]:
+    """Write a run as a chat session of VS Code, whose requests have the rounds of the model and the results of their calls."""
+    requests: list[dict[str, Any]] = []
+    for number, (kind, step) in enumerate(said_in(trace)):
+        if kind == "user" or not requests:
+            asked = {"text": step.output if kind == "user" else ""}
+            recorded: dict[str, Any] = {"toolCallRounds": [], "toolCallResults": {}}
+            about = {"requestId": f"r{number}", "timestamp": (START + number) * 1000}
+            result = {"metadata": recorded}
+            requests.append(about | {"message": asked, "response": [], "result": result})
+        recorded = requests[-1]["result"]["metadata"]
+        if kind == "answer":
+            calls = [
+                {"id": call.id, "name": call.name, "arguments": json.dumps(call.arguments)}
+                for call in asked_by(trace, step)
+            ]
+            one = {"id": step.id, "response": step.output, "toolCalls": calls}
+            recorded["toolCallRounds"].append(one)
+        elif kind == "result":
+            recorded["toolCallResults"][step.id] = {"content": [{"value": step.output}]}
+    return {"version": 3, "sessionId": "s", "responderUsername": "x", "requests": requests}
+
+
+def as_journal(session: dict[str, Any]) -> list[dict[str, Any]]:
+    """Write a chat session of VS Code as the journal in which each request grows."""
+    lines = [{"kind": 0, "v": session | {"requests": []}}]
+    for number, request in enumerate(session["requests"]):
+        place = ["requests", number, "result"]
+        recorded = request["result"]["metadata"]
+        lines.append({"kind": 2, "k": ["requests"], "v": [request | {"result": None}]})
+        lines.append(
+            {"kind": 1, "k": place, "v": {"metadata": {"toolCallRounds": [{"id": "draft"}]}}}
+        )
+        place = [*place, "metadata"]
+        rounds = recorded["toolCallRounds"]
+        lines.append({"kind": 2, "k": [*place, "toolCallRounds"], "i": 0, "v": rounds[:1]})
+        lines.append({"kind": 2, "k": [*place, "toolCallRounds"], "v": rounds[1:]})
+        lines.append(
+            {"kind": 1, "k": [*place, "toolCallResults"], "v": recorded["toolCallResults"]}
+        )
+        lines.append({"kind": 3, "k": ["requests", number, "shouldBeRemovedOnSend"]})
+    return lines
+
+
 FORMS = {
     "autogen": as_autogen,
+    "copilot": as_copilot,
     "gemini-cli": as_gemini_cli,
     "google-adk": as_google_adk,
     "goose": as_goose,
@@ -318,6 +395,7 @@ FORMS = {
 }
 #: Location of the records with ids in each form, for which repeats can be detected.
 NAMED = {
+    "copilot": "",
     "gemini-cli": "messages",
     "google-adk": "events",
     "langfuse": "observations",

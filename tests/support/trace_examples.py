@@ -598,6 +598,126 @@ OPENCLAW = [
     _entry(4, "assistant", [], model="m", stopReason="error", errorMessage="overloaded"),
     {"type": "compaction", "id": "e5", "parentId": "e4", "timestamp": "t", "summary": "..."},
 ]
+
+
+def _copilot(number: int, kind: str, **data: Any) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "id": f"e{number}",
+        "parentId": f"e{number - 1}" if number else None,
+        "timestamp": f"2025-01-01T12:00:{number:02}Z",
+        "data": data,
+    }
+
+
+COPILOT = [
+    _copilot(
+        0,
+        "session.start",
+        sessionId="s",
+        producer="copilot-agent",
+        copilotVersion="1.0.54",
+        startTime="2025-01-01T12:00:00Z",
+        context={"cwd": "/x", "branch": "main"},
+    ),
+    _copilot(1, "user.message", content="Find x.", transformedContent="<now/> Find x."),
+    _copilot(2, "assistant.turn_start", turnId="0", model="m"),
+    _copilot(
+        3,
+        "assistant.message",
+        messageId="m1",
+        model="m",
+        content="I search.",
+        reasoningText="hm",
+        outputTokens=7,
+        toolRequests=[
+            {"toolCallId": "c1", "name": "grep", "arguments": {"q": "x"}, "type": "function"}
+        ],
+    ),
+    _copilot(4, "tool.execution_start", toolCallId="c1", toolName="grep", arguments={"q": "x"}),
+    _copilot(
+        5,
+        "tool.execution_complete",
+        toolCallId="c1",
+        success=False,
+        error={"message": "no such path"},
+    ),
+    _copilot(6, "assistant.turn_end", turnId="0"),
+    _copilot(7, "assistant.message", messageId="m2", content="Not there.", outputTokens=3, toolRequests=[]),
+    _copilot(7, "assistant.message", messageId="m2", content="Not there.", outputTokens=3, toolRequests=[]),
+    _copilot(8, "skill.invoked"),
+    _copilot(
+        9,
+        "session.shutdown",
+        shutdownType="routine",
+        modelMetrics={
+            "m": {
+                "requests": {"count": 2, "cost": 1},
+                "usage": {"inputTokens": 30, "outputTokens": 10, "cacheReadTokens": 12, "cacheWriteTokens": 0},
+            }
+        },
+    ),
+]  # fmt: skip
+VSCODE_CHAT = {
+    "version": 3,
+    "responderUsername": "GitHub Copilot",
+    "initialLocation": "panel",
+    "sessionId": "s",
+    "creationDate": 1735732800000,
+    "requests": [
+        {
+            "requestId": "r1",
+            "timestamp": 1735732801000,
+            "modelId": "copilot/m",
+            "message": {"text": "Find x.", "parts": []},
+            "response": [{"value": "I search."}, {"kind": "toolInvocationSerialized", "toolCallId": "v1"}],
+            "result": {
+                "timings": {"firstProgress": 100, "totalElapsed": 4000},
+                "metadata": {
+                    "promptTokens": 30,
+                    "outputTokens": 3,
+                    "toolCallRounds": [
+                        {
+                            "id": "a1",
+                            "response": "I search.",
+                            "thinking": {"text": "hm"},
+                            "timestamp": 1735732802000,
+                            "toolCalls": [{"id": "c1", "name": "grep_search", "arguments": '{"query": "x"}'}],
+                        },
+                        {"id": "a2", "response": "Not there.", "toolCalls": []},
+                    ],
+                    "toolCallResults": {"c1": {"content": [{"value": "No matches found"}]}},
+                },
+            },
+        },
+        {
+            "requestId": "r2",
+            "timestamp": 1735732810000,
+            "modelId": "copilot/m",
+            "message": {"text": "Run the tests."},
+            "response": [
+                {"kind": "thinking", "value": "hm"},
+                {"value": "I run "},
+                {"kind": "inlineReference", "inlineReference": {"path": "/x/a.py"}, "name": "a.py"},
+                {"kind": "toolInvocationSerialized", "toolCallId": "c2", "toolId": "run_in_terminal", "isComplete": False},
+                {
+                    "kind": "toolInvocationSerialized",
+                    "toolCallId": "c2",
+                    "toolId": "run_in_terminal",
+                    "isComplete": True,
+                    "toolSpecificData": {
+                        "kind": "terminal",
+                        "commandLine": {"original": "pytest"},
+                        "terminalCommandState": {"exitCode": 1},
+                        "terminalCommandOutput": {"text": "1 failed"},
+                    },
+                },
+                {"kind": "undoStop", "id": "u"},
+                {"value": "One failed."},
+            ],
+        },
+    ],
+}  # fmt: skip
 GEMINI_CLI = {
     "sessionId": "s",
     "projectHash": "h",
@@ -1369,6 +1489,8 @@ EXAMPLES: dict[str, Any] = {
     "openclaw": OPENCLAW,
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
+    "copilot": COPILOT,
+    "vscode-chat": VSCODE_CHAT,
     "openhands": OPENHANDS,
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},

@@ -22,6 +22,7 @@ from weighbridge.traces.formats import (
     browser_use,
     cline,
     codex_exec,
+    copilot,
     crewai,
     gemini_cli,
     google_adk,
@@ -50,6 +51,7 @@ from weighbridge.traces.formats import (
     tool_eval,
     toolbench,
     trae,
+    vscode_chat,
     weave,
 )
 from weighbridge.traces.hints import correction_for
@@ -92,6 +94,8 @@ FORMATS: tuple[Importer, ...] = (
     openclaw.IMPORTER,
     gemini_cli.IMPORTER,
     codex_exec.IMPORTER,
+    copilot.IMPORTER,
+    vscode_chat.IMPORTER,
     langsmith.IMPORTER,
     weave.IMPORTER,
     opencode.IMPORTER,

@@ -20,6 +20,8 @@ _SPANS = (
 _CODEX_LINES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 )
+#: Lines that open a session, and the field with its data: of Codex, of Copilot, and of VS Code's journals.
+_HEADS = (("type", "session_meta", "payload"), ("type", "session.start", "data"), ("kind", 0, "v"))
 _OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})  #: of sessions before late 2025
 _CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
@@ -62,8 +64,11 @@ def opens_session(value: Any) -> bool:
 def session_id(lines: list[Any]) -> str | None:
     """Return the ID of the session that lines belong to, if one of them has it."""
     for line in _dicts(lines):
-        payload = line.get("payload") if line.get("type") == "session_meta" else None
-        recorded = payload.get("id") if type(payload) is dict else line.get("thread_id")
+        recorded = line.get("thread_id")
+        for key, word, holder in _HEADS:
+            held = line.get(holder) if line.get(key) == word else None
+            if type(held) is dict:
+                recorded = held.get("sessionId", held.get("id"))
         is_head = line.get("type") == "session" or line.keys() >= _OLD_CODEX_HEAD
         recorded = line.get("id") if is_head else recorded
         found = _text(line.get("sessionId", line.get("session_id", recorded)))

@@ -11,13 +11,21 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.agent_log_forms import FORMS, NAMED, as_gemini_cli, as_google_adk, records_of
+from support.agent_log_forms import (
+    FORMS,
+    NAMED,
+    as_gemini_cli,
+    as_google_adk,
+    as_journal,
+    as_vscode_chat,
+    records_of,
+)
 from support.drawn_runs import counts, runs
 from support.generated import examples
 from weighbridge.traces import Trace, read_trace
 
 
-def calls_of(trace: Trace) -> list[object]:
+def calls_of(trace: Trace) -> list[tuple[object, ...]]:
     return [(step.name, step.arguments, bool(step.error)) for step in trace.steps_of("tool")]
 
 
@@ -75,3 +83,17 @@ def test_a_message_that_is_told_again_as_it_grows_counts_as_it_is_last(
         lines.append(message)
     assert calls_of(read(lines)) == calls_of(run)
     assert counts(lines) == counts(run)
+
+
+@given(runs())
+@settings(deadline=None, max_examples=examples(20))
+def test_a_chat_session_and_the_journal_of_its_changes_are_the_same_run(run: Trace) -> None:
+    written = as_vscode_chat(run)
+    journal = as_journal(written)
+    found, before = read(written), copy.deepcopy(journal)
+    assert found == read_trace(journal)
+    assert journal == before
+    assert found.format == "vscode-chat"
+    assert [step[:2] for step in calls_of(found)] == [step[:2] for step in calls_of(run)]
+    outputs = [step.output or "" for step in run.steps_of("tool")]
+    assert [step.output or "" for step in found.steps_of("tool")] == outputs

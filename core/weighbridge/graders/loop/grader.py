@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 23
+    version = 24
     Config = LoopConfig
     settings: LoopConfig
 

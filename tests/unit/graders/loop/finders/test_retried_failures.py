@@ -105,7 +105,10 @@ def test_a_test_may_fail_after_each_change_that_the_user_asks_for():
 
 #: Nearly the same edit in two forms, of a sentence that does not stand in the file.
 SENTENCE = "The rate is lowered in small steps until the loss on the data that was held back does not fall any more"
-BLOCKS = [f"<<<<<<< SEARCH\n{SENTENCE}{end}\n=======\n{SENTENCE} (Lee, 2016){end}\n>>>>>>> REPLACE" for end in (".", " .")]
+BLOCKS = [
+    f"<<<<<<< SEARCH\n{SENTENCE}{end}\n=======\n{SENTENCE} (Lee, 2016){end}\n>>>>>>> REPLACE"
+    for end in (".", " .")
+]
 UNMATCHED = "# 1 SEARCH/REPLACE block failed to match!\n\nThis SEARCH block failed to exactly match lines in draft.tex"
 
 

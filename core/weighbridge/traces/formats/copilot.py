@@ -1,0 +1,347 @@
+"""Sessions of GitHub Copilot: events of its command line, of its SDK and of the transcripts that VS Code keeps.
+
+A stored session has each answer's output tokens, and all tokens by model for each time that it was shut down. A stream of
+events has the tokens of each model call as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.chat_log import ChatLog, flat_call
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.fields import (
+    added,
+    count_of,
+    counted,
+    counts_of,
+    id_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    scalars,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Counts, Trace, Usage
+
+    _Metrics = dict[str, dict[str, Any]]
+
+_LOOKED_AT = 50  #: events that decide whether a list is a session
+_TELLING = frozenset(
+    {
+        *("assistant.message", "assistant.turn_start", "assistant.turn_end"),
+        *("tool.execution_start", "tool.execution_complete"),
+    }
+)
+#: Events about other events, and those that only tell what is going on.
+_FRAMES = frozenset(
+    {
+        *("assistant.turn_end", "assistant.idle", "assistant.intent", "assistant.message_start"),
+        *("assistant.message_delta", "assistant.streaming_delta", "assistant.tool_call_delta"),
+        *("tool.execution_partial_result", "tool.execution_progress", "session.idle"),
+        *("session.resume", "session.info", "session.usage_info"),
+        *("session.title_changed", "session.mode_changed", "session.context_changed"),
+        *("session.auto_mode_resolved", "session.permissions_changed", "session.todos_changed"),
+        *("subagent.started", "subagent.completed"),
+        *("permission.requested", "permission.completed", "hook.start", "hook.end"),
+    }
+)
+_REASONS: dict[Capability, str] = {
+    "token_usage": "this session has no tokens of model calls, and was not shut down, which would record their sum",
+    "timing": "these events have no times",
+    "cost": "Copilot counts premium requests and credits instead of money, and this session has no tokens to compute it from",
+    "tool_definitions": "these events do not list the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    return type(value) is list and any(map(_tells, value[:_LOOKED_AT]))
+
+
+def _tells(event: Any) -> bool:
+    """Return whether a value is an event that only Copilot's sessions have."""
+    if type(event) is not dict or type(event.get("data")) is not dict:
+        return False
+    kind = word_of(event.get("type"))
+    return kind in _TELLING or (kind == "session.start" and "copilotVersion" in event["data"])
+
+
+def _is_line(value: Any) -> bool:
+    if type(value) is not dict or type(value.get("data")) is not dict:
+        return False
+    is_event = type(value.get("type")) is str and "timestamp" in value and "parentId" in value
+    return is_event or _tells(value)
+
+
+def _read(value: list[Any]) -> list[Trace]:
+    reader = _EventReader()
+    for event in objects_of(value):
+        reader.event(event)
+    about = reader.about
+    place = object_of(about.get("context"))
+    run = Run(
+        id=id_of(about.get("sessionId")),
+        started_at=time_of(about.get("startTime")),
+        metadata=scalars(
+            version=about.get("copilotVersion"),
+            cwd=place.get("cwd"),
+            repository=place.get("repository"),
+            branch=place.get("branch"),
+        ),
+    )
+    run.usage, run.counts, run.totals_from = reader.totals()
+    trace = reader.chat.trace(
+        "copilot", _REASONS, run, counts=run.counts, totals_from=run.totals_from
+    )
+    return [trace]
+
+
+@dataclass(slots=True)
+class _Agent:
+    """The main agent or a sub-agent, whose events may lie between each other."""
+
+    turn_at: int | None = None  #: when its turn started
+    answer: int | None = None  #: index of its last answer among the messages
+    api_call: str | None = None  #: the model call of that answer
+    is_counted: bool = False  #: whether the tokens of that model call are known in full
+    usages: list[Usage] = field(default_factory=list)
+
+
+class _EventReader:
+    def __init__(self) -> None:
+        self.chat = ChatLog()
+        self.about: dict[str, Any] = {}  #: the data with which the session starts
+        self._model: str | None = None
+        self._agents: dict[str | None, _Agent] = {}
+        self._shutdowns: list[_Metrics] = []  #: what each of them records by model
+        self._goes_on = False  #: whether a resumed session goes on counting where it was shut down
+        self._other: list[Usage] = []  #: of model calls whose answer is not recorded
+        self._call_at: dict[str, int] = {}  #: index of a call among all calls
+        self._by_user: dict[str, str] = {}  #: calls that the user made, in words
+        self._seen: set[str] = set()
+        self._prompt: Any = None  #: the last one of the system
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Take in an event."""
+        name = id_of(event.get("id"))
+        if name is not None:
+            if name in self._seen:
+                self.chat.notes.add("repeated events")
+                return
+            self._seen.add(name)
+        kind, data = word_of(event.get("type")), object_of(event.get("data"))
+        time = time_of(event.get("timestamp"))
+        owner = id_of(event.get("agentId")) or id_of(data.get("parentToolCallId"))
+        agent = self._agents.setdefault(owner, _Agent())
+        if kind == "assistant.message":
+            self._answer(data, agent, time)
+        elif kind == "assistant.turn_start":
+            agent.turn_at = time
+        elif kind == "assistant.usage":
+            self._usage(data, agent)
+        elif kind in {"user.message", "system.message"}:
+            role = kind.partition(".")[0]
+            # A sub-agent's user is the agent that started it.
+            self._say(role if owner is None else "task", data.get("content"), time)
+        elif kind.startswith("tool."):
+            self._tool(kind, data, time)
+        elif kind in {"session.error", "session.warning"}:
+            error = data.get("message") if kind == "session.error" else None
+            self.chat.say(kind, data.get("message"), Facts(error=error, ended_at=time))
+        else:
+            self._frame(kind, data)
+
+    def _say(self, role: str, content: Any, time: int | None) -> None:
+        if role == "system":  # repeated with each message of the user
+            if content == self._prompt:
+                return
+            self._prompt = content
+        self.chat.say(role, content, Facts(started_at=time))
+
+    def _frame(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "session.start":
+            self.about = self.about or data
+            self._model = self._model or string_of(data.get("selectedModel"))
+        elif kind == "session.model_change":
+            self._model = string_of(data.get("newModel")) or self._model
+        elif kind == "session.shutdown":
+            metrics = object_of(data.get("modelMetrics"))
+            self._shutdowns.append({name: object_of(each) for name, each in metrics.items()})
+        elif kind == "session.usage_checkpoint":
+            self._goes_on = True
+        elif kind not in _FRAMES:
+            self.chat.notes.add(f"events of type {kind[:40]!r}")
+
+    def _answer(self, data: dict[str, Any], agent: _Agent, time: int | None) -> None:
+        if data.get("reasoningText"):
+            self.chat.notes.add("parts of the model's reasoning")
+        requests = objects_of(data.get("toolRequests"))
+        calls = [flat_call(request, "toolCallId") for request in requests]
+        for index, call in enumerate(calls, len(self.chat.of_call)):
+            if call.id is not None:
+                self._call_at.setdefault(call.id, index)
+        api_call = id_of(data.get("apiCallId"))
+        received = usage_of(None, data.get("outputTokens"))
+        text = string_of(data.get("content"))
+        is_rest = bool(count_of(data.get("chunkIndex"))) and api_call is not None
+        if is_rest and api_call == agent.api_call and agent.answer == self._last_answer():
+            # One model call, whose answer is recorded in several messages.
+            self.chat.add_text(text)
+            for call in calls:
+                self.chat.add_late_call(call, Facts(started_at=time))
+            self._add_received(agent, received)
+            return
+        agent.answer, agent.api_call = len(self.chat.messages), api_call
+        agent.is_counted = False
+        facts = Facts(
+            model=string_of(data.get("model")) or self._model,
+            usage=counted(received),
+            started_at=agent.turn_at,
+            ended_at=time,
+        )
+        agent.turn_at = None
+        starts = Facts(started_at=time)
+        self.chat.answer(text, calls, facts, of_calls=starts, id=data.get("messageId"))
+
+    def _last_answer(self) -> int:
+        return len(self.chat.messages) - 1
+
+    def _add_received(self, agent: _Agent, received: Usage | None) -> None:
+        """Take the larger number of output tokens, which the messages of one answer share."""
+        if agent.answer is None or received is None:
+            return
+        facts = self.chat.of_message[agent.answer]
+        known = facts.usage.output_tokens if facts.usage else None
+        if (received.output_tokens or 0) > (known or 0):
+            self.chat.of_message[agent.answer] = replace(facts, usage=received)
+
+    def _usage(self, data: dict[str, Any], agent: _Agent) -> None:
+        """Add a model call's tokens to its answer, which comes before them."""
+        usage = counted(_usage_in(data))
+        api_call = id_of(data.get("apiCallId"))
+        is_other = None not in (api_call, agent.api_call) and api_call != agent.api_call
+        if usage is None:
+            return
+        if agent.answer is None or agent.is_counted or is_other:
+            self._other.append(usage)
+            return
+        agent.is_counted = True
+        agent.usages.append(usage)
+        facts = self.chat.of_message[agent.answer]
+        self.chat.of_message[agent.answer] = replace(facts, usage=usage)
+
+    def _tool(self, kind: str, data: dict[str, Any], time: int | None) -> None:
+        name = id_of(data.get("toolCallId"))
+        tool = string_of(data.get("toolName"))
+        arguments = parse_arguments(data.get("arguments"))
+        if kind == "tool.user_requested":
+            self._by_user[name or ""] = f"{tool} {arguments}"
+        elif kind == "tool.execution_start" and name not in self._by_user:
+            self._start(Call(name, tool, arguments), time)
+        elif kind == "tool.execution_complete":
+            output, error = _outcome(data)
+            if name in self._by_user or data.get("isUserRequested") is True:
+                words = self._by_user.get(name or "", "")
+                self.chat.say("shell", f"{words}\n{output}", Facts(ended_at=time))
+            else:
+                self.chat.result(name, output, Facts(error=error, ended_at=time), tool)
+        elif kind not in _FRAMES and kind != "tool.execution_start":
+            self.chat.notes.add(f"events of type {kind[:40]!r}")
+
+    def _start(self, call: Call, time: int | None) -> None:
+        """Note when a call starts; add it if no answer asks for it."""
+        index = self._call_at.get(call.id or "")
+        if index is not None and self.chat.has_call(call.id):
+            self.chat.of_call[index] = Facts(started_at=time)
+        elif not self.chat.has_call(call.id):
+            self.chat.ask(call, Facts(started_at=time))
+
+    def totals(self) -> tuple[Usage | None, Counts | None, str]:
+        """Return the tokens of the run, its number of model calls, and where they are from."""
+        counted_up = [
+            shutdown
+            for shutdown, later in zip_longest(self._shutdowns, self._shutdowns[1:])
+            if not (self._goes_on and later is not None and _includes(later, shutdown))
+        ]
+        metrics = [metric for shutdown in counted_up for metric in shutdown.values()]
+        by_model = [counted(_usage_in(object_of(metric.get("usage")))) for metric in metrics]
+        total = added(usage for usage in by_model if usage is not None)
+        if total is not None:
+            calls = sum(map(_model_calls, metrics))
+            return total, counts_of(calls or None), "session.shutdown"
+        if self._other:
+            known = [usage for agent in self._agents.values() for usage in agent.usages]
+            return added([*known, *self._other]), None, "assistant.usage"
+        return None, None, ""
+
+
+def _includes(later: _Metrics, earlier: _Metrics) -> bool:
+    """Return whether a shutdown counts what an earlier one has counted as well, as it does from version 1.0.77 at the latest."""
+    return all(
+        _model_calls(later.get(name, {})) >= _model_calls(metric)
+        for name, metric in earlier.items()
+    )
+
+
+def _model_calls(metric: dict[str, Any]) -> int:
+    return count_of(object_of(metric.get("requests")).get("count")) or 0
+
+
+def _usage_in(recorded: dict[str, Any]) -> Usage | None:
+    """Return recorded tokens; those of the input include what was read from and written to the cache."""
+    sent, received = recorded.get("inputTokens"), recorded.get("outputTokens")
+    read, written = recorded.get("cacheReadTokens"), recorded.get("cacheWriteTokens")
+    return usage_of(sent, received, None, read, written or None)
+
+
+def _outcome(data: dict[str, Any]) -> tuple[Any, Any]:
+    """Return a call's output as the model got it, and its error."""
+    result = object_of(data.get("result"))
+    output = result.get("content", result.get("detailedContent"))
+    if data.get("success") is not False:
+        return output, None
+    error = string_of(object_of(data.get("error")).get("message"))
+    return output if output is not None else error, error or True
+
+
+IMPORTER = Importer(
+    id="copilot",
+    name="GitHub Copilot sessions",
+    matches=_matches,
+    read=_read,
+    is_line=_is_line,
+    fields=(
+        ("id", "sessionId of session.start; messageId of an answer; toolCallId of a call"),
+        ("type", "assistant.message is llm, each of its toolRequests is tool"),
+        ("name, arguments", "name and arguments of a tool request, or of tool.execution_start"),
+        ("output", "content; of a tool call result.content of tool.execution_complete"),
+        ("error", "success and error of tool.execution_complete; session.error"),
+        ("model", "model, or the model that was selected last"),
+        (
+            "usage",
+            "assistant.usage, whose input includes what was read from and written to the cache; outputTokens of an answer",
+        ),
+        (
+            "usage and model calls of the run",
+            "modelMetrics of session.shutdown; of several, what the next does not include",
+        ),
+        (
+            "started_at, ended_at",
+            "timestamp of assistant.turn_start and of the answer; of both tool.execution events",
+        ),
+        ("metadata", "copilotVersion; cwd, repository and branch of the context"),
+    ),
+    tried_on="19 sessions of three public repositories, recorded by versions 1.0.77 to 1.0.80, and synthetic streams, modelled on the event types of Copilot's SDK",
+    lacks="cost in money, tool definitions; input tokens of each model call, unless the events were recorded as they were sent",
+)

@@ -1,0 +1,370 @@
+"""Chat sessions of VS Code, such as those with GitHub Copilot: exported, as stored, or as the journal of their changes.
+
+A request has what is shown and, from Copilot, the rounds of the model with their calls and results.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.chat_log import ChatLog, flat_call
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.fields import (
+    Notes,
+    count_of,
+    counted,
+    counts_of,
+    id_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    scalars,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
+
+_DIGITS = 9  #: of the number of an item
+_LOOKED_AT = 20  #: lines or requests that decide whether a value is a session
+_START, _SET, _APPEND, _DELETE = range(4)  #: kinds of changes in a journal
+_ABOUT = frozenset({"responderUsername", "requesterUsername", "initialLocation", "sessionId"})
+_INVOCATIONS = frozenset({"toolInvocationSerialized", "toolInvocation"})
+#: Parts of an answer that show its progress.
+_SHOWN = frozenset(
+    {
+        *("progressMessage", "progressTask", "progressTaskSerialized", "undoStop", "codeblockUri"),
+        *("mcpServersStarting", "prepareToolInvocation", "confirmation", "elicitation"),
+        *("command", "treeData", "references", "usedContext", "codeCitation", "warning"),
+    }
+)
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no request of this session records its tokens",
+    "timing": "this session has no times",
+    "cost": "VS Code records no cost, and this session has no tokens to compute it from",
+    "tool_definitions": "sessions do not keep the tools",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is list:
+        return bool(value) and any(map(_is_change, value[:_LOOKED_AT]))
+    return type(value) is dict and _is_session(value)
+
+
+def _is_session(value: dict[str, Any]) -> bool:
+    requests = value.get("requests")
+    if type(requests) is not list or _ABOUT.isdisjoint(value):
+        return False
+    return all(map(_is_request, requests[:_LOOKED_AT]))
+
+
+def _is_request(value: Any) -> bool:
+    return (
+        type(value) is dict and "message" in value and ("response" in value or "requestId" in value)
+    )
+
+
+def _is_change(value: Any) -> bool:
+    """Return whether a value is a line of a journal that has the session, or changes its requests."""
+    if type(value) is not dict or type(value.get("kind")) is not int:
+        return False
+    if value["kind"] == _START:
+        held = value.get("v")
+        return type(held) is dict and type(held.get("requests")) is list
+    path = value.get("k")
+    return type(path) is list and path[:1] == ["requests"] and 0 < value["kind"] <= _DELETE
+
+
+def _is_line(value: Any) -> bool:
+    if type(value) is not dict or type(value.get("kind")) is not int or "requests" in value:
+        return False
+    return _is_change(value) or (type(value.get("k")) is list and 0 < value["kind"] <= _DELETE)
+
+
+def _read(value: Any) -> list[Trace]:
+    chat = ChatLog()
+    session = value if type(value) is dict else _replayed(value, chat.notes)
+    unread = sum(_request(request, chat) for request in objects_of(session.get("requests")))
+    counts = counts_of(tool_calls=len(chat.of_call) + unread) if unread else None
+    run = Run(
+        id=id_of(session.get("sessionId")),
+        started_at=time_of(session.get("creationDate"), "ms"),
+        metadata=scalars(
+            responder=session.get("responderUsername"), title=session.get("customTitle")
+        ),
+    )
+    shown = "what is shown of tools" if counts else ""
+    return [chat.trace("vscode-chat", _REASONS, run, counts=counts, totals_from=shown)]
+
+
+def _replayed(lines: list[Any], notes: Notes) -> dict[str, Any]:
+    """Return the session that the changes of a journal lead to."""
+    journal = _Journal()
+    for line in objects_of(lines):
+        if line.get("kind") == _START:
+            journal = _Journal(object_of(line.get("v")))
+        elif not journal.change(line):
+            notes.add("changes of what the session does not have")
+    return journal.session
+
+
+class _Journal:
+    """A session that is changed line by line; what the lines hold stays as it is."""
+
+    def __init__(self, session: dict[str, Any] | None = None) -> None:
+        self.session: dict[str, Any] = {"requests": []} if session is None else dict(session)
+        self._copies: dict[int, Any] = {}
+
+    def change(self, line: dict[str, Any]) -> bool:
+        """Apply a change; return whether the session has the place that is to be changed."""
+        path, kind, value = line.get("k"), line.get("kind"), line.get("v")
+        if type(path) is not list or not path:
+            return False
+        *way, last = map(_key, path)
+        held: Any = self.session
+        for key in way:
+            held = self._own_item(held, key)
+        if kind == _APPEND:
+            if type(held) is dict and type(last) is str and held.get(last) is None:
+                held[last] = []
+            return _appended(self._own_item(held, last), value, line.get("i"))
+        if type(held) is dict and type(last) is str:
+            held[last] = value if kind == _SET else None
+            return True
+        if type(held) is list and type(last) is int and 0 <= last <= len(held) and kind == _SET:
+            held[last : last + 1] = [value]
+            return True
+        return False
+
+    def _own_item(self, held: Any, key: Any) -> Any:
+        """Return an item of an object or a list, which may be changed."""
+        item = _item(held, key)
+        if type(item) not in {dict, list} or id(item) in self._copies:
+            return item
+        held[key] = copied = item.copy()
+        self._copies[id(copied)] = copied
+        return copied
+
+
+def _appended(listed: Any, more: Any, kept: Any) -> bool:
+    """Append items to a list, of which a change may keep the first ones only."""
+    if type(listed) is not list:
+        return False
+    if type(kept) is int and kept >= 0:
+        del listed[kept:]
+    listed += more if type(more) is list else []
+    return True
+
+
+def _item(held: Any, key: Any) -> Any:
+    if type(held) is dict and type(key) is str:
+        return held.get(key)
+    if type(held) is list and type(key) is int and 0 <= key < len(held):
+        return held[key]
+    return None
+
+
+def _key(key: Any) -> Any:
+    """Return the number that a key of a list may be written as."""
+    return int(key) if type(key) is str and key.isdecimal() and len(key) < _DIGITS else key
+
+
+def _request(request: dict[str, Any], chat: ChatLog) -> int:
+    """Add a request; return how many calls are shown of it beside those that are recorded, as calls of sub-agents are."""
+    asked_at = time_of(request.get("timestamp"), "ms")
+    result = object_of(request.get("result"))
+    recorded = object_of(result.get("metadata"))
+    text = object_of(request.get("message")).get("text", request.get("message"))
+    chat.say("user", text, Facts(started_at=asked_at))
+    took = count_of(object_of(result.get("timings")).get("totalElapsed"))
+    ended_at = asked_at + took * 10**6 if asked_at is not None and took is not None else None
+    named = string_of(recorded.get("resolvedModel")) or string_of(request.get("modelId"))
+    model = named.removeprefix("copilot/") if named else None
+    sent = recorded.get("promptTokens", object_of(request.get("usage")).get("promptTokens"))
+    received = recorded.get("outputTokens", request.get("completionTokens"))
+    last = Facts(model=model, usage=counted(usage_of(sent, received)), ended_at=ended_at)
+    rounds = objects_of(recorded.get("toolCallRounds"))
+    parts = [part for part in objects_of(request.get("response")) if not _is_inner(part)]
+    read = len(chat.of_call)
+    if rounds:
+        _rounds(rounds, recorded, last, chat)
+    else:
+        _parts(parts, last, chat)
+    if request.get("isCanceled") is True:
+        chat.notes.add("requests that the user cancelled")
+    error = string_of(object_of(result.get("errorDetails")).get("message"))
+    if error:
+        chat.say("error", error, Facts(error=error, ended_at=ended_at))
+    shown = {
+        id_of(part.get("toolCallId")) for part in parts if word_of(part.get("kind")) in _INVOCATIONS
+    }
+    return max(0, len(shown) - (len(chat.of_call) - read))
+
+
+def _is_inner(part: dict[str, Any]) -> bool:
+    """Return whether a part is a tool that another tool invoked for its work."""
+    return word_of(part.get("toolId")).endswith("_internal")
+
+
+def _rounds(
+    rounds: list[dict[str, Any]], recorded: dict[str, Any], last: Facts, chat: ChatLog
+) -> None:
+    """Add the rounds of the model; the tokens of a request are those of its last round."""
+    results = object_of(recorded.get("toolCallResults"))
+    for number, each in enumerate(rounds, 1):
+        if each.get("thinking"):
+            chat.notes.add("parts of the model's reasoning")
+        calls = [flat_call(call) for call in objects_of(each.get("toolCalls"))]
+        time = time_of(each.get("timestamp"), "ms")
+        model = string_of(each.get("modelId")) or last.model
+        facts = last if number == len(rounds) else Facts(model=model, ended_at=time)
+        text = string_of(each.get("response"))
+        chat.answer(text, calls, facts, of_calls=Facts(started_at=time), id=each.get("id"))
+        for call in calls:
+            if call.id in results:
+                chat.result(call.id, _content(results[call.id]))
+
+
+def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
+    """Add what a request shows, where it does not have the rounds of the model."""
+    answers = [*_answers(parts, chat.notes)]
+    for number, (text, invocations) in enumerate(answers, 1):
+        facts = last if number == len(answers) else Facts(model=last.model)
+        chat.answer(text or None, map(_call, invocations), facts)
+        for invocation in invocations:
+            output, error = _outcome(invocation)
+            if output is not None or error:
+                chat.result(invocation.get("toolCallId"), output, Facts(error=error))
+    if not answers and last.usage:
+        chat.answer(None, facts=last)
+
+
+def _answers(
+    parts: list[dict[str, Any]], notes: Notes
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the text of each answer with the tools that were invoked after it, in their latest state."""
+    latest = {
+        id_of(part.get("toolCallId")): part
+        for part in parts
+        if word_of(part.get("kind")) in _INVOCATIONS
+    }
+    done: set[str] = set()
+    texts, invoked = list[str](), list[dict[str, Any]]()
+    for part in parts:
+        kind = word_of(part.get("kind"))
+        if kind in _INVOCATIONS:
+            name = id_of(part.get("toolCallId"))
+            if name is None or name not in done:
+                invoked.append(part if name is None else latest[name])
+            done.add(name or "")
+        elif kind in {"", "markdownContent", "inlineReference"}:
+            if invoked:
+                yield "".join(texts), invoked
+                texts, invoked = [], []
+            texts.append(_shown_text(part))
+        elif kind == "thinking":
+            notes.add("parts of the model's reasoning")
+        elif kind in {"textEditGroup", "notebookEditGroup"}:
+            notes.add("edits as they are shown")
+        elif kind not in _SHOWN:
+            notes.add(f"parts of kind {kind[:40]!r}")
+    if texts or invoked:
+        yield "".join(texts), invoked
+
+
+def _shown_text(part: dict[str, Any]) -> str:
+    if part.get("kind") == "inlineReference":
+        path = object_of(part.get("inlineReference")).get("path")
+        return f"`{string_of(part.get('name')) or string_of(path) or ''}`"
+    content = part.get("value", part.get("content"))
+    return string_of(object_of(content).get("value", content)) or ""
+
+
+def _call(invocation: dict[str, Any]) -> Call:
+    """Return a call with its command or input, or else with what is shown of it, because other calls differ in that."""
+    shown = object_of(invocation.get("toolSpecificData"))
+    details = object_of(invocation.get("resultDetails"))
+    command = object_of(shown.get("commandLine"))
+    line = string_of(command.get("original", shown.get("command")))
+    given = {"command": line} if line else shown.get("rawInput", details.get("input"))
+    message = invocation.get("invocationMessage")
+    words = string_of(object_of(message).get("value", message))
+    if given is None and words:
+        given = {"invocationMessage": words}
+    name = string_of(invocation.get("toolId"))
+    return Call(id_of(invocation.get("toolCallId")), name, parse_arguments(given))
+
+
+def _outcome(invocation: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the output of a call and its error."""
+    shown = object_of(invocation.get("toolSpecificData"))
+    terminal = object_of(shown.get("terminalCommandOutput")).get("text")
+    details = object_of(invocation.get("resultDetails"))
+    listed = [
+        text for each in objects_of(details.get("output")) if (text := string_of(each.get("value")))
+    ]
+    output = terminal if terminal is not None else ("\n".join(listed) if listed else None)
+    status = count_of(object_of(shown.get("terminalCommandState")).get("exitCode"))
+    error = details.get("isError") is True or bool(status)
+    return output, error or None
+
+
+def _content(result: Any) -> Any:
+    """Return the text of a tool's result, whose parts are texts, or trees of what was sent to the model."""
+    texts = [*_texts(object_of(result).get("content"))]
+    return "".join(texts) if texts else object_of(result).get("content")
+
+
+def _texts(content: Any) -> Iterator[str]:
+    waiting = [content]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is list:
+            waiting += reversed(item)
+        elif type(item) is dict:
+            text = item.get("text", item.get("value"))
+            if type(text) is str:
+                yield text
+                waiting.append(item.get("children"))
+            else:
+                waiting += [item.get("children"), item.get("node"), text]
+
+
+IMPORTER = Importer(
+    id="vscode-chat",
+    name="VS Code chat sessions",
+    matches=_matches,
+    read=_read,
+    is_line=_is_line,
+    fields=(
+        ("id", "sessionId; id of a round; of a tool call its id, or toolCallId"),
+        (
+            "type",
+            "each of toolCallRounds is llm, or what is shown between two tools; each tool call is tool",
+        ),
+        (
+            "name, arguments",
+            "name and arguments of a tool call; toolId and the command, input or message of an invocation",
+        ),
+        (
+            "output",
+            "response of a round, or the text that is shown; toolCallResults, or the output of an invocation",
+        ),
+        ("error", "errorDetails of a request; isError or exitCode of an invocation"),
+        ("model", "resolvedModel, or modelId"),
+        ("usage", "promptTokens and outputTokens of a request, which are those of its last round"),
+        ("started_at, ended_at", "timestamp, with totalElapsed; timestamp of a round"),
+        ("tool calls of the run", "tools that are shown beside the calls of the rounds"),
+        ("metadata", "responderUsername, customTitle"),
+    ),
+    tried_on="17 sessions of 12 public repositories, exported or stored by VS Code, and three synthetic journals",
+    lacks="tokens of all rounds but the last, cost, tool definitions; arguments and results of a sub-agent's calls; where a request has no rounds, which calls belong to one answer",
+)

@@ -1,0 +1,115 @@
+"""Chat sessions of VS Code: rounds of the model, or what is shown of them."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from support.trace_examples import VSCODE_CHAT
+from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces.fields import time_of
+from weighbridge.traces.split import opens_session, session_id
+
+
+def at(second):
+    return time_of(f"2025-01-01T12:00:{second:02}Z")
+
+
+def session(*requests, **about):
+    return {"sessionId": "s", "responderUsername": "x", "requests": [*requests], **about}
+
+
+def request(*parts, **more):
+    return {"requestId": "r", "message": {"text": "Go."}, "response": [*parts], **more}
+
+
+def test_requests_become_steps():
+    trace = read_trace(VSCODE_CHAT)
+    assert (trace.format, trace.id, trace.started_at) == ("vscode-chat", "s", at(0))
+    assert trace.steps == (
+        Step(id="s1", type="user", output="Find x.", started_at=at(1)),
+        Step(id="a1", type="llm", output="I search.", model="m", ended_at=at(2)),
+        Step(id="c1", type="tool", parent_id="a1", name="grep_search", arguments={"query": "x"}, output="No matches found", started_at=at(2)),
+        Step(id="a2", type="llm", output="Not there.", model="m", usage=Usage(30, 3), ended_at=at(5)),
+        Step(id="s5", type="user", output="Run the tests.", started_at=at(10)),
+        Step(id="s6", type="llm", output="I run `a.py`", model="m"),
+        Step(id="c2", type="tool", parent_id="s6", name="run_in_terminal", arguments={"command": "pytest"}, output="1 failed", error="1 failed"),
+        Step(id="s8", type="llm", output="One failed.", model="m"),
+    )  # fmt: skip
+    assert trace.not_carried == ("parts of the model's reasoning (2)",)
+
+
+def test_a_result_may_be_a_tree_of_what_was_sent_to_the_model():
+    tree = {"node": {"type": 1, "children": [{"text": "a "}, {"children": [{"text": "b"}]}]}}
+    given = copy.deepcopy(VSCODE_CHAT)
+    results = given["requests"][0]["result"]["metadata"]["toolCallResults"]
+    results["c1"] = {"content": [{"value": tree}, {"value": "!"}]}
+    (call, _) = read_trace(given).steps_of("tool")
+    assert call.output == "a b!"
+
+
+def test_parallel_invocations_follow_one_answer_and_have_their_latest_state():
+    def invoked(name, **more):
+        return {"kind": "toolInvocationSerialized", "toolCallId": name, "toolId": "fetch", **more}
+
+    done = {
+        "input": '{"url": "u"}',
+        "output": [{"type": "embed", "value": "page"}],
+        "isError": True,
+    }
+    reading = {"value": "Reading [](file:///x/a.py)"}
+    parts = [
+        {"value": "I look."},
+        invoked("c1"),
+        invoked("c2", invocationMessage=reading),
+        invoked("c1", resultDetails=done),
+    ]
+    trace = read_trace(session(request(*parts)))
+    assert [(step.type, step.arguments, step.output, step.error) for step in trace.steps[1:]] == [
+        ("llm", None, "I look.", None),
+        ("tool", {"url": "u"}, "page", "page"),
+        ("tool", {"invocationMessage": "Reading [](file:///x/a.py)"}, None, None),
+    ]
+
+
+def test_what_failed_or_was_cancelled_says_so():
+    failed = {"errorDetails": {"message": "no quota"}}
+    trace = read_trace(session(request(result=failed, isCanceled=True)))
+    assert [(step.type, step.error) for step in trace.steps] == [
+        ("user", None),
+        ("other", "no quota"),
+    ]
+    assert trace.not_carried == ("requests that the user cancelled (1)",)
+
+
+def test_changes_of_what_a_journal_does_not_have_are_noted():
+    lines = [
+        {"kind": 0, "v": session(request({"value": "Hi."}))},
+        {"kind": 1, "k": ["requests", 5, "response"], "v": []},
+        {"kind": 2, "k": ["requests", 0, "message"], "v": ["x"]},
+        {"kind": 1, "k": ["requests", 9], "v": {}},
+        {"kind": 1, "k": [], "v": {}},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": " You."}]},
+        {"kind": 1, "k": ["requests", 1], "v": request({"value": "Bye."})},
+    ]
+    trace = read_trace(lines)
+    assert [step.output for step in trace.steps] == ["Go.", "Hi. You.", "Go.", "Bye."]
+    assert trace.not_carried == ("changes of what the session does not have (4)",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"kind": 0, "v": session()},
+        {"kind": 1, "k": ["customTitle"], "v": "x"},
+        {"kind": 2, "k": ["requests"], "v": []},
+    ],
+)
+def test_each_line_of_a_journal_belongs_to_a_session(line):
+    assert opens_session(line)
+
+
+def test_a_whole_session_is_no_line_of_one():
+    assert not opens_session(VSCODE_CHAT)
+    assert session_id([{"kind": 0, "v": session()}]) == "s"
