@@ -303,6 +303,21 @@ HEAVY = {
     "one call asked and answered again and again": lambda n: (
         LOGS["openclaw"][:1] + LOGS["openclaw"][3:5] * n
     ),
+    "a journal of a chat that changes one answer": lambda n: [
+        {"kind": 0, "v": LOGS["vscode-chat"]},
+        *({"kind": 2, "k": ["requests", 1, "response"], "v": [{"value": "x"}]} for _ in range(n)),
+        *({"kind": 1, "k": ["requests", 1, "response", i], "v": {"value": "y"}} for i in range(n)),
+    ],
+    "pieces of one model call": lambda n: [
+        *LOGS["copilot"][:1],
+        *(
+            {
+                "type": "assistant.message",
+                "data": {"apiCallId": "a", "chunkIndex": i, "content": "x"},
+            }
+            for i in range(n)
+        ),
+    ],
     "requests that repeat what was said": lambda n: (
         LOGS["trae"] | {"llm_interactions": LOGS["trae"]["llm_interactions"] * n}
     ),
