@@ -658,6 +658,35 @@ COPILOT = [
         },
     ),
 ]  # fmt: skip
+
+
+def _cursor(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "session_id": "s", **more}
+
+
+def _cursor_text(role: str, text: str, **more: Any) -> dict[str, Any]:
+    return _cursor(
+        role, message={"role": role, "content": [{"type": "text", "text": text}]}, **more
+    )
+
+
+def _cursor_call(subtype: str, call_id: str, **tool_call: Any) -> dict[str, Any]:
+    return _cursor("tool_call", subtype=subtype, call_id=call_id, tool_call=tool_call)
+
+
+CURSOR_CLI = [
+    _cursor("system", subtype="init", apiKeySource="login", cwd="/x", model="m", permissionMode="default"),
+    _cursor_text("user", "Find x."),
+    _cursor_text("assistant", "I look."),
+    _cursor_call("started", "c1", readToolCall={"args": {"path": "a.md"}}),
+    _cursor_call("completed", "c1", readToolCall={"args": {"path": "a.md"}, "result": {"success": {"content": "# A", "totalLines": 1}}}),
+    _cursor_call("started", "c2", shellToolCall={"args": {"command": "make", "toolCallId": "c2"}}),
+    _cursor_call("completed", "c2", shellToolCall={"args": {"command": "make"}, "result": {"success": {"stdout": "", "stderr": "no rule", "exitCode": 2}}}),
+    _cursor_call("started", "c3", mcpToolCall={"args": {"name": "jira-get", "toolName": "get", "args": {"id": 7}}}),
+    _cursor_call("completed", "c3", mcpToolCall={"result": {"rejected": {"reason": "not allowed"}}}),
+    _cursor_text("assistant", "Not there."),
+    _cursor("result", subtype="success", is_error=False, result="Not there.", usage={"inputTokens": 9, "outputTokens": 5, "cacheReadTokens": 20}),
+]  # fmt: skip
 VSCODE_CHAT = {
     "version": 3,
     "responderUsername": "GitHub Copilot",
@@ -1490,6 +1519,7 @@ EXAMPLES: dict[str, Any] = {
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
     "copilot": COPILOT,
+    "cursor-cli": CURSOR_CLI,
     "vscode-chat": VSCODE_CHAT,
     "openhands": OPENHANDS,
     "google-adk": GOOGLE_ADK,

@@ -410,6 +410,11 @@ class Notes:
         """Note something, in the plural, that was left behind."""
         self._counts[what] = self._counts.get(what, 0) + count
 
+    def add_kind(self, of: str, kind: object) -> None:
+        """Note a line, event or the like of a kind that is not read, in the plural, which may be a tool call."""
+        self.add(f"{of} of type {str(kind)[:_NAME_CHARACTERS]!r}")
+        self.calls_left += _names_calls(kind)
+
     def add_fields(self, value: Mapping[str, Any], carried: frozenset[str], of: str) -> None:
         """Note the non-empty fields of an object that are not among those carried."""
         if not carried.issuperset(value):
@@ -424,8 +429,8 @@ class Notes:
         """Note a part of a message's content that was dropped."""
         filled = [key for key, item in part.items() if item is not None]
         kind = part.get("type") or next(iter(filled), None)
-        self.add(f"content parts of type {str(kind)[:_NAME_CHARACTERS]!r}")
-        self.calls_left += any(map(_names_calls, (kind, *filled)))
+        self.add_kind("content parts", kind)
+        self.calls_left += any(map(_names_calls, filled)) and not _names_calls(kind)
 
     def summaries(self) -> tuple[str, ...]:
         """Return the notes with their counts, in alphabetical order, up to a limit."""

@@ -308,6 +308,14 @@ HEAVY = {
         *({"kind": 2, "k": ["requests", 1, "response"], "v": [{"value": "x"}]} for _ in range(n)),
         *({"kind": 1, "k": ["requests", 1, "response", i], "v": {"value": "y"}} for i in range(n)),
     ],
+    "pieces of a text and the text as a whole": lambda n: [
+        *LOGS["cursor-cli"][:1],
+        *(
+            LOGS["cursor-cli"][2] | more
+            for _ in range(n)
+            for more in ({"timestamp_ms": 1}, {"timestamp_ms": 1, "model_call_id": "m"})
+        ),
+    ],
     "pieces of one model call": lambda n: [
         *LOGS["copilot"][:1],
         *(

@@ -88,7 +88,7 @@ class Items:
         elif type(kind) is str and kind.endswith("_output"):
             self._append(self._result(item), Facts(ended_at=time))
         else:
-            self.notes.add(f"items of type {str(kind)[:40]!r}")
+            self.notes.add_kind("items", kind)
 
     def add_response(self, output: list[Any], response_id: str | None, facts: Facts) -> None:
         """Add all items of one response as one answer, with its metadata."""
@@ -102,7 +102,7 @@ class Items:
             elif str(item.get("type")).endswith("_output"):
                 self._inline.append(self._result(item))
             else:
-                self.notes.add(f"items of type {str(item.get('type'))[:40]!r}")
+                self.notes.add_kind("items", item.get("type"))
         self.close()
 
     def set_usage(self, usage: Usage | None) -> None:

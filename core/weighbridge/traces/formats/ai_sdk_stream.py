@@ -169,7 +169,7 @@ class _StreamReader:
             text = string_of(chunk.get("errorText")) or "error"
             self._chat.say("error", text, Facts(error=text))
         elif kind not in _KNOWN or kind in {"file", "abort", "custom"} or "source" in kind:
-            self._chat.notes.add(f"chunks of type {kind[:40]!r}")
+            self._chat.notes.add_kind("chunks", kind)
         elif kind == "reasoning-start":
             self._chat.notes.add("parts of the model's reasoning")
 

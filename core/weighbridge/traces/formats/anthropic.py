@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.anthropic_blocks import Blocks
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
 from weighbridge.traces.fields import cost_of, object_of, read_usage, string_of, tools_field
-from weighbridge.traces.formats import claude_code
+from weighbridge.traces.formats import claude_code, cursor_cli
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     if type(value) is list:
-        return claude_code.are_lines(value) or (_are_roles(value) and any(map(_is_typical, value)))
+        if claude_code.are_lines(value):
+            return not cursor_cli.are_lines(value)
+        return _are_roles(value) and any(map(_is_typical, value))
     if type(value) is not dict:
         return False
     messages = value.get("messages")

@@ -128,7 +128,7 @@ class _Session:
         elif kind == "result":
             self._last = line
         else:
-            self._notes.add(f"lines of type {str(kind)[:40]!r}")
+            self._notes.add_kind("lines", kind)
 
     def _message(self, line: dict[str, Any]) -> None:
         uuid = string_of(line.get("uuid"))

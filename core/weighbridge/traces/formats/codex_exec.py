@@ -111,7 +111,7 @@ class _EventReader:
             item = event["item"]
             self._items[id_of(item.get("id")) or f"#{len(self._items)}"] = item
         else:
-            self.chat.notes.add(f"events of type {str(kind)[:40]!r}")
+            self.chat.notes.add_kind("events", kind)
 
     def finish(self) -> None:
         """Add the items of a turn in their final state."""

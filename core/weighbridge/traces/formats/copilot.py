@@ -181,7 +181,7 @@ class _EventReader:
         elif kind == "session.usage_checkpoint":
             self._goes_on = True
         elif kind not in _FRAMES:
-            self.chat.notes.add(f"events of type {kind[:40]!r}")
+            self.chat.notes.add_kind("events", kind)
 
     def _answer(self, data: dict[str, Any], agent: _Agent, time: int | None) -> None:
         if data.get("reasoningText"):
@@ -257,7 +257,7 @@ class _EventReader:
             else:
                 self.chat.result(name, output, Facts(error=error, ended_at=time), tool)
         elif kind not in _FRAMES and kind != "tool.execution_start":
-            self.chat.notes.add(f"events of type {kind[:40]!r}")
+            self.chat.notes.add_kind("events", kind)
 
     def _start(self, call: Call, time: int | None) -> None:
         """Note when a call starts; add it if no answer asks for it."""

@@ -148,7 +148,7 @@ class _Events:
             total = count_of(event.get("total_tokens"))
             self._run.usage = counted(usage_of(total_tokens=total)) or self._run.usage
         else:
-            self._chat.notes.add(f"events of type {kind[:40]!r}")
+            self._chat.notes.add_kind("events", kind)
 
     def _answer(self, event: dict[str, Any], time: int | None) -> None:
         response = event.get("response")

@@ -138,7 +138,7 @@ class _EventReader:
         elif kind == "session.usage":
             self._total(object_of(event.get("usage")))
         else:
-            self._chat.notes.add(f"events of type {kind[:40]!r}")
+            self._chat.notes.add_kind("events", kind)
 
     def trace(self, started_at: int | None, ended_at: int | None) -> Trace:
         """Return the session as a trace."""

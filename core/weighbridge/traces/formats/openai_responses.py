@@ -195,7 +195,7 @@ class _ResponseReader:
             if total:
                 self._run.usage, self._run.totals_from = total, "the last total_token_usage"
         elif kind != "event_msg":  # events repeat the items
-            self._items.notes.add(f"lines of type {str(kind)[:40]!r}")
+            self._items.notes.add_kind("lines", kind)
 
     def trace(self) -> Trace:
         """Return the trace of all that was taken in."""

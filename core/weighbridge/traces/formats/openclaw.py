@@ -136,7 +136,7 @@ class _EntryReader:
         elif kind == "custom_message":
             self.chat.say("custom", line.get("content"), name=line.get("customType"))
         else:
-            self.chat.notes.add(f"entries of type {str(kind)[:40]!r}")
+            self.chat.notes.add_kind("entries", kind)
 
     def _message(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         role = message["role"]

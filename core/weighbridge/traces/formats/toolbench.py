@@ -119,7 +119,7 @@ class _Answers:
         elif kind == _INPUT:
             self._call(node, text)
         else:
-            self._chat.notes.add(f"nodes of type {str(kind)[:40]!r}")
+            self._chat.notes.add_kind("nodes", kind)
 
     def close(self) -> None:
         """End an answer that has no action input."""
