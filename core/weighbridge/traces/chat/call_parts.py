@@ -44,7 +44,9 @@ _RESULTS = frozenset(
 REASONING = frozenset({"reasoning", "thinking", "redacted_thinking"})
 CALLS_AND_RESULTS = _CALLS | _RESULTS
 _PARTS = CALLS_AND_RESULTS | REASONING | {"text", "output_text"}
-_CALL_IDS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id")
+_CALL_IDS = (
+    *("tool_call_id", "tool_use_id", "toolUseId", "toolUseID", "toolCallId", "call_id", "id"),
+)
 _NAMES = ("name", "toolName", "tool_name", "function", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 _OUTPUTS = ("response", "result", "content", "output", "server_tool_call_response", "error")
@@ -124,11 +126,21 @@ def opened(part: dict[str, Any], kind: str | None = None) -> tuple[PartKind, dic
     if kind in _CALLS or kind.endswith(("tool_use", "tool_call", "toolUse", "toolCall")):
         return "call", part
     if kind in _RESULTS or kind.endswith(("tool_result", "toolResult")):
-        return "result", part
+        return "result", _with_run(part) if "run" in part else part
     if kind in REASONING or part.get("thought") is True:
         return "reasoning", part
     is_typed = kind.startswith(_TYPED_TOOL) and "toolCallId" in part
     return ("both" if is_typed or kind == "dynamic-tool" else ""), part
+
+
+def _with_run(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of Amp's with the fields of its `run`: its status, and its result or its error."""
+    run = part["run"]
+    if type(run) is not dict:
+        return part
+    error = run.get("error")
+    reason = error.get("message", error) if type(error) is dict else error
+    return {**part, "result": run.get("result", reason), "status": run.get("status")}
 
 
 def calls_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Call]:

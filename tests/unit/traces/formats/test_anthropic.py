@@ -237,6 +237,31 @@ def test_the_lines_of_one_answer_are_one_model_call_counted_once(write):
     assert trace.not_carried == ("lines of type 'summary' (1)",)
 
 
+def test_lines_that_are_not_read_and_name_calls_make_the_calls_incomplete():
+    said = {"type": "assistant", "message": {"role": "assistant", "content": "I look."}}
+    called = {"type": "tool_call", "name": "read", "arguments": {}}
+    assert "tool_calls" in read_trace([said, called]).missing
+    assert "tool_calls" not in read_trace([said, {"type": "summary"}]).missing
+
+
+@pytest.mark.parametrize(
+    ("run", "output", "error"),
+    [
+        ({"status": "done", "result": "A"}, "A", None),
+        ({"status": "error", "error": {"message": "no file"}}, "no file", "no file"),
+    ],
+)
+def test_results_of_a_thread_of_amp_are_in_their_runs(run, output, error):
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a"}}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "Read a."}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [{"type": "tool_result", "toolUseID": "t1", "run": run}]},
+    ]
+    (step,) = read_trace({"v": 3, "id": "T-1", "messages": messages}).steps_of("tool")
+    assert (step.output, step.error) == (output, error)
+
+
 def test_times_are_when_a_line_was_written():
     trace = read_trace(SESSION)
     assert trace.steps[0].started_at == NOON
