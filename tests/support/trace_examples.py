@@ -687,6 +687,39 @@ CURSOR_CLI = [
     _cursor_text("assistant", "Not there."),
     _cursor("result", subtype="success", is_error=False, result="Not there.", usage={"inputTokens": 9, "outputTokens": 5, "cacheReadTokens": 20}),
 ]  # fmt: skip
+CONTINUE = {
+    "sessionId": "s",
+    "title": "Find x",
+    "workspaceDirectory": "/x",
+    "chatModelTitle": "m",
+    "history": [
+        {"message": {"role": "user", "content": "Find x."}, "contextItems": []},
+        {"message": {"role": "thinking", "content": "hm"}},
+        {
+            "message": {
+                "role": "assistant",
+                "content": "I look.",
+                "toolCalls": [
+                    {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a"}'}},
+                    {"id": "c2", "type": "function", "function": {"name": "grep", "arguments": '{"q": "x"}'}},
+                ],
+                "usage": {"promptTokens": 9, "completionTokens": 5, "promptTokensDetails": {"cachedTokens": 4}},
+            },
+            "promptLogs": [{"modelTitle": "n", "prompt": "Find x.", "completion": "I look."}],
+            "toolCallStates": [
+                {"toolCallId": "c1", "status": "done", "output": [{"name": "a", "content": "A"}]},
+                {
+                    "toolCallId": "c2",
+                    "toolCall": {"id": "c2", "type": "function", "function": {"name": "grep", "arguments": '{"q": "x"}'}},
+                    "status": "errored",
+                    "output": [{"name": "grep", "content": "no such tool"}],
+                },
+            ],
+        },
+        {"message": {"role": "tool", "content": "A", "toolCallId": "c1"}},
+        {"message": {"role": "assistant", "content": "Not there."}},
+    ],
+}  # fmt: skip
 VSCODE_CHAT = {
     "version": 3,
     "responderUsername": "GitHub Copilot",
@@ -1518,6 +1551,7 @@ EXAMPLES: dict[str, Any] = {
     "openclaw": OPENCLAW,
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
+    "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
     "vscode-chat": VSCODE_CHAT,
