@@ -411,7 +411,7 @@ class Notes:
         self._counts[what] = self._counts.get(what, 0) + count
 
     def add_kind(self, of: str, kind: object) -> None:
-        """Note a line, event or the like of a kind that is not read, in the plural, which may be a tool call."""
+        """Note a line, event or the like, in the plural, whose kind is not read; it may be a tool call."""
         self.add(f"{of} of type {str(kind)[:_NAME_CHARACTERS]!r}")
         self.calls_left += _names_calls(kind)
 

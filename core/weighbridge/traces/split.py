@@ -66,7 +66,8 @@ def session_id(lines: list[Any]) -> str | None:
     for line in _dicts(lines):
         recorded = line.get("thread_id")
         for key, word, holder in _HEADS:
-            held = line.get(holder) if line.get(key) == word else None
+            opens = line.get(key) == word and type(line[key]) is type(word)
+            held = line.get(holder) if opens else None
             if type(held) is dict:
                 recorded = held.get("sessionId", held.get("id"))
         is_head = line.get("type") == "session" or line.keys() >= _OLD_CODEX_HEAD

@@ -308,6 +308,22 @@ HEAVY = {
         *({"kind": 2, "k": ["requests", 1, "response"], "v": [{"value": "x"}]} for _ in range(n)),
         *({"kind": 1, "k": ["requests", 1, "response", i], "v": {"value": "y"}} for i in range(n)),
     ],
+    "one large result of many calls": lambda n: (
+        LOGS["vscode-chat"]
+        | {
+            "requests": [
+                LOGS["vscode-chat"]["requests"][1]
+                | {
+                    "result": {
+                        "metadata": {
+                            "toolCallRounds": [{"toolCalls": [{"id": "c", "name": "f"}] * n}],
+                            "toolCallResults": {"c": {"content": [{"value": "x"}] * n}},
+                        }
+                    }
+                }
+            ]
+        }
+    ),
     "pieces of a text and the text as a whole": lambda n: [
         *LOGS["cursor-cli"][:1],
         *(

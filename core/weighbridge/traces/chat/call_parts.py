@@ -45,7 +45,13 @@ REASONING = frozenset({"reasoning", "thinking", "redacted_thinking"})
 CALLS_AND_RESULTS = _CALLS | _RESULTS
 _PARTS = CALLS_AND_RESULTS | REASONING | {"text", "output_text"}
 _CALL_IDS = (
-    *("tool_call_id", "tool_use_id", "toolUseId", "toolUseID", "toolCallId", "call_id", "id"),
+    "tool_call_id",
+    "tool_use_id",
+    "toolUseId",
+    "toolUseID",
+    "toolCallId",
+    "call_id",
+    "id",
 )
 _NAMES = ("name", "toolName", "tool_name", "function", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "server_tool_call")

@@ -6,9 +6,9 @@ events has the tokens of each model call as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -66,7 +66,8 @@ _REASONS: dict[Capability, str] = {
 
 
 def _matches(value: Any) -> bool:
-    return type(value) is list and any(map(_tells, value[:_LOOKED_AT]))
+    events = value.get("events") if type(value) is dict else value
+    return type(events) is list and any(map(_tells, events[:_LOOKED_AT]))
 
 
 def _tells(event: Any) -> bool:
@@ -84,9 +85,9 @@ def _is_line(value: Any) -> bool:
     return is_event or _tells(value)
 
 
-def _read(value: list[Any]) -> list[Trace]:
+def _read(value: Any) -> list[Trace]:
     reader = _EventReader()
-    for event in objects_of(value):
+    for event in objects_of(value.get("events") if type(value) is dict else value):
         reader.event(event)
     about = reader.about
     place = object_of(about.get("context"))
@@ -112,10 +113,25 @@ class _Agent:
     """The main agent or a sub-agent, whose events may lie between each other."""
 
     turn_at: int | None = None  #: when its turn started
+    is_asked: bool = False  #: whether its model was asked, and has not answered yet
     answer: int | None = None  #: index of its last answer among the messages
     api_call: str | None = None  #: the model call of that answer
     is_counted: bool = False  #: whether the tokens of that model call are known in full
-    usages: list[Usage] = field(default_factory=list)
+    waiting: _Spent | None = None  #: what a model call used whose answer comes after that
+
+
+class _Spent(NamedTuple):
+    """What one model call used."""
+
+    usage: Usage
+    api_call: str | None
+
+    def is_of(self, api_call: str | None, received: Usage | None) -> bool:
+        """Return whether it is for an answer with this id of its model call, and these output tokens."""
+        if self.api_call is not None and api_call is not None:
+            return self.api_call == api_call
+        told, known = self.usage.output_tokens, received.output_tokens if received else None
+        return told is None or known is None or told == known
 
 
 class _EventReader:
@@ -126,9 +142,11 @@ class _EventReader:
         self._agents: dict[str | None, _Agent] = {}
         self._shutdowns: list[_Metrics] = []  #: what each of them records by model
         self._goes_on = False  #: whether a resumed session goes on counting where it was shut down
+        self._answers: list[int] = []  #: index among the messages of one for each model call
+        self._answers_before = 0  #: how many of them there were at the last shutdown
         self._other: list[Usage] = []  #: of model calls whose answer is not recorded
         self._call_at: dict[str, int] = {}  #: index of a call among all calls
-        self._by_user: dict[str, str] = {}  #: calls that the user made, in words
+        self._by_user: dict[str | None, Call] = {}  #: calls that the user made
         self._seen: set[str] = set()
         self._prompt: Any = None  #: the last one of the system
 
@@ -147,7 +165,7 @@ class _EventReader:
         if kind == "assistant.message":
             self._answer(data, agent, time)
         elif kind == "assistant.turn_start":
-            agent.turn_at = time
+            agent.turn_at, agent.is_asked = time, True
         elif kind == "assistant.usage":
             self._usage(data, agent)
         elif kind in {"user.message", "system.message"}:
@@ -177,7 +195,9 @@ class _EventReader:
             self._model = string_of(data.get("newModel")) or self._model
         elif kind == "session.shutdown":
             metrics = object_of(data.get("modelMetrics"))
-            self._shutdowns.append({name: object_of(each) for name, each in metrics.items()})
+            if metrics:
+                self._shutdowns.append({name: object_of(each) for name, each in metrics.items()})
+                self._answers_before = len(self._answers)
         elif kind == "session.usage_checkpoint":
             self._goes_on = True
         elif kind not in _FRAMES:
@@ -188,72 +208,90 @@ class _EventReader:
             self.chat.notes.add("parts of the model's reasoning")
         requests = objects_of(data.get("toolRequests"))
         calls = [flat_call(request, "toolCallId") for request in requests]
-        for index, call in enumerate(calls, len(self.chat.of_call)):
-            if call.id is not None:
-                self._call_at.setdefault(call.id, index)
         api_call = id_of(data.get("apiCallId"))
-        received = usage_of(None, data.get("outputTokens"))
+        received = counted(usage_of(None, data.get("outputTokens")))
         text = string_of(data.get("content"))
-        is_rest = bool(count_of(data.get("chunkIndex"))) and api_call is not None
-        if is_rest and api_call == agent.api_call and agent.answer == self._last_answer():
-            # One model call, whose answer is recorded in several messages.
-            self.chat.add_text(text)
-            for call in calls:
-                self.chat.add_late_call(call, Facts(started_at=time))
-            self._add_received(agent, received)
-            return
-        agent.answer, agent.api_call = len(self.chat.messages), api_call
-        agent.is_counted = False
-        facts = Facts(
-            model=string_of(data.get("model")) or self._model,
-            usage=counted(received),
-            started_at=agent.turn_at,
-            ended_at=time,
-        )
-        agent.turn_at = None
         starts = Facts(started_at=time)
+        agent.is_asked = False
+        is_rest = bool(count_of(data.get("chunkIndex"))) and None is not api_call == agent.api_call
+        if is_rest:  # of an answer that is recorded in several messages
+            calls = [call for call in calls if not self.chat.has_call(call.id)]
+            self._add_received(agent, received)
+            if agent.answer == len(self.chat.messages) - 1:
+                self.chat.add_text(text)
+                for call in calls:
+                    self._note_call(call)
+                    self.chat.add_late_call(call, starts)
+                return
+        for index, call in enumerate(calls):
+            self._note_call(call, index)
+        usage = None if is_rest else self._spent_for(agent, api_call, received)
+        if not is_rest:
+            agent.answer, agent.api_call = len(self.chat.messages), api_call
+            self._answers.append(agent.answer)
+        model = string_of(data.get("model")) or self._model
+        facts = Facts(model=model, usage=usage, started_at=agent.turn_at, ended_at=time)
+        agent.turn_at = None
         self.chat.answer(text, calls, facts, of_calls=starts, id=data.get("messageId"))
 
-    def _last_answer(self) -> int:
-        return len(self.chat.messages) - 1
+    def _note_call(self, call: Call, index: int = 0) -> None:
+        if call.id is not None:
+            self._call_at[call.id] = len(self.chat.of_call) + index
+
+    def _spent_for(
+        self, agent: _Agent, api_call: str | None, received: Usage | None
+    ) -> Usage | None:
+        """Return what the model call of a new answer used, which may have been recorded before it."""
+        waiting, agent.waiting, agent.is_counted = agent.waiting, None, False
+        if waiting is None:
+            return received
+        if not waiting.is_of(api_call, received):
+            self._other.append(waiting.usage)
+            return received
+        agent.is_counted = True
+        return _merged(waiting.usage, received)
 
     def _add_received(self, agent: _Agent, received: Usage | None) -> None:
         """Take the larger number of output tokens, which the messages of one answer share."""
-        if agent.answer is None or received is None:
+        if agent.answer is None or received is None or received.output_tokens is None:
             return
         facts = self.chat.of_message[agent.answer]
-        known = facts.usage.output_tokens if facts.usage else None
-        if (received.output_tokens or 0) > (known or 0):
-            self.chat.of_message[agent.answer] = replace(facts, usage=received)
+        usage = facts.usage or received
+        most = max(usage.output_tokens or 0, received.output_tokens)
+        usage = replace(usage, output_tokens=most)
+        self.chat.of_message[agent.answer] = replace(facts, usage=usage)
 
     def _usage(self, data: dict[str, Any], agent: _Agent) -> None:
-        """Add a model call's tokens to its answer, which comes before them."""
+        """Add what a model call used to its answer, before or after which it is recorded."""
         usage = counted(_usage_in(data))
-        api_call = id_of(data.get("apiCallId"))
-        is_other = None not in (api_call, agent.api_call) and api_call != agent.api_call
         if usage is None:
             return
-        if agent.answer is None or agent.is_counted or is_other:
-            self._other.append(usage)
-            return
-        agent.is_counted = True
-        agent.usages.append(usage)
-        facts = self.chat.of_message[agent.answer]
-        self.chat.of_message[agent.answer] = replace(facts, usage=usage)
+        spent = _Spent(usage, id_of(data.get("apiCallId")))
+        if agent.answer is not None and not (agent.is_counted or agent.is_asked):
+            facts = self.chat.of_message[agent.answer]
+            if spent.is_of(agent.api_call, facts.usage):
+                agent.is_counted = True
+                usage = _merged(usage, facts.usage)
+                self.chat.of_message[agent.answer] = replace(facts, usage=usage)
+                return
+        if agent.waiting is not None:
+            self._other.append(agent.waiting.usage)
+        agent.waiting = spent
 
     def _tool(self, kind: str, data: dict[str, Any], time: int | None) -> None:
         name = id_of(data.get("toolCallId"))
         tool = string_of(data.get("toolName"))
         arguments = parse_arguments(data.get("arguments"))
         if kind == "tool.user_requested":
-            self._by_user[name or ""] = f"{tool} {arguments}"
+            self._by_user[name] = Call(name, tool, arguments)
         elif kind == "tool.execution_start" and name not in self._by_user:
             self._start(Call(name, tool, arguments), time)
         elif kind == "tool.execution_complete":
             output, error = _outcome(data)
-            if name in self._by_user or data.get("isUserRequested") is True:
-                words = self._by_user.get(name or "", "")
-                self.chat.say("shell", f"{words}\n{output}", Facts(ended_at=time))
+            call = self._by_user.get(name)
+            if call is not None:
+                made = {"tool": call.name, "arguments": call.arguments, "output": output}
+                self.chat.say("shell", made, Facts(ended_at=time))
             else:
                 self.chat.result(name, output, Facts(error=error, ended_at=time), tool)
         elif kind not in _FRAMES and kind != "tool.execution_start":
@@ -262,9 +300,9 @@ class _EventReader:
     def _start(self, call: Call, time: int | None) -> None:
         """Note when a call starts; add it if no answer asks for it."""
         index = self._call_at.get(call.id or "")
-        if index is not None and self.chat.has_call(call.id):
+        if index is not None and not self.chat.is_answered(call.id):
             self.chat.of_call[index] = Facts(started_at=time)
-        elif not self.chat.has_call(call.id):
+        else:
             self.chat.ask(call, Facts(started_at=time))
 
     def totals(self) -> tuple[Usage | None, Counts | None, str]:
@@ -277,19 +315,29 @@ class _EventReader:
         metrics = [metric for shutdown in counted_up for metric in shutdown.values()]
         by_model = [counted(_usage_in(object_of(metric.get("usage")))) for metric in metrics]
         total = added(usage for usage in by_model if usage is not None)
+        usages = [self.chat.of_message[index].usage for index in self._answers]
         if total is not None:
             calls = sum(map(_model_calls, metrics))
-            return total, counts_of(calls or None), "session.shutdown"
-        if self._other:
-            known = [usage for agent in self._agents.values() for usage in agent.usages]
-            return added([*known, *self._other]), None, "assistant.usage"
+            later = usages[self._answers_before :]
+            counts = counts_of(calls + len(later) if calls else None)
+            return added([total, *later]) if later else total, counts, "session.shutdown"
+        waiting = [agent.waiting.usage for agent in self._agents.values() if agent.waiting]
+        if self._other or waiting:
+            return added([*usages, *self._other, *waiting]), None, "assistant.usage"
         return None, None, ""
+
+
+def _merged(usage: Usage, received: Usage | None) -> Usage:
+    """Return what a model call used, with the output tokens of its answer where it lacks them."""
+    if usage.output_tokens is not None or received is None:
+        return usage
+    return replace(usage, output_tokens=received.output_tokens)
 
 
 def _includes(later: _Metrics, earlier: _Metrics) -> bool:
     """Return whether a shutdown counts what an earlier one has counted as well, as it does from version 1.0.77 at the latest."""
     return all(
-        _model_calls(later.get(name, {})) >= _model_calls(metric)
+        _model_calls(later.get(name, {})) >= _model_calls(metric) > 0
         for name, metric in earlier.items()
     )
 

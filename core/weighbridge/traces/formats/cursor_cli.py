@@ -11,6 +11,7 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    added,
     count_of,
     counted,
     id_of,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
 _OPENING = 5  #: lines among which the one is that opens a run
+_OUTPUTS = ("stdout", "stderr", "output", "content")  #: fields with what a call printed or read
+_REASONS_OF_FAILURE = ("reason", "error", "message", "errorMessage")
 _SUFFIX = "ToolCall"  #: of the key with a call, as in `shellToolCall`
 _REASONS: dict[Capability, str] = {
     "token_usage": "no line of type result records the tokens",
@@ -80,7 +83,7 @@ def _read(value: list[Any]) -> list[Trace]:
     run = Run(
         id=id_of(about.get("session_id")) or id_of(result.get("session_id")),
         model=string_of(about.get("model")),
-        usage=_usage(object_of(result.get("usage"))),
+        usage=added(reader.usages),
         metadata=scalars(cwd=about.get("cwd"), outcome=result.get("subtype")),
     )
     totals = "the line of type result" if run.usage else ""
@@ -92,10 +95,14 @@ class _LineReader:
         self.chat = ChatLog()
         self.about: dict[str, Any] = {}  #: the line that opens the run
         self.result: dict[str, Any] = {}  #: the line that closes it
+        self.usages: list[
+            Usage | None
+        ] = []  #: of such lines, of which a file with several runs has some
         self._pieces: list[str] = []  #: of the text that is under way
         self._length = 0  #: of the pieces together
         self._said_at: int | None = None
         self._model_call: str | None = None  #: that the last answer is from
+        self._unnamed = 0  #: how many calls without an id have started
 
     def line(self, line: dict[str, Any]) -> None:
         """Take in a line."""
@@ -119,6 +126,7 @@ class _LineReader:
             self.about = self.about or line
         elif kind == "result":
             self.result = line
+            self.usages.append(_usage(object_of(line.get("usage"))))
             if line.get("is_error") is True:
                 error = string_of(line.get("result")) or "error"
                 self.chat.say("error", error, Facts(error=error, ended_at=time))
@@ -145,7 +153,11 @@ class _LineReader:
     def _call(self, line: dict[str, Any], time: int | None) -> None:
         key, held = _held_call(object_of(line.get("tool_call")))
         name = id_of(line.get("call_id")) or id_of(held.get("toolCallId"))
-        if not self.chat.has_call(name):
+        is_started = line.get("subtype") == "started"
+        if name is None:  # one that ends is the one that has started last
+            self._unnamed += is_started or not self._unnamed
+            name = f"call {self._unnamed}"
+        if not self.chat.has_call(name) or (is_started and self.chat.is_answered(name)):
             self._ask(_named_call(key, held, name), id_of(line.get("model_call_id")), time)
         if line.get("subtype") == "completed":
             output, error = _outcome(held.get("result"))
@@ -188,33 +200,25 @@ def _named_call(key: str, held: dict[str, Any], name: str | None) -> Call:
 def _outcome(result: Any) -> tuple[Any, Any]:
     """Return a call's output and its error."""
     held = object_of(result)
-    done = held.get("success")
-    if type(done) is not dict:
-        if not held or "success" in held:
-            return (result if done is None else done), None
-        kind, failure = next(iter(held.items()))
-        reason = object_of(failure)
-        words = string_of(failure) or next(
-            (
-                text
-                for at in ("reason", "error", "message", "errorMessage")
-                if (text := string_of(reason.get(at)))
-            ),
-            kind,
-        )
-        return words, words
-    texts = [
-        text
-        for at in ("stdout", "stderr", "output", "content")
-        if (text := string_of(done.get(at)))
-    ]
-    status = count_of(done.get("exitCode"))
-    output = "\n".join(texts) if texts else done
-    return output, bool(status) or None
+    kind, outcome = next(((at, item) for at, item in held.items() if type(item) is dict), ("", {}))
+    if not kind:
+        word = next((item for item in held.values() if string_of(item)), None)
+        return (result, None) if word is None or "success" in held else (word, word)
+    texts = [text for at in _OUTPUTS if (text := string_of(outcome.get(at)))]
+    status = outcome.get("exitCode")
+    has_failed = kind != "success" or (type(status) is int and status != 0)
+    if texts:
+        return "\n".join(texts), has_failed or None
+    if kind == "success":
+        return outcome, has_failed or None
+    reason = next(
+        (text for at in _REASONS_OF_FAILURE if (text := string_of(outcome.get(at)))), kind
+    )
+    return reason, reason
 
 
 def _usage(recorded: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a run; its input excludes the cache where more was read from that, or written to it."""
+    """Return the tokens of a run; its input is taken to exclude cached tokens if these are more than the input."""
     sent, read, written = (
         count_of(recorded.get(name))
         for name in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")

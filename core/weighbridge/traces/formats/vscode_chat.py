@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog, flat_call
 from weighbridge.traces.chat.conversation import Facts, Run
@@ -112,7 +114,7 @@ def _replayed(lines: list[Any], notes: Notes) -> dict[str, Any]:
         if line.get("kind") == _START:
             journal = _Journal(object_of(line.get("v")))
         elif not journal.change(line):
-            notes.add("changes of what the session does not have")
+            notes.add("changes to fields that the session lacks")
     return journal.session
 
 
@@ -128,10 +130,11 @@ class _Journal:
         path, kind, value = line.get("k"), line.get("kind"), line.get("v")
         if type(path) is not list or not path:
             return False
-        *way, last = map(_key, path)
+        *way, last = path
         held: Any = self.session
         for key in way:
             held = self._own_item(held, key)
+        last = _key(held, last)
         if kind == _APPEND:
             if type(held) is dict and type(last) is str and held.get(last) is None:
                 held[last] = []
@@ -146,6 +149,7 @@ class _Journal:
 
     def _own_item(self, held: Any, key: Any) -> Any:
         """Return an item of an object or a list, which may be changed."""
+        key = _key(held, key)
         item = _item(held, key)
         if type(item) not in {dict, list} or id(item) in self._copies:
             return item
@@ -172,30 +176,38 @@ def _item(held: Any, key: Any) -> Any:
     return None
 
 
-def _key(key: Any) -> Any:
-    """Return the number that a key of a list may be written as."""
-    return int(key) if type(key) is str and key.isdecimal() and len(key) < _DIGITS else key
+def _key(held: Any, key: Any) -> Any:
+    """Return a key, which may be the digits of a number where a list is held."""
+    is_number = type(held) is list and type(key) is str and key.isdecimal() and len(key) < _DIGITS
+    return int(key) if is_number else key
 
 
 def _request(request: dict[str, Any], chat: ChatLog) -> int:
-    """Add a request; return how many calls are shown of it beside those that are recorded, as calls of sub-agents are."""
+    """Add a request; return how many of its calls are shown but not recorded, such as those of sub-agents."""
     asked_at = time_of(request.get("timestamp"), "ms")
     result = object_of(request.get("result"))
     recorded = object_of(result.get("metadata"))
-    text = object_of(request.get("message")).get("text", request.get("message"))
-    chat.say("user", text, Facts(started_at=asked_at))
+    chat.say("user", _asked(request.get("message")), Facts(started_at=asked_at))
     took = count_of(object_of(result.get("timings")).get("totalElapsed"))
-    ended_at = asked_at + took * 10**6 if asked_at is not None and took is not None else None
+    ended_at = None
+    if asked_at is not None and took is not None:
+        ended_at = time_of(asked_at + took * 10**6, "ns")
     named = string_of(recorded.get("resolvedModel")) or string_of(request.get("modelId"))
     model = named.removeprefix("copilot/") if named else None
-    sent = recorded.get("promptTokens", object_of(request.get("usage")).get("promptTokens"))
-    received = recorded.get("outputTokens", request.get("completionTokens"))
+    used = object_of(request.get("usage")) or object_of(result.get("usage"))
+    sent = _first(recorded.get("promptTokens"), used.get("promptTokens"))
+    received = _first(
+        *(recorded.get("outputTokens"), used.get("completionTokens")),
+        request.get("completionTokens"),
+    )
     last = Facts(model=model, usage=counted(usage_of(sent, received)), ended_at=ended_at)
     rounds = objects_of(recorded.get("toolCallRounds"))
     parts = [part for part in objects_of(request.get("response")) if not _is_inner(part)]
     read = len(chat.of_call)
     if rounds:
-        _rounds(rounds, recorded, last, chat)
+        answers = [*_answers(parts, Notes())]
+        closing = answers[-1][0] if answers and not answers[-1][1] else ""
+        _rounds(rounds, recorded, last, closing, chat)
     else:
         _parts(parts, last, chat)
     if request.get("isCanceled") is True:
@@ -203,10 +215,25 @@ def _request(request: dict[str, Any], chat: ChatLog) -> int:
     error = string_of(object_of(result.get("errorDetails")).get("message"))
     if error:
         chat.say("error", error, Facts(error=error, ended_at=ended_at))
-    shown = {
+    invoked = [
         id_of(part.get("toolCallId")) for part in parts if word_of(part.get("kind")) in _INVOCATIONS
-    }
-    return max(0, len(shown) - (len(chat.of_call) - read))
+    ]
+    shown = len({name for name in invoked if name is not None}) + invoked.count(None)
+    return max(0, shown - (len(chat.of_call) - read))
+
+
+def _asked(message: Any) -> Any:
+    """Return what the user wrote: a text, or the texts of its parts."""
+    held = object_of(message)
+    texts = [
+        text for part in objects_of(held.get("parts")) if (text := string_of(part.get("text")))
+    ]
+    return held.get("text", "".join(texts) or message)
+
+
+def _first(*counts: Any) -> Any:
+    """Return the first count that is recorded."""
+    return next((count for count in counts if count is not None), None)
 
 
 def _is_inner(part: dict[str, Any]) -> bool:
@@ -215,10 +242,15 @@ def _is_inner(part: dict[str, Any]) -> bool:
 
 
 def _rounds(
-    rounds: list[dict[str, Any]], recorded: dict[str, Any], last: Facts, chat: ChatLog
+    rounds: list[dict[str, Any]], recorded: dict[str, Any], last: Facts, closing: str, chat: ChatLog
 ) -> None:
-    """Add the rounds of the model; the tokens of a request are those of its last round."""
-    results = object_of(recorded.get("toolCallResults"))
+    """Add the rounds of the model; the tokens of a request are those of its last round.
+
+    `closing` is what is shown after all calls: the last answer, if the last round is one with calls.
+    """
+    results = dict(object_of(recorded.get("toolCallResults")))
+    if closing and rounds[-1].get("toolCalls"):
+        rounds = [*rounds, {"response": closing}]
     for number, each in enumerate(rounds, 1):
         if each.get("thinking"):
             chat.notes.add("parts of the model's reasoning")
@@ -230,7 +262,7 @@ def _rounds(
         chat.answer(text, calls, facts, of_calls=Facts(started_at=time), id=each.get("id"))
         for call in calls:
             if call.id in results:
-                chat.result(call.id, _content(results[call.id]))
+                chat.result(call.id, _content(results.pop(call.id)))
 
 
 def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
@@ -238,11 +270,16 @@ def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
     answers = [*_answers(parts, chat.notes)]
     for number, (text, invocations) in enumerate(answers, 1):
         facts = last if number == len(answers) else Facts(model=last.model)
-        chat.answer(text or None, map(_call, invocations), facts)
-        for invocation in invocations:
+        # Without an id, a result would be that of any call that has none yet.
+        calls = [
+            call if call.id else replace(call, id=f"shown {len(chat.of_call) + at}")
+            for at, call in enumerate(map(_call, invocations))
+        ]
+        chat.answer(text or None, calls, facts)
+        for call, invocation in zip(calls, invocations, strict=True):
             output, error = _outcome(invocation)
             if output is not None or error:
-                chat.result(invocation.get("toolCallId"), output, Facts(error=error))
+                chat.result(call.id, output, Facts(error=error))
     if not answers and last.usage:
         chat.answer(None, facts=last)
 
@@ -282,14 +319,15 @@ def _answers(
 
 def _shown_text(part: dict[str, Any]) -> str:
     if part.get("kind") == "inlineReference":
-        path = object_of(part.get("inlineReference")).get("path")
+        place = object_of(part.get("inlineReference"))
+        path = place.get("path", object_of(place.get("uri")).get("path"))
         return f"`{string_of(part.get('name')) or string_of(path) or ''}`"
     content = part.get("value", part.get("content"))
     return string_of(object_of(content).get("value", content)) or ""
 
 
 def _call(invocation: dict[str, Any]) -> Call:
-    """Return a call with its command or input, or else with what is shown of it, because other calls differ in that."""
+    """Return a call with its command or input, or else with what is shown of it, or different calls would look equal."""
     shown = object_of(invocation.get("toolSpecificData"))
     details = object_of(invocation.get("resultDetails"))
     command = object_of(shown.get("commandLine"))
@@ -312,8 +350,8 @@ def _outcome(invocation: dict[str, Any]) -> tuple[Any, Any]:
         text for each in objects_of(details.get("output")) if (text := string_of(each.get("value")))
     ]
     output = terminal if terminal is not None else ("\n".join(listed) if listed else None)
-    status = count_of(object_of(shown.get("terminalCommandState")).get("exitCode"))
-    error = details.get("isError") is True or bool(status)
+    status = object_of(shown.get("terminalCommandState")).get("exitCode")
+    error = details.get("isError") is True or (type(status) is int and status != 0)
     return output, error or None
 
 
@@ -360,7 +398,10 @@ IMPORTER = Importer(
         ),
         ("error", "errorDetails of a request; isError or exitCode of an invocation"),
         ("model", "resolvedModel, or modelId"),
-        ("usage", "promptTokens and outputTokens of a request, which are those of its last round"),
+        (
+            "usage",
+            "promptTokens with outputTokens or completionTokens of a request, which are those of its last round",
+        ),
         ("started_at, ended_at", "timestamp, with totalElapsed; timestamp of a round"),
         ("tool calls of the run", "tools that are shown beside the calls of the rounds"),
         ("metadata", "responderUsername, customTitle"),

@@ -80,6 +80,30 @@ def test_tokens_of_a_model_call_belong_to_the_answer_before_them():
     assert trace.usage is None
 
 
+def test_tokens_may_come_before_their_answer():
+    events = []
+    for number, (sent, received) in enumerate(((10, 5), (1000, 6)), 60):
+        events += [
+            event("assistant.turn_start", f"a{number}"),
+            event("assistant.usage", f"b{number}", inputTokens=sent, outputTokens=received),
+            said("Hi.", f"c{number}", outputTokens=received),
+        ]
+    for told in (events, [each for each in events if each["type"] != "assistant.turn_start"]):
+        trace = read_trace(told)
+        assert [step.usage for step in trace.steps] == [Usage(10, 5), Usage(1000, 6)]
+        assert trace.usage is None
+
+
+def test_what_is_used_after_a_shutdown_counts_as_well():
+    more = [
+        said("More.", 60, outputTokens=8),
+        event("assistant.usage", 61, inputTokens=100, outputTokens=8),
+    ]
+    trace = read_trace([*COPILOT, event("session.resume", 59), *more])
+    assert (trace.usage, trace.counts) == (Usage(130, 18, 148), Counts(llm_calls=3))
+    assert read_trace([*COPILOT, more[0]]).usage == Usage(None, 18)
+
+
 def test_tokens_of_a_model_call_without_an_answer_count_for_the_run():
     spent = [
         event("assistant.usage", 51, inputTokens=9, outputTokens=4, apiCallId="a"),
@@ -103,6 +127,30 @@ def test_an_answer_in_several_messages_is_one_model_call():
         ("llm", "Third."),
     ]
     assert [step.usage for step in trace.steps_of("llm")] == [Usage(None, 8), Usage(None, 2)]
+
+
+def test_a_result_between_the_messages_of_one_answer_does_not_count_its_tokens_twice():
+    asked = [{"toolCallId": "c1", "name": "f", "arguments": {}}]
+    events = [
+        said("First.", 50, apiCallId="a", chunkIndex=0, outputTokens=8, toolRequests=asked),
+        event("tool.execution_complete", 51, toolCallId="c1", success=True, result={"content": "ok"}),
+        said("Second.", 52, apiCallId="a", chunkIndex=1, outputTokens=8, toolRequests=asked),
+    ]  # fmt: skip
+    trace = read_trace(events)
+    assert [step.usage for step in trace.steps_of("llm")] == [Usage(None, 8), None]
+    assert [step.id for step in trace.steps_of("tool")] == ["c1"]
+
+
+def test_an_id_may_name_one_call_after_another():
+    events = [
+        event(
+            kind, f"{kind}{at}", toolCallId="c", toolName="f", success=True, result={"content": at}
+        )
+        for at in "ab"
+        for kind in ("tool.execution_start", "tool.execution_complete")
+    ]
+    assert [step.output for step in read_trace(events).steps_of("tool")] == ["a", "b"]
+    assert read_trace({"events": events}).format == "copilot"
 
 
 def test_events_of_a_sub_agent_may_lie_between():

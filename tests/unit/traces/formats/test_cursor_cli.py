@@ -80,6 +80,41 @@ def test_calls_of_one_model_call_belong_to_one_answer():
     ]  # fmt: skip
 
 
+def outcome(result):
+    line = called("a")
+    line["tool_call"] = {"shellToolCall": {"args": {"command": "make"}, "result": result}}
+    (call,) = read_trace([CURSOR_CLI[0], line]).steps_of("tool")
+    return call.output, call.error
+
+
+def test_a_command_that_fails_keeps_what_it_printed():
+    failure = {"exitCode": 2, "stdout": "a", "stderr": "no rule"}
+    assert outcome({"isBackground": False, "failure": failure}) == ("a\nno rule", "a\nno rule")
+    assert outcome({"success": {"stdout": "a", "exitCode": -9}}) == ("a", "a")
+    assert outcome({"success": {"stdout": "", "exitCode": 0}}) == (
+        {"stdout": "", "exitCode": 0},
+        None,
+    )
+    assert outcome({"error": "no shell"}) == ("no shell", "no shell")
+    assert outcome({"timeout": {"seconds": 5}}) == ("timeout", "timeout")
+
+
+def test_calls_without_ids_and_with_reused_ones_count_once_each():
+    for name in (None, "c"):
+        calls = [
+            called("a", kind) | {"call_id": name}
+            for _ in range(2)
+            for kind in ("started", "completed")
+        ]
+        trace = read_trace([CURSOR_CLI[0], *calls])
+        assert [step.output for step in trace.steps_of("tool")] == ["a", "a"]
+
+
+def test_runs_in_one_file_use_what_all_of_them_use():
+    trace = read_trace([*CURSOR_CLI, *CURSOR_CLI])
+    assert trace.usage == Usage(58, 10, 68, 40)
+
+
 def test_a_run_that_ends_with_an_error_says_so():
     failed = {"type": "result", "subtype": "error", "is_error": True, "result": "no quota"}
     trace = read_trace([*CURSOR_CLI[:3], failed])

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from support.trace_examples import VSCODE_CHAT
-from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, session_id
 
@@ -83,6 +83,76 @@ def test_what_failed_or_was_cancelled_says_so():
     assert trace.not_carried == ("requests that the user cancelled (1)",)
 
 
+def test_an_invocation_without_an_id_keeps_its_result():
+    def invoked(tool, **more):
+        return {"kind": "toolInvocationSerialized", "toolId": tool, **more}
+
+    shown = invoked("b", resultDetails={"output": [{"value": "B"}]})
+    calls = read_trace(session(request(invoked("a"), shown))).steps_of("tool")
+    assert [(call.name, call.output) for call in calls] == [("a", None), ("b", "B")]
+
+
+def test_the_answer_that_is_shown_after_the_last_round_counts():
+    rounds = [
+        {
+            "id": "r",
+            "response": "I look.",
+            "toolCalls": [{"id": "c", "name": "g", "arguments": "{}"}],
+        }
+    ]
+    recorded = {
+        "toolCallRounds": rounds,
+        "toolCallResults": {},
+        "promptTokens": 9,
+        "outputTokens": 2,
+    }
+    parts = [
+        {"value": "I look."},
+        {"kind": "toolInvocationSerialized", "toolCallId": "v"},
+        {"value": "It is 7."},
+    ]
+    trace = read_trace(session(request(*parts, result={"metadata": recorded})))
+    assert [(step.type, step.output, step.usage) for step in trace.steps[1:]] == [
+        ("llm", "I look.", None),
+        ("tool", None, None),
+        ("llm", "It is 7.", Usage(9, 2)),
+    ]
+    assert trace.counts is None
+
+
+def test_tools_that_are_shown_beside_the_rounds_are_calls_that_are_missing():
+    rounds = [{"id": "r", "toolCalls": [{"id": "c", "name": "runSubagent", "arguments": "{}"}]}]
+    parts = [{"kind": "toolInvocationSerialized", "toolCallId": name} for name in "vwx"]
+    inner = {"kind": "toolInvocationSerialized", "toolCallId": "y", "toolId": "fetch_internal"}
+    result = {"metadata": {"toolCallRounds": rounds}}
+    trace = read_trace(session(request(*parts, inner, result=result)))
+    assert trace.counts == Counts(tool_calls=3)
+    assert (
+        trace.missing["tool_calls"]
+        == "what is shown of tools states 3 tool calls, of which 1 were read"
+    )
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        {"usage": {"promptTokens": 9, "completionTokens": 2}},
+        {"completionTokens": 2, "result": {"metadata": {"promptTokens": 9, "outputTokens": None}}},
+    ],
+)
+def test_tokens_stand_in_several_places(recorded):
+    given = request({"value": "Hi."}, **recorded)
+    given["message"] = {"parts": [{"text": "Say "}, {"text": "hi."}]}
+    trace = read_trace(session(given))
+    assert (trace.steps[0].output, trace.steps[1].usage) == ("Say hi.", Usage(9, 2))
+
+
+def test_an_impossible_time_is_none():
+    result = {"timings": {"totalElapsed": 10**15}}
+    trace = read_trace(session(request({"value": "Hi."}, timestamp=1735732801000, result=result)))
+    assert trace.steps[1].ended_at is None
+
+
 def test_changes_of_what_a_journal_does_not_have_are_noted():
     lines = [
         {"kind": 0, "v": session(request({"value": "Hi."}))},
@@ -95,7 +165,7 @@ def test_changes_of_what_a_journal_does_not_have_are_noted():
     ]
     trace = read_trace(lines)
     assert [step.output for step in trace.steps] == ["Go.", "Hi. You.", "Go.", "Bye."]
-    assert trace.not_carried == ("changes of what the session does not have (4)",)
+    assert trace.not_carried == ("changes to fields that the session lacks (4)",)
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,9 @@ def repeated_calls(
 ) -> Iterator[Finding]:
     """Find at least `2 * max_repeats` consecutive calls that were made before with the same results.
 
-    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate;
-    if each is made only once in the row, as by an agent that has lost its memory, they all have to, on average. Of
-    guesses, it is enough that half have been made `max_repeats` times.
+    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate.
+    If no call occurs twice in the row, as when an agent has lost its memory, the mean number of times has to be above
+    `max_repeats`. Of guesses, it is enough that half have been made `max_repeats` times.
     """
     least = 2 * limits.max_repeats
     if len(row) - len(set(row)) < least:

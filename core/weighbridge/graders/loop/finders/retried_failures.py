@@ -55,12 +55,12 @@ def failures_across_requests(
         return
     requests = [*accumulate(call is None for call in calls)]
     for failed in _failing(calls):
-        attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        attempts: defaultdict[tuple[int | None, int], list[int]] = defaultdict(list)
         for index, call in failed if len(failed) >= least else ():
             if _changes_between(call):
                 # An edit is refused for its text, so that nearly the same one is the same attempt.
                 is_edit = refuses_edit(call.result.text or "")
-                attempts[0 if is_edit else call.arguments_id, row[index]].append(index)
+                attempts[None if is_edit else call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             attempt = calls[indices[0]]
             if attempt is None or len(indices) < max(least, _least(attempt, indices, limits)):
