@@ -115,6 +115,7 @@ def _replayed(lines: list[Any], notes: Notes) -> dict[str, Any]:
             journal = _Journal(object_of(line.get("v")))
         elif not journal.change(line):
             notes.add("changes to fields that the session lacks")
+            notes.calls_left += type(line.get("v")) in {dict, list}  # which may hold calls
     return journal.session
 
 
@@ -206,7 +207,8 @@ def _request(request: dict[str, Any], chat: ChatLog) -> int:
     read = len(chat.of_call)
     if rounds:
         answers = [*_answers(parts, Notes())]
-        closing = answers[-1][0] if answers and not answers[-1][1] else ""
+        is_after_calls = len(answers) > 1 and not answers[-1][1]
+        closing = answers[-1][0].strip() if is_after_calls else ""
         _rounds(rounds, recorded, last, closing, chat)
     else:
         _parts(parts, last, chat)

@@ -118,6 +118,8 @@ def test_the_answer_that_is_shown_after_the_last_round_counts():
         ("llm", "It is 7.", Usage(9, 2)),
     ]
     assert trace.counts is None
+    trace = read_trace(session(request(parts[0], result={"metadata": recorded})))
+    assert [step.output for step in trace.steps_of("llm")] == ["I look."]
 
 
 def test_tools_that_are_shown_beside_the_rounds_are_calls_that_are_missing():
@@ -166,6 +168,13 @@ def test_changes_of_what_a_journal_does_not_have_are_noted():
     trace = read_trace(lines)
     assert [step.output for step in trace.steps] == ["Go.", "Hi. You.", "Go.", "Bye."]
     assert trace.not_carried == ("changes to fields that the session lacks (4)",)
+
+
+def test_requests_that_a_journal_loses_are_calls_that_are_missing():
+    lines = [{"kind": 0, "v": session()}, {"kind": 2, "v": [request({"value": "Hi."})]}]
+    assert "tool_calls" in read_trace(lines).missing
+    lines[1]["k"] = ["requests"]
+    assert "tool_calls" not in read_trace(lines).missing
 
 
 @pytest.mark.parametrize(
