@@ -390,6 +390,6 @@ IMPORTER = Importer(
         ),
         ("metadata", "copilotVersion; cwd, repository and branch of the context"),
     ),
-    tried_on="19 sessions of three public repositories, recorded by versions 1.0.77 to 1.0.80, and synthetic streams, modelled on the event types of Copilot's SDK",
+    tried_on="19 sessions of three public repositories, recorded by versions 1.0.77 to 1.0.80, two recorded streams of its SDK, and synthetic ones",
     lacks="cost in money, tool definitions; input tokens of each model call, unless the events were recorded as they were sent",
 )
