@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 24
+    version = 25
     Config = LoopConfig
     settings: LoopConfig
 

@@ -426,6 +426,16 @@ def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
     other = CallResult("No results for 'red  car'.", None, {"q": "red  car"})
     assert one.text == other.text == "No results for '…'."
     assert CallResult("house " * 100, None, {"q": "house"}).text == "house " * 100
+    written = CallResult("No results for [Red House].", None, {"action": "Search[red house]"})
+    assert written.text == "No results for […]."
+
+
+def test_the_lines_of_a_text_in_an_object_are_lines_of_the_result():
+    logged = {"rc": 1, "log": "first line\nlast line"}
+    expected = '{"log":"first line\nlast line","rc":1}'
+    assert CallResult(logged).text == expected
+    assert CallResult('{"log":"first line\\nlast line","rc":1}').text == expected
+    assert CallResult("no object: \\n").text == "no object: \\n"
 
 
 def test_an_echo_of_content_is_left_out_of_the_beginning_of_a_long_result():

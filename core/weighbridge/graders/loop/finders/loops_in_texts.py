@@ -78,7 +78,8 @@ def loops_in_texts(
             *_interleaved(row, spoken, limits),
             *_by_agent(turns, row, limits),
         )
-        if any(spoken[index] for index in finding.indices) and not _lists_items(turns, row, finding)
+        if any(spoken[index] for index in finding.indices)
+        and not (_lists_items(turns, row, finding) or _is_chorus(turns, finding))
     ]
     if findings:
         findings = [*_without_polls(findings, turns)]
@@ -114,6 +115,12 @@ def _lists_items(turns: Sequence[Message], row: Sequence[int], finding: Finding)
     for index in finding.indices:
         alike[row[index]].append(_without_counts(turns[index].text))
     return any(map(lists_items, alike.values()))
+
+
+def _is_chorus(turns: Sequence[Message], finding: Finding) -> bool:
+    """Return whether each of several agents says the same once, as players who are ready to vote."""
+    speakers = [turns[index].step.name for index in finding.indices]
+    return None not in speakers and len(set(speakers)) == len(speakers)
 
 
 def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> list[int]:

@@ -39,6 +39,11 @@ _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
 _OUTER = " \t\r.,;:!?"
 #: Line that says that a call failed, but not why: `success: False`.
 _FLAG = re.compile(r"\W{0,5}\w{1,20}\W{1,3}(?:false|null|0)\b", re.IGNORECASE)
+#: Line that a build tool puts below any failure: `To see the full stack trace, re-run Maven with -e`.
+_ADVICE = re.compile(
+    r"\b(?:re-?run|run with|to see|see the|for (?:more|further) (?:information|details|help)|try adding)\b",
+    re.IGNORECASE,
+)
 
 
 class _Attempt(NamedTuple):
@@ -129,7 +134,8 @@ def _reasons(failure: str, budget: WorkBudget) -> dict[str, str]:
     reasons = {}
     for line in lines:
         end = line[-_LINE_CHARACTERS:]
-        if not (end.endswith(":") or _FLAG.match(line)) and reports_failure(line):
+        says_why = not (end.endswith(":") or _FLAG.match(line) or _ADVICE.search(end))
+        if says_why and reports_failure(line):
             words = _MARKS.sub("", end).strip(_OUTER).split()[-_REASON_WORDS:]
             reason = " ".join(words)
             if len(words) > 2 and len(reason) >= _REASON_CHARACTERS:

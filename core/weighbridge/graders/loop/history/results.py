@@ -50,6 +50,8 @@ _OWN_CODE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OWN_CODES = 20  #: removed from one result
+#: An action in one argument, such as `Search[the first president]`, with what a result may echo of it.
+_WRITTEN_CALL = re.compile(r"\s{0,9}\w{1,40}[\[(](.*)[\])]\s{0,9}", re.DOTALL)
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
 _POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a list, a menu or a tree
 
@@ -186,9 +188,18 @@ def _text_of(output: Any) -> str | None:
     if type(output) is not str or output[:2] == '{"':
         output = _unwrapped(output)
     if type(output) is not str:
-        return None if is_omitted(output) else canonical(output).decode("utf-8", "replace")
+        return (
+            None
+            if is_omitted(output)
+            else _with_lines(canonical(output).decode("utf-8", "replace"))
+        )
     text = encodable(output)
-    return None if is_omitted_image(text) else text
+    return None if is_omitted_image(text) else _with_lines(text)
+
+
+def _with_lines(text: str) -> str:
+    """Return an object's text with the lines of the texts in it, as those of a log, each on a line of its own."""
+    return text.replace("\\n", "\n") if text[:1] == "{" and "\\n" in text else text
 
 
 def _unwrapped(output: Any) -> Any:
@@ -227,7 +238,8 @@ def _without_echo(text: str, arguments: Any) -> str:
     folded = text.lower()
     for value in islice(arguments.values(), _ECHOED_VALUES):
         if type(value) is str and len(value) <= _ECHO_CHARACTERS:
-            echo = value.strip(_OUTER_CHARACTERS)
+            written = _WRITTEN_CALL.fullmatch(value) if value[-1:] in ("]", ")") else None
+            echo = (written[1] if written else value).strip(_OUTER_CHARACTERS)
             if len(echo) > len(folded):  # it does not become shorter in lower case
                 continue
             echo = echo.lower()

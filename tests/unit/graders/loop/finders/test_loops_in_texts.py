@@ -209,3 +209,14 @@ def test_plans_with_one_beginning_are_no_loop_if_something_happens_between_them(
 def test_answers_of_one_template_to_different_inputs_are_no_loop():
     steps = [{**plan, "input": f"Document {at}"} for at, plan in enumerate(plans(STEPS))]
     assert kinds(steps) == []
+
+
+def players(*names):
+    ready = "I have nothing more to add, and I am ready to vote."
+    return [{"type": "llm", "name": name, "output": ready} for name in names]
+
+
+def test_what_each_of_several_agents_says_once_is_no_loop():
+    assert kinds(players("Owen", "Ada", "Gemma", "Jean")) == []
+    assert kinds(players("Owen", "Ada", "Owen", "Ada")) == [("text", 4)]
+    assert kinds(players(None, None, None, None)) == [("text", 4)]

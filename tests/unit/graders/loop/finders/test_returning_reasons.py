@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -65,6 +67,35 @@ def test_the_limit_follows_max_repeats():
 def test_a_reason_counts_in_whichever_line_it_stands():
     assert kinds(crafts(["there is no sail cloth left"] * 6)) == [("same_failure", 6)]
     assert kinds(crafts(["there is no sail cloth left"] * 5)) == []
+
+
+def builds(reasons):
+    """Return builds whose logs stand in an object, each with another recipe."""
+    return [
+        {
+            "type": "tool",
+            "name": "build",
+            "arguments": {"recipe": "compile with the new libraries", "flags": "-x" * at},
+            "output": {
+                "attempt": f"{'abcdefghij'[at]} of ten",
+                "log": f"[ERROR] Failed to execute goal {'compile' * at}: {reason}\n"
+                "[ERROR] To see the full stack trace of the errors, run the build again.\nend of log",
+            },
+        }
+        for at, reason in enumerate(reasons)
+    ]
+
+
+def test_a_reason_counts_in_the_lines_of_a_log_that_stands_in_an_object():
+    steps = builds(["the class Sail was not found"] * 6)
+    assert kinds(steps) == [("same_failure", 6)]
+    written = [{**step, "output": json.dumps(step["output"])} for step in steps]
+    assert kinds(written) == [("same_failure", 6)]
+
+
+def test_advice_below_any_failure_is_no_reason():
+    goods = ["Sail", "Tar", "Nail", "Plank", "Rope", "Paint", "Oar"]
+    assert kinds(builds([f"the class {each} was not found" for each in goods])) == []
 
 
 def test_other_reasons_are_news():
