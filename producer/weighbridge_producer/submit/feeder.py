@@ -122,25 +122,21 @@ class ChunkDraft:
     #: The later claims of each custom_id.
     _later: dict[str, list[IdClaim]] = field(default_factory=dict)
 
-    def add(self, line: SourceLine) -> None:
-        """Add a line, and mark it if it is a repeat, a conflict or faulty."""
-        self._take((line,))
-
     def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
-        """Add lines up to a limit, and mark those that are repeats, conflicts or faulty."""
+        """Take lines up to a limit."""
         while True:
             index = self.chunk.line_count
             # Each line is at most one job, so that jobs need not be counted line by line.
             room = min(most_jobs - self.cases - self.faults, most_lines - index)
             if room <= 0 or self.size >= most_bytes:
                 return
-            self._take(lines.read(room, most_bytes - self.size))
+            self.take(lines.read(room, most_bytes - self.size))
             if self.chunk.line_count - index < room and self.size < most_bytes:
                 self.ends_source = True
                 return
 
-    def _take(self, lines: Iterable[SourceLine]) -> None:
-        """Add lines.
+    def take(self, lines: Iterable[SourceLine]) -> None:
+        """Add lines, and mark those that are repeats, conflicts or faulty.
 
         It is a single loop because for a small line each function call takes longer than its digest.
         """

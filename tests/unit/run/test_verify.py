@@ -68,8 +68,7 @@ EVERYTHING = [
 def lines_of(path: Path) -> Iterator[Line]:
     """Yield the lines of a file that become jobs, as submitted by the producer."""
     draft = ChunkDraft(Digester("batch-1"))
-    for line in Source(path, Settings()):
-        draft.add(line)
+    draft.take(Source(path, Settings()))
     draft.number_lines(1)
     return draft.chunk.jobs()
 

@@ -21,8 +21,7 @@ def line(custom_id: str, content: str = "") -> bytes:
 
 def draft_of(rows: list[bytes]) -> ChunkDraft:
     draft = ChunkDraft(Digester(BATCH))
-    for row in rows:
-        draft.add(SourceLine(row, None, len(row)))
+    draft.take(SourceLine(row, None, len(row)) for row in rows)
     return draft
 
 
@@ -184,7 +183,7 @@ def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
     draft = ChunkDraft(Digester(BATCH))
-    draft.add(SourceLine(line("a"), Fault(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1))
+    draft.take([SourceLine(line("a"), Fault(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1)])
     assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
 
 
