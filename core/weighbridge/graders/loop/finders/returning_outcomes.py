@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.reworded_attempts import FITS_ANY
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
@@ -18,7 +19,6 @@ from weighbridge.graders.loop.history.call_kinds import (
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import show_progress
 from weighbridge.graders.loop.history.request_words import (
-    are_related,
     combines_values,
     raises_a_limit,
     unshared_words,
@@ -41,17 +41,8 @@ _ANSWER_CHARACTERS = (
 )
 _SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
 _BETWEEN = 5  #: maximum other calls between two attempts
-_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _OWN = 0.3  #: maximum share of words that only one attempt has
 _EXAMINED = 30  #: attempts of a chain that are examined for what they ask
-
-_Words = frozenset[bytes]
-
-
-class _Attempt(NamedTuple):
-    call_index: int
-    call: Call
-    words: _Words
 
 
 def returning_outcomes(
@@ -83,7 +74,7 @@ def returning_outcomes(
         if len(alike) < least or known.issuperset([index for index, _ in alike]):
             continue
         attempts = [
-            _Attempt(index, call, _words(call, budget))
+            Attempt(index, call, _words(call, budget))
             for index, call in alike
             if budget.is_left and _is_attempt(call)
         ]
@@ -119,24 +110,19 @@ def _is_attempt(call: Call) -> bool:
 
 
 def _chains(
-    calls: Sequence[Call | None], attempts: Sequence[_Attempt], budget: WorkBudget
-) -> Iterator[list[_Attempt]]:
+    calls: Sequence[Call | None], attempts: Sequence[Attempt], budget: WorkBudget
+) -> Iterator[list[Attempt]]:
     """Split attempts where they are not related, or where the calls between may have changed something or are too many."""
-    chain: list[_Attempt] = []
-    for attempt in attempts:
-        near = chain[-_REMEMBERED:]
-        if near and not (
-            (_is_related(attempt.words, near) or is_guess(attempt.call))
-            and _leave_things_alone(calls, near, attempt.call_index, budget)
-        ):
-            yield chain
-            chain = []
-        chain.append(attempt)
-    yield chain
+
+    def goes_on(near: Sequence[Attempt], attempt: Attempt) -> bool:
+        is_of_them = is_related(attempt.words, near) or is_guess(attempt.call)
+        return is_of_them and _leave_things_alone(calls, near, attempt.call_index, budget)
+
+    return chains_of(attempts, goes_on)
 
 
 def _leave_things_alone(
-    calls: Sequence[Call | None], near: Sequence[_Attempt], end: int, budget: WorkBudget
+    calls: Sequence[Call | None], near: Sequence[Attempt], end: int, budget: WorkBudget
 ) -> bool:
     start = near[-1].call_index + 1
     return end - start <= _BETWEEN and all(
@@ -145,17 +131,17 @@ def _leave_things_alone(
         and (
             call.result.is_unsuccessful
             or is_read_only(call)
-            or (budget.is_left and _is_related(_words(call, budget), near))
+            or (budget.is_left and is_related(_words(call, budget), near))
         )
         for call in calls[start:end]
     )
 
 
-def _is_frequent(chain: Sequence[_Attempt]) -> bool:
+def _is_frequent(chain: Sequence[Attempt]) -> bool:
     return len(chain) >= _SHARE * (chain[-1].call_index - chain[0].call_index + 1)
 
 
-def _asks_for_one_thing(chain: Sequence[_Attempt]) -> bool:
+def _asks_for_one_thing(chain: Sequence[Attempt]) -> bool:
     """Return whether attempts neither ask for different things nor make progress; guesses ask for one thing."""
     tried = [attempt.call for attempt in chain]
     first = tried[:_EXAMINED]
@@ -184,15 +170,11 @@ def _has_few_forms(tried: Sequence[Call]) -> bool:
     return 2 * len({call.arguments_id for call in tried}) < len(tried)
 
 
-def _finding(chain: Sequence[_Attempt]) -> Finding:
+def _finding(chain: Sequence[Attempt]) -> Finding:
     kind = SAME_FAILURE if chain[0].call.result.is_unsuccessful else NOTHING_NEW
     return Finding(kind, None, tuple(attempt.call_index for attempt in chain))
 
 
-def _words(call: Call, budget: WorkBudget) -> _Words:
+def _words(call: Call, budget: WorkBudget) -> frozenset[bytes]:
     budget.count_attempt(len(call.arguments.key))
     return values_of(call)
-
-
-def _is_related(words: _Words, near: Sequence[_Attempt]) -> bool:
-    return any(are_related(words, other.words) for other in near)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
-    are_related,
     fills_each,
     raises_a_limit,
     tries_each,
@@ -32,7 +32,6 @@ _FIRST_LINES, _LAST_LINES = 8, 4  #: of these
 _LINE_CHARACTERS = 200  #: of the end of a line that are read
 _REASON_WORDS = 4
 _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
-_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _COMPARED = 30  #: maximum attempts whose words are compared
 _OWN = 0.25  #: maximum share of words that only one attempt has
 _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
@@ -44,13 +43,6 @@ _ADVICE = re.compile(
     r"\b(?:re-?run|run with|to see|see the|for (?:more|further) (?:information|details|help)|try adding)\b",
     re.IGNORECASE,
 )
-
-
-class _Attempt(NamedTuple):
-    call_index: int
-    call: Call
-    words: frozenset[bytes]
-    line: str = ""  #: that ends with the reason
 
 
 def returning_reasons(
@@ -75,22 +67,15 @@ def returning_reasons(
 
 def _chains(
     calls: Sequence[Call | None], limits: Limits, budget: WorkBudget, known: set[int]
-) -> Iterator[list[_Attempt]]:
+) -> Iterator[list[Attempt]]:
     """Yield related attempts in a row that fail."""
     for row in _failing(calls):
         if len(row) < 2 * limits.max_repeats or known.issuperset([index for index, _ in row]):
             continue
-        chain: list[_Attempt] = []
-        for index, call in row:
-            if not budget.is_left:
-                break
-            attempt = _Attempt(index, call, words_of(call, budget))
-            near = chain[-_REMEMBERED:]
-            if near and not any(are_related(attempt.words, other.words) for other in near):
-                yield chain
-                chain = []
-            chain.append(attempt)
-        yield chain
+        attempts = (
+            Attempt(index, call, words_of(call, budget)) for index, call in row if budget.is_left
+        )
+        yield from chains_of(attempts, lambda near, attempt: is_related(attempt.words, near))
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
@@ -114,9 +99,9 @@ def _has_failed(call: Call) -> bool:
     return ("fail" in end or "error" in end) and reports_failure(last_line(text))
 
 
-def _of_one_reason(chain: Sequence[_Attempt], budget: WorkBudget) -> list[_Attempt]:
+def _of_one_reason(chain: Sequence[Attempt], budget: WorkBudget) -> list[Attempt]:
     """Return the attempts that fail for the commonest reason, each with the line that ends with it."""
-    found: defaultdict[str, list[_Attempt]] = defaultdict(list)
+    found: defaultdict[str, list[Attempt]] = defaultdict(list)
     for attempt in chain:
         if budget.is_left:
             for reason, line in _reasons(attempt.call.result.masked, budget).items():
@@ -144,7 +129,7 @@ def _reasons(failure: str, budget: WorkBudget) -> dict[str, str]:
     return reasons
 
 
-def _is_stuck(found: Sequence[_Attempt]) -> bool:
+def _is_stuck(found: Sequence[Attempt]) -> bool:
     """Return whether attempts fail in various words, and are no different tries, no list of items and no progress."""
     tried = [attempt.call for attempt in found]
     words = [attempt.words for attempt in found[:_COMPARED]]

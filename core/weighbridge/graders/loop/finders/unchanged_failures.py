@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import reports_delay
-from weighbridge.graders.loop.history.request_words import are_related, words_of
+from weighbridge.graders.loop.history.request_words import words_of
 from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -20,15 +21,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _BETWEEN = 5  #: maximum other calls between two attempts
-_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 _CHARACTERS = 100  #: a shorter failure may be that of another attempt
 _LINES = 8  #: of a result, in which a failure may be reported
-
-
-class _Attempt(NamedTuple):
-    call_index: int
-    call: Call
-    words: frozenset[bytes]
 
 
 def unchanged_failures(
@@ -73,22 +67,17 @@ def _reports_failure(call: Call, text: str) -> bool:
 
 def _chains(
     calls: Sequence[Call | None], attempts: Sequence[tuple[int, Call]], budget: WorkBudget
-) -> Iterator[list[_Attempt]]:
+) -> Iterator[list[Attempt]]:
     """Split attempts where they are not related, or where a request, a wait or many calls lie between."""
-    chain: list[_Attempt] = []
-    for index, call in attempts:
-        if not budget.is_left:
-            break
-        attempt = _Attempt(index, call, words_of(call, budget))
-        near = chain[-_REMEMBERED:]
-        if near and not (
-            _are_near(calls[near[-1].call_index + 1 : index])
-            and any(are_related(attempt.words, other.words) for other in near)
-        ):
-            yield chain
-            chain = []
-        chain.append(attempt)
-    yield chain
+    described = (
+        Attempt(index, call, words_of(call, budget)) for index, call in attempts if budget.is_left
+    )
+
+    def goes_on(near: Sequence[Attempt], attempt: Attempt) -> bool:
+        between = calls[near[-1].call_index + 1 : attempt.call_index]
+        return _are_near(between) and is_related(attempt.words, near)
+
+    return chains_of(described, goes_on)
 
 
 def _are_near(between: Sequence[Call | None]) -> bool:
