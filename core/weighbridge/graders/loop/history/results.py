@@ -57,7 +57,7 @@ _POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a li
 
 
 class CallResult(Struct, eq=False, gc=False):
-    """Result of one call, with its forms for comparison, each computed on first use."""
+    """Result of one call, with its forms for comparison, each but the text computed on first use."""
 
     _output: Any
     _error: Any = None
@@ -65,23 +65,21 @@ class CallResult(Struct, eq=False, gc=False):
     _budget: WorkBudget = field(default_factory=WorkBudget)
     _tool: str = ""
     _before: CallResult | None = None  #: the result of the call before it
-    _text: str | None = None
+    #: the result as text, without an echo of the arguments; None if the trace has no result
+    text: str | None = None
     _failed: bool | None = None
     _masked: str | None = None
     _words: str | None = None
 
-    @property
-    def text(self) -> str | None:
-        """The result as text, without an echo of the arguments; None if the trace has no result."""
-        if self._text is None:
-            text = _text_of(self.outcome)
-            self._text = text and self._without_quotations(self._without_log(text))
-        return self._text
+    def __post_init__(self) -> None:
+        """Set the text, which every search reads many times."""
+        text = _text_of(self.outcome)
+        self.text = text and self._without_quotations(self._without_log(text))
 
     @property
     def omits_image(self) -> bool:
         """Whether the result was an image that the trace omits, so that it may have shown something new."""
-        return self._text is None and self.outcome is not None and self.text is None
+        return self.text is None and self.outcome is not None
 
     @property
     def outcome(self) -> Any:
