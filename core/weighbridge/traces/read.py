@@ -13,6 +13,7 @@ from weighbridge.traces.fields import Notes, json_in
 from weighbridge.traces.formats import (
     agent_history,
     ai_sdk_stream,
+    amazon_q,
     anthropic,
     api_stream,
     atif,
@@ -95,6 +96,7 @@ FORMATS: tuple[Importer, ...] = (
     managed_agents.IMPORTER,
     openclaw.IMPORTER,
     gemini_cli.IMPORTER,
+    amazon_q.IMPORTER,
     codex_exec.IMPORTER,
     continue_session.IMPORTER,
     copilot.IMPORTER,
