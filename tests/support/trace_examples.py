@@ -821,6 +821,51 @@ CONTINUE = {
         {"message": {"role": "assistant", "content": "Not there."}},
     ],
 }  # fmt: skip
+ZED = {
+    "version": "0.3.0",
+    "title": "Find x",
+    "messages": [
+        {"User": {"id": "u1", "content": [{"Text": "Find x."}, {"Mention": {"uri": "file:///x/a", "content": "A"}}]}},
+        {
+            "Agent": {
+                "content": [
+                    {"Thinking": {"text": "hm", "signature": None}},
+                    {"Text": "I look."},
+                    {
+                        "ToolUse": {
+                            "id": "t1",
+                            "name": "read_file",
+                            "raw_input": '{"path": "a"}',
+                            "input": {"type": "json", "value": {"path": "a"}},
+                            "is_input_complete": True,
+                            "thought_signature": None,
+                        }
+                    },
+                    {"ToolUse": {"id": "t2", "name": "grep", "raw_input": '{"q": "x"}', "input": {"q": "x"}, "is_input_complete": True}},
+                ],
+                "tool_results": {
+                    "t1": {"tool_use_id": "t1", "tool_name": "read_file", "is_error": False, "content": [{"Text": "A"}], "output": "A"},
+                    "t2": {"tool_use_id": "t2", "tool_name": "grep", "is_error": True, "content": {"Text": "no such path"}, "output": None},
+                },
+                "reasoning_details": None,
+            }
+        },
+        "Resume",
+        {"Compaction": {"Summary": "x is not in a."}},
+        {"Agent": {"content": [{"Text": "Not there."}], "tool_results": {}, "reasoning_details": None}},
+        {"User": {"id": "u2", "content": [{"Text": "Thanks."}]}},
+        {"Agent": {"content": [{"Text": "Welcome."}], "tool_results": {}, "reasoning_details": None}},
+    ],
+    "updated_at": "2026-03-04T10:01:00Z",
+    "initial_project_snapshot": {
+        "worktree_snapshots": [{"worktree_path": "/x", "git_state": {"current_branch": "main"}}],
+        "timestamp": "2026-03-04T10:00:00Z",
+    },
+    "cumulative_token_usage": {"input_tokens": 30, "output_tokens": 9, "cache_read_input_tokens": 20},
+    "request_token_usage": {"u1": {"input_tokens": 9, "output_tokens": 5, "cache_read_input_tokens": 20}},
+    "model": {"provider": "p", "model": "m"},
+    "profile": "write",
+}  # fmt: skip
 VSCODE_CHAT = {
     "version": 3,
     "responderUsername": "GitHub Copilot",
@@ -1657,6 +1702,7 @@ EXAMPLES: dict[str, Any] = {
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
     "vscode-chat": VSCODE_CHAT,
+    "zed": ZED,
     "openhands": OPENHANDS,
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},

@@ -56,6 +56,7 @@ from weighbridge.traces.formats import (
     trae,
     vscode_chat,
     weave,
+    zed,
 )
 from weighbridge.traces.hints import correction_for
 from weighbridge.traces.importer import damaged
@@ -102,6 +103,7 @@ FORMATS: tuple[Importer, ...] = (
     copilot.IMPORTER,
     cursor_cli.IMPORTER,
     vscode_chat.IMPORTER,
+    zed.IMPORTER,
     langsmith.IMPORTER,
     weave.IMPORTER,
     opencode.IMPORTER,
