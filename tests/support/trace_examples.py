@@ -866,6 +866,53 @@ ZED = {
     "model": {"provider": "p", "model": "m"},
     "profile": "write",
 }  # fmt: skip
+
+
+def _letta(kind: str, name: str, **more: Any) -> dict[str, Any]:
+    second = int(name[1:])
+    return {
+        "id": name,
+        "date": f"2026-03-04T10:00:{second:02}+00:00",
+        "message_type": kind,
+        "step_id": None,
+        "run_id": "run-1",
+        **more,
+    }
+
+
+_LETTA_CALLS = [
+    {"name": "read_file", "arguments": '{"path": "a"}', "tool_call_id": "t1"},
+    {"name": "grep", "arguments": '{"q": "x"}', "tool_call_id": "t2"},
+]
+LETTA = {
+    "messages": [
+        _letta("user_message", "m1", content="Find x."),
+        _letta("reasoning_message", "m2", reasoning="hm", source="reasoner_model"),
+        _letta("assistant_message", "m2", content="I look."),
+        _letta("tool_call_message", "m2", tool_call=_LETTA_CALLS[0], tool_calls=_LETTA_CALLS),
+        _letta(
+            "tool_return_message",
+            "m3",
+            tool_return="A",
+            status="success",
+            tool_call_id="t1",
+            tool_returns=[
+                {"type": "tool", "tool_return": "A", "status": "success", "tool_call_id": "t1", "stdout": None, "stderr": None},
+                {"type": "tool", "tool_return": "no such path", "status": "error", "tool_call_id": "t2", "stdout": None, "stderr": None},
+            ],
+        ),
+        _letta("assistant_message", "m4", content=[{"type": "text", "text": "Not there."}]),
+    ],
+    "stop_reason": {"message_type": "stop_reason", "stop_reason": "end_turn"},
+    "usage": {
+        "message_type": "usage_statistics",
+        "completion_tokens": 9,
+        "prompt_tokens": 50,
+        "total_tokens": 59,
+        "step_count": 2,
+        "cached_input_tokens": 20,
+    },
+}  # fmt: skip
 VSCODE_CHAT = {
     "version": 3,
     "responderUsername": "GitHub Copilot",
@@ -1689,6 +1736,7 @@ EXAMPLES: dict[str, Any] = {
     "autogen": AUTOGEN,
     "crewai": CREWAI,
     "cline": CLINE,
+    "letta": LETTA,
     "langsmith": LANGSMITH,
     "weave": WEAVE,
     "opencode": OPENCODE,

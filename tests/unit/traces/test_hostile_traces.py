@@ -342,6 +342,15 @@ HEAVY = {
             for i in range(n)
         ),
     ],
+    "pieces of the calls of one message": lambda n: [
+        {
+            "message_type": "tool_call_message",
+            "id": "m",
+            "tool_call": {"name": "f", "tool_call_id": f"t{i % 100}", "arguments": "x"},
+            "seq_id": i,
+        }
+        for i in range(n)
+    ],
     "requests that repeat what was said": lambda n: (
         LOGS["trae"] | {"llm_interactions": LOGS["trae"]["llm_interactions"] * n}
     ),
