@@ -913,6 +913,71 @@ LETTA = {
         "cached_input_tokens": 20,
     },
 }  # fmt: skip
+
+
+def _af(role: str, text: str | None, **more: Any) -> dict[str, Any]:
+    content = [] if text is None else [{"type": "text", "text": text}]
+    return {
+        "role": role,
+        "content": content,
+        "model": None,
+        "tool_calls": None,
+        "created_at": "2026-03-04T10:00:00+00:00",
+        **more,
+    }
+
+
+def _af_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+_AF_RETURNS = [
+    {
+        "tool_call_id": "t1",
+        "status": "success",
+        "func_response": '{"status": "OK", "message": "A", "time": "now"}',
+    },
+    {
+        "tool_call_id": "t2",
+        "status": "error",
+        "func_response": '{"status": "Failed", "message": "no such path", "time": "now"}',
+    },
+]
+LETTA_AGENT_FILE = {
+    "agents": [
+        {
+            "id": "agent-0",
+            "name": "finder",
+            "agent_type": "letta_v1_agent",
+            "llm_config": {"model": "m"},
+            "tool_ids": ["tool-1"],
+            "messages": [
+                _af("system", "You find."),
+                _af(
+                    "assistant",
+                    "Bootup sequence complete. Persona activated. Testing messaging functionality.",
+                    tool_calls=[_af_call("t0", "send_message", "{}")],
+                ),
+                _af("tool", '{"status": "OK", "message": null}', tool_call_id="t0", tool_returns=[{"status": "success"}]),
+                _af("user", "Find x."),
+                {
+                    **_af("approval", None, model="n"),
+                    "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "I look."}],
+                    "tool_calls": [_af_call("t1", "read_file", '{"path": "a"}'), _af_call("t2", "grep", '{"q": "x"}')],
+                },
+                _af("approval", None, approvals=_AF_RETURNS[:1]),
+                _af("tool", None, tool_call_id="t1", tool_returns=_AF_RETURNS),
+                _af("assistant", "Not there."),
+            ],
+        }
+    ],
+    "groups": [],
+    "blocks": [],
+    "tools": [
+        {"id": "tool-0", "name": "rm", "json_schema": {"name": "rm"}},
+        {"id": "tool-1", "name": "grep", "json_schema": {"name": "grep", "description": "Greps.", "parameters": {"type": "object"}}},
+    ],
+}  # fmt: skip
 VSCODE_CHAT = {
     "version": 3,
     "responderUsername": "GitHub Copilot",
@@ -1737,6 +1802,7 @@ EXAMPLES: dict[str, Any] = {
     "crewai": CREWAI,
     "cline": CLINE,
     "letta": LETTA,
+    "letta-agent-file": LETTA_AGENT_FILE,
     "langsmith": LANGSMITH,
     "weave": WEAVE,
     "opencode": OPENCODE,

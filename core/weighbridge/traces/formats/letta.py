@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
+#: What the program itself has an agent think or say when it creates it.
+BEGINNINGS = frozenset(
+    {
+        "Boot sequence complete. Persona activated.",
+        "Bootup sequence complete. Persona activated. Testing messaging functionality.",
+        "*inner thoughts* Still waiting on the user. Sending a message with function.",
+    }
+)
 _LOOKED_AT = 20  #: messages that decide whether a list is of this form
 _REASONING = frozenset({"reasoning_message", "hidden_reasoning_message"})
 _CALLS = frozenset({"tool_call_message", "approval_request_message"})
@@ -140,6 +148,9 @@ class _Reader:
         self._ids: set[str] = set()  #: of the messages of answers that are whole
         self._events: set[tuple[str, int]] = set()  #: of streams, by run and number
         self._runs: set[str] = set()
+        self._begun: set[str | None] = (
+            set()
+        )  #: calls that the program made when it created the agent
         self._denied: dict[str, str] = {}  #: calls that were not allowed to run, and why
 
     def add(self, message: dict[str, Any]) -> None:
@@ -188,6 +199,10 @@ class _Reader:
         if answer is None:
             return
         self._ids |= answer.ids
+        if answer.is_beginning:
+            self.chat.notes.add("messages that an agent is created with")
+            self._begun |= {call.id for call in answer.calls()} - {None}
+            return
         if answer.reasoning:
             self.chat.notes.add("parts of the model's reasoning", answer.reasoning)
         facts = Facts(error=answer.error, ended_at=answer.time)
@@ -229,6 +244,8 @@ class _Reader:
             self.steps += count_of(held.get("step_count")) or 0
 
     def _result(self, held: dict[str, Any], time: int | None) -> None:
+        if _call_id(held) in self._begun:
+            return
         content = held.get("tool_return", held.get("function_return"))
         output = text_of(content)
         error = True if held.get("status") == "error" else None
@@ -264,6 +281,7 @@ class _Answer:
         self.name = name
         self.ids: set[str] = set()
         self.reasoning = 0  #: how many messages of it there are
+        self.is_beginning = False
         self.error: str | None = None
         self.time: int | None = None
         self._step = step
@@ -290,6 +308,8 @@ class _Answer:
         is_new, self._before = part != self._before, part
         if kind in _REASONING:
             self.reasoning += is_new
+            said = message.get("reasoning", message.get("internal_monologue"))
+            self.is_beginning |= type(said) is str and said in BEGINNINGS
         elif kind in _CALLS:
             calls = next((found for at in _AT if (found := message.get(at))), None)
             for call in objects_of(calls) or [object_of(calls)]:

@@ -160,3 +160,14 @@ def test_messages_with_the_names_of_2024_are_read():
         ("llm", "No."),
     ]
     assert (trace.steps[2].arguments, trace.steps[2].error) == ({"q": 1}, "A")
+
+
+def test_what_an_agent_is_created_with_is_no_model_call():
+    begins = [
+        message("reasoning_message", reasoning="Boot sequence complete. Persona activated."),
+        message("tool_call_message", tool_call={"name": "f", "arguments": "{}", "tool_call_id": "t0"}),
+        message("tool_return_message", "m10", tool_return="None", tool_call_id="t0"),
+    ]  # fmt: skip
+    trace = read_trace([*begins, MESSAGES[0]])
+    assert [step.type for step in trace.steps] == ["user"]
+    assert trace.not_carried == ("messages that an agent is created with (1)",)
