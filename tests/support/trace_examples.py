@@ -787,6 +787,50 @@ AMAZON_Q = {
     },
     "latest_summary": None,
     "model_info": {"model_id": "auto"},
+def _agno(role: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "role": role,
+        "from_history": False,
+        "stop_after_tool_call": False,
+        "created_at": 1735732800,
+        **fields,
+    }
+
+
+def _agno_call(call_id: str) -> dict[str, Any]:
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": "search", "arguments": '{"q": "x"}'},
+    }
+
+
+AGNO = {
+    "run_id": "r",
+    "agent_id": "a",
+    "agent_name": "Finder",
+    "session_id": "s",
+    "status": "COMPLETED",
+    "content": "Not there.",
+    "content_type": "str",
+    "model": "m",
+    "model_provider": "Anthropic",
+    "created_at": 1735732800,
+    "metrics": {"input_tokens": 15, "output_tokens": 7, "total_tokens": 22, "cache_read_tokens": 4, "duration": 9.5},
+    "messages": [
+        _agno("user", content="Find w.", from_history=True),
+        _agno("assistant", content="No w.", from_history=True, metrics={"input_tokens": 99, "output_tokens": 9}),
+        _agno("system", content="You find."),
+        _agno("user", content="Find x."),
+        _agno("assistant", tool_calls=[_agno_call("c1"), _agno_call("c2")], metrics={"input_tokens": 5, "output_tokens": 4, "total_tokens": 9, "duration": 2.5}),
+        _agno("tool", content="none", tool_call_id="c1", tool_name="search", tool_args={"q": "x"}, tool_call_error=False),
+        _agno("tool", content="too slow", tool_call_id="c2", tool_name="search", tool_call_error=True),
+        _agno("assistant", content="Not there.", metrics={"input_tokens": 10, "output_tokens": 3, "total_tokens": 13, "cache_read_tokens": 4, "cost": 0.5}),
+    ],
+    "tools": [
+        {"tool_call_id": "c1", "tool_name": "search", "tool_args": {"q": "x"}, "result": "none"},
+        {"tool_call_id": "c2", "tool_name": "search", "tool_args": {"q": "x"}, "tool_call_error": True},
+    ],
 }  # fmt: skip
 CONTINUE = {
     "sessionId": "s",
@@ -1812,6 +1856,7 @@ EXAMPLES: dict[str, Any] = {
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
     "amazon-q": AMAZON_Q,
+    "agno": AGNO,
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,

@@ -12,6 +12,7 @@ from weighbridge.traces.event_stream import begins_events, events_in
 from weighbridge.traces.fields import Notes, json_in
 from weighbridge.traces.formats import (
     agent_history,
+    agno,
     ai_sdk_stream,
     amazon_q,
     anthropic,
@@ -101,6 +102,7 @@ FORMATS: tuple[Importer, ...] = (
     gemini_cli.IMPORTER,
     amazon_q.IMPORTER,
     codex_exec.IMPORTER,
+    agno.IMPORTER,
     continue_session.IMPORTER,
     copilot.IMPORTER,
     cursor_cli.IMPORTER,

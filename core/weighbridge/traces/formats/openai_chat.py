@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
 from weighbridge.traces.chat.function_tags import with_tagged_calls
+from weighbridge.traces.chat.llama_index import with_content
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
 from weighbridge.traces.fields import (
@@ -103,11 +104,11 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
         value = list(messages_of(value)) if are_turns(value) else value
-        listed = with_tagged_calls(list(single_messages(value)))
+        listed = with_tagged_calls(list(single_messages(with_content(value))))
         return [read_messages(listed, "openai-chat", Run(), _REASONS)]
     whole = _whole(value)
     messages = whole.get("messages")
-    messages = list(single_messages(messages)) if type(messages) is list else []
+    messages = list(single_messages(with_content(messages))) if type(messages) is list else []
     metadata, tools = whole.get("metadata"), tools_field(whole)
     run = Run(
         id=string_of(whole.get("id")),
@@ -154,7 +155,7 @@ IMPORTER = Importer(
         ("arguments", "function.arguments, custom.input, function_call.arguments"),
         (
             "output",
-            "content, or refusal; of a tool call, the content of its tool or function message",
+            "content, blocks of LlamaIndex, or refusal; of a tool call, the content of its tool or function message",
         ),
         ("error", "error or is_error of the tool message"),
         ("model", "model of the whole, or of the message"),

@@ -544,3 +544,48 @@ def test_the_results_of_several_calls_may_stand_in_one_message():
         ("call_2", "two"),
     ]
     assert trace.not_carried == ()
+
+
+def of_llama_index(role, *blocks, **kwargs):
+    return {"role": role, "additional_kwargs": kwargs, "blocks": list(blocks)}
+
+
+def block(kind, **fields):
+    return {"block_type": kind, **fields}
+
+
+@pytest.mark.parametrize("holder", ["kwargs", "blocks", "both"])
+def test_messages_of_llama_index_have_their_content_in_blocks(holder):
+    listed = [call("call_1")] if holder != "blocks" else []
+    asked = block("tool_call", tool_call_id="call_1", tool_name="search", tool_kwargs={"q": "x"})
+    blocks = [asked] if holder != "kwargs" else []
+    trace = read_trace(
+        [
+            of_llama_index("user", block("text", text="Find x."), block("text", text="Now.")),
+            of_llama_index("assistant", block("thinking", content="hm"), block("text", text="I look."), *blocks, **({"tool_calls": listed} if listed else {})),
+            of_llama_index("tool", block("text", text="found"), tool_call_id="call_1", name="search"),
+            of_llama_index("assistant", block("text", text="Here."), refusal="", note="n"),
+        ]
+    )  # fmt: skip
+    asked = trace.steps[2]
+    assert [(step.type, step.output) for step in trace.steps] == [
+        ("user", "Find x.\nNow."),
+        ("llm", "I look."),
+        ("tool", "found"),
+        ("llm", "Here."),
+    ]
+    assert (asked.id, asked.name, asked.parent_id) == ("call_1", "search", "s2")
+    assert asked.arguments == {"q": "x"}
+    assert trace.not_carried == (
+        "message field 'additional_kwargs' (1)",
+        "parts of the model's reasoning (1)",
+    )
+
+
+def test_a_result_of_llama_index_without_text_keeps_its_image():
+    picture = block("image", url="https://example.org/a.png", image_mimetype="image/png")
+    listed = [
+        of_llama_index("assistant", tool_calls=[call("call_1")]),
+        of_llama_index("tool", block("text", text=""), picture, tool_call_id="call_1"),
+    ]
+    assert read_trace(listed).steps[-1].output.startswith("\n[image ")

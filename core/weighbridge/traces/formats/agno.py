@@ -1,0 +1,252 @@
+"""Runs of Agno, its sessions, and messages of a run: a chat with the metrics of each answer and of the whole run."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.conversation import (
+    MESSAGE_FIELDS,
+    Facts,
+    Run,
+    are_messages,
+    read_messages,
+)
+from weighbridge.traces.fields import (
+    cost_of,
+    count_of,
+    counted,
+    counts_of,
+    id_of,
+    object_of,
+    objects_of,
+    scalars,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Counts, Trace, Usage
+
+_LOOKED_AT = 20  #: messages and runs that decide whether a value is of this form
+_OWN_FIELD = "stop_after_tool_call"  #: which every message has
+_TOKENS = frozenset({"input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"})
+#: Providers whose input tokens are recorded without those of a cache, as their APIs count them.
+_CACHE_APART = frozenset({"Anthropic", "AwsBedrock", "AzureFoundry", "VertexAI"})
+_SECOND = 10**9
+_OfRun = tuple[Any, dict[str, Any]]  #: a message, and the run that it is of
+_FIELDS = MESSAGE_FIELDS | {
+    *("metrics", "from_history", "tool_args", "tool_call_error", "temporary", _OWN_FIELD),
+    *("add_to_agent_memory", "provider_data"),
+}
+_RUN_FIELDS = frozenset(
+    {
+        *("run_id", "messages", "metrics", "tools", "model", "model_provider", "created_at"),
+        *("agent_id", "agent_name", "team_id", "team_name", "session_id", "status", "content"),
+        *("content_type", "event", "formatted_tool_calls", "input", "events", "user_id"),
+        *("model_provider_data", "member_responses"),
+    }
+)
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no message of this run has metrics with tokens",
+    "timing": "no message of this run has its time",
+    "cost": "this run records no cost, and no tokens to compute it from",
+    "tool_definitions": "runs do not keep the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is list:
+        return are_messages(value) and _are_own(value)
+    if type(value) is not dict:
+        return False
+    return _is_run(value) or ("session_id" in value and bool(_runs(value)))
+
+
+def _is_run(value: Any) -> bool:
+    if type(value) is not dict or type(value.get("run_id")) is not str:
+        return False
+    return are_messages(value.get("messages")) and _are_own(value["messages"])
+
+
+def _runs(session: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the runs of a session; empty if the first ones are not of this form."""
+    runs = objects_of(session.get("runs"))
+    return [run for run in runs if _is_run(run)] if any(map(_is_run, runs[:_LOOKED_AT])) else []
+
+
+def _are_own(messages: list[dict[str, Any]]) -> bool:
+    return any(
+        _OWN_FIELD in message
+        or ("usage" not in message and not _TOKENS.isdisjoint(object_of(message.get("metrics"))))
+        for message in messages[:_LOOKED_AT]
+    )
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    return [(id_of(run.get("run_id")), run) for run in _runs(value)] if type(value) is dict else []
+
+
+def _read(value: Any) -> list[Trace]:
+    if type(value) is list:
+        return [_trace({"messages": value})]
+    return [_trace(value)] if _is_run(value) else list(map(_trace, _runs(value)))
+
+
+def _trace(recorded: dict[str, Any]) -> Trace:
+    metrics = _totals(object_of(recorded.get("metrics")))
+    started_at, ended_at = _times(recorded, metrics)
+    run = Run(
+        id=id_of(recorded.get("run_id")),
+        usage=_usage(metrics, recorded),
+        cost_usd=cost_of(metrics.get("cost")),
+        counts=_counts(recorded.get("tools")),
+        totals_from="metrics and tools of the run",
+        started_at=started_at,
+        ended_at=ended_at,
+        metadata=scalars(
+            agent=recorded.get("agent_name") or recorded.get("agent_id"),
+            team=recorded.get("team_name") or recorded.get("team_id"),
+            session=recorded.get("session_id"),
+            outcome=recorded.get("status"),
+        ),
+        fields=_FIELDS,
+    )
+    run.notes.add_fields(recorded, _RUN_FIELDS, "run")
+    messages = _of_this_run(_messages(recorded), run)
+    run.of_message = {
+        number: _facts(message, of_run) for number, (message, of_run) in enumerate(messages)
+    }
+    return read_messages([message for message, _ in messages], "agno", run, _REASONS)
+
+
+def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
+    """Return the messages of a run; of a team's run those of its members stand before the last one."""
+    *own, last = _own_messages(recorded)
+    of_members: list[_OfRun] = []
+    members = deque(objects_of(recorded.get("member_responses")))
+    while members:
+        member = members.popleft()
+        of_members += _own_messages(member)
+        members += objects_of(member.get("member_responses"))
+    return [*own, *of_members, last]
+
+
+def _own_messages(recorded: dict[str, Any]) -> list[_OfRun]:
+    listed = recorded.get("messages")
+    listed = listed if type(listed) is list else []
+    return [(single, recorded) for message in listed for single in _single(message)]
+
+
+def _of_this_run(messages: list[_OfRun], run: Run) -> list[_OfRun]:
+    """Return the messages without those of earlier runs that the model was shown again."""
+    own = [each for each in messages if object_of(each[0]).get("from_history") is not True]
+    if not own:
+        return messages
+    if len(own) < len(messages):
+        run.notes.add("messages of earlier runs", len(messages) - len(own))
+    return own
+
+
+def _single(message: Any) -> list[Any]:
+    """Return a message, or one for each result where several stand in one, as they did for Gemini until 2026."""
+    if type(message) is not dict or message.get("role") != "tool" or message.get("tool_call_id"):
+        return [message]
+    results = objects_of(message.get("tool_calls"))
+    contents = message.get("content")
+    contents = contents if type(contents) is list else []
+    return [
+        {
+            "role": "tool",
+            "tool_call_id": result.get("tool_call_id"),
+            "name": result.get("tool_name"),
+            "content": contents[number] if number < len(contents) else result.get("content"),
+            "created_at": message.get("created_at"),
+        }
+        for number, result in enumerate(results)
+    ] or [message]
+
+
+def _facts(message: Any, of_run: dict[str, Any]) -> Facts:
+    """Return what a message's metrics tell; one of the model is created when the model is asked."""
+    recorded = object_of(message)
+    error = True if recorded.get("tool_call_error") is True else None
+    if recorded.get("role") not in {"assistant", "model"}:
+        return Facts(error=error)
+    metrics = object_of(recorded.get("metrics"))
+    started_at, ended_at = _times(recorded, metrics)
+    return Facts(
+        model=string_of(of_run.get("model")),
+        usage=_usage(metrics, of_run),
+        cost_usd=cost_of(metrics.get("cost")),
+        error=error,
+        started_at=started_at,
+        ended_at=ended_at,
+    )
+
+
+def _times(recorded: dict[str, Any], metrics: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Return when something was created, and when it ended by its duration, in nanoseconds."""
+    created = time_of(recorded.get("created_at"))
+    seconds = cost_of(metrics.get("duration", metrics.get("time")))
+    if created is None or seconds is None:
+        return created, None
+    return created, time_of(created + round(seconds * _SECOND), "ns")
+
+
+def _totals(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return the metrics of a run as numbers: Agno 1 lists those of each answer."""
+    return {
+        name: sum(filter(None, map(cost_of, held))) if type(held) is list else held
+        for name, held in metrics.items()
+    }
+
+
+def _usage(metrics: dict[str, Any], of_run: dict[str, Any]) -> Usage | None:
+    is_apart = word_of(of_run.get("model_provider")) in _CACHE_APART
+    sent, received, total, read, written = (
+        count_of(metrics.get(name, metrics.get(other)))
+        for name, other in (
+            ("input_tokens", "prompt_tokens"),
+            ("output_tokens", "completion_tokens"),
+            ("total_tokens", ""),
+            ("cache_read_tokens", "cached_tokens"),
+            ("cache_write_tokens", ""),
+        )
+    )
+    cached = (read or 0) + (written or 0)
+    if cached and (is_apart or cached > (sent or 0)):
+        sent, total = (sent or 0) + cached, None
+    return counted(usage_of(sent, received, total, read or None, written or None))
+
+
+def _counts(executions: Any) -> Counts | None:
+    """Return how many calls the run's list of executed tools has."""
+    return counts_of(tool_calls=sum("tool_name" in each for each in objects_of(executions)))
+
+
+IMPORTER = Importer(
+    id="agno",
+    name="Agno runs",
+    matches=_matches,
+    read=_read,
+    parts=_parts,
+    fields=(
+        ("id", "run_id; of a message id; of a tool call its id"),
+        ("type", "role: assistant is llm, each of its tool_calls is tool"),
+        ("name, arguments", "function of a tool call"),
+        ("output", "content; of a tool call the content of its tool message"),
+        ("error", "tool_call_error of the tool message"),
+        ("model", "model of the run, or of the member of a team"),
+        ("usage, cost_usd", "metrics of a message, of Agno 1 and 2"),
+        ("usage, cost_usd of the run", "metrics of the run; of Agno 1 the sum of its lists"),
+        ("counts of the run", "tools: the calls that were executed"),
+        ("started_at, ended_at", "created_at; duration or time of the metrics"),
+        ("metadata", "agent_name, team_name, session_id, status"),
+    ),
+    tried_on="33 real runs of Agno 2 without tools; those with tools are synthetic, modelled on its source",
+    lacks="tool definitions; messages of earlier runs that a run repeats are left out",
+)

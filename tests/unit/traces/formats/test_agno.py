@@ -1,0 +1,90 @@
+"""Agno's runs: messages with metrics, the metrics of the run, and what earlier runs said."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.trace_examples import AGNO
+from weighbridge.traces import Step, Usage, read_trace, read_traces
+from weighbridge.traces.model import Counts
+from weighbridge.traces.split import single_traces
+
+SECOND = 10**9
+NOON = 1_735_732_800 * SECOND  #: 2025-01-01T12:00:00Z
+
+
+def test_messages_become_steps_with_their_metrics():
+    trace = read_trace(AGNO)
+    assert (trace.format, trace.id) == ("agno", "r")
+    assert trace.steps == (
+        Step(id="s1", type="system", output="You find.", started_at=NOON),
+        Step(id="s2", type="user", output="Find x.", started_at=NOON),
+        Step(id="s3", type="llm", model="m", usage=Usage(5, 4, 9), started_at=NOON, ended_at=NOON + 5 * SECOND // 2),
+        Step(id="c1", type="tool", parent_id="s3", name="search", arguments={"q": "x"}, output="none", ended_at=NOON),
+        Step(id="c2", type="tool", parent_id="s3", name="search", arguments={"q": "x"}, output="too slow", error="too slow", ended_at=NOON),
+        Step(id="s6", type="llm", model="m", output="Not there.", usage=Usage(14, 3, None, 4), cost_usd=0.5, started_at=NOON, ended_at=NOON),
+    )  # fmt: skip
+    assert trace.not_carried == ("messages of earlier runs (2)",)
+
+
+def test_the_runs_metrics_are_its_totals():
+    trace = read_trace(AGNO)
+    assert trace.usage == Usage(19, 7, None, 4)
+    assert trace.counts == Counts(tool_calls=2)
+    assert (trace.started_at, trace.ended_at) == (NOON, NOON + 19 * SECOND // 2)
+
+
+def test_input_of_other_providers_has_the_cached_tokens():
+    assert read_trace({**AGNO, "model_provider": "OpenAI"}).usage == Usage(15, 7, 22, 4)
+
+
+def test_metrics_of_agno_1_are_lists():
+    metrics = {"input_tokens": [5, 10], "output_tokens": [4, 3], "time": [1.0, 0.5]}
+    trace = read_trace({**AGNO, "model_provider": None, "metrics": metrics})
+    assert trace.usage == Usage(15, 7)
+    assert trace.ended_at == NOON + 3 * SECOND // 2
+
+
+def test_messages_alone_are_read():
+    trace = read_trace(AGNO["messages"])
+    assert trace.format == "agno"
+    assert [step.usage for step in trace.steps_of("llm")] == [Usage(5, 4, 9), Usage(10, 3, 13, 4)]
+
+
+def test_each_run_of_a_session_is_a_trace():
+    session = {"session_id": "s", "runs": [AGNO, {**AGNO, "run_id": "r2"}]}
+    assert [trace.id for trace in read_traces(session)] == ["r", "r2"]
+    assert [name for name, _ in single_traces(session)] == ["r", "r2"]
+
+
+def test_calls_that_only_the_list_of_tools_has_are_missing():
+    run = {**AGNO, "messages": [AGNO["messages"][3], AGNO["messages"][7]]}
+    assert "tool_calls" in read_trace(run).missing
+
+
+def test_members_of_a_team_make_calls_of_their_own():
+    messages = AGNO["messages"]
+    team = {
+        **AGNO,
+        "messages": [*messages[2:4], messages[7]],
+        "tools": [],
+        "member_responses": [AGNO],
+    }
+    trace = read_trace(team)
+    assert [step.type for step in trace.steps] == ["system", "user", "system", "user", "llm", "tool", "tool", "llm", "llm"]  # fmt: skip
+    assert trace.steps[-1].output == "Not there."
+
+
+@pytest.mark.parametrize("names", [("c1", "c2"), (None, None)])
+def test_results_for_gemini_may_stand_in_one_message(names):
+    messages = AGNO["messages"]
+    results = [{"tool_call_id": name, "tool_name": "search", "content": "x"} for name in names]
+    several = {
+        **messages[5],
+        "tool_call_id": None,
+        "content": ["one", "two"],
+        "tool_calls": results,
+    }
+    trace = read_trace({**AGNO, "messages": [*messages[3:5], several]})
+    assert [step.output for step in trace.steps_of("tool")] == ["one", "two"]
+    assert trace.not_carried == ()
