@@ -787,6 +787,26 @@ AMAZON_Q = {
     },
     "latest_summary": None,
     "model_info": {"model_id": "auto"},
+def _droid(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
+
+
+DROID = [
+    {"type": "system", "subtype": "init", "cwd": "/x", "session_id": "s", "tools": ["Read", "Execute"], "model": "m", "reasoning_effort": "low"},
+    _droid("message", role="user", id="m1", text="Find x."),
+    _droid("reasoning", id="r1", text="hm"),
+    _droid("message", role="assistant", id="m2", text="I look."),
+    _droid("tool_call", id="c1", messageId="m2", toolId="Read", toolName="Read", parameters={"file_path": "a"}),
+    _droid("tool_call", id="c2", messageId="m2", toolId="Execute", toolName="Execute", parameters={"command": "grep x"}),
+    _droid("tool_result", id="c1", messageId="m3", toolId="Read", isError=False, value="A"),
+    _droid("tool_result", id="c2", messageId="m3", toolId="Execute", isError=True, error={"type": "tool_error", "message": "cancelled"}),
+    _droid("tool_call", id="c3", messageId="m4", toolId="LS", toolName="LS", parameters={}),
+    _droid("tool_result", id="c3", messageId="m5", toolId="LS", isError=True, value="no such folder"),
+    _droid("message", role="assistant", id="m6", text="Not there."),
+    _droid("completion", finalText="Not there.", numTurns=3, durationMs=9, usage={"input_tokens": 9, "output_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 0}),
+]  # fmt: skip
+
+
 def _agno(role: str, **fields: Any) -> dict[str, Any]:
     return {
         "role": role,
@@ -1857,6 +1877,7 @@ EXAMPLES: dict[str, Any] = {
     "codex-exec": CODEX_EXEC,
     "amazon-q": AMAZON_Q,
     "agno": AGNO,
+    "droid": DROID,
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,

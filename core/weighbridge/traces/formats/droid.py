@@ -1,0 +1,205 @@
+"""What Factory's `droid exec` prints with `--output-format stream-json`, or `debug`: messages, calls, results, a completion.
+
+A call has the `messageId` of the answer that asked for it, whether that answer has a text or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.chat_log import ChatLog
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.fields import (
+    added,
+    counted,
+    id_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    read_usage,
+    scalars,
+    string_of,
+    time_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace, Usage
+
+_SESSION = ("session_id", "sessionId")
+_OWN_FIELDS = {"message": "text", "tool_call": "toolName", "completion": "finalText"}
+_SPEAKERS = frozenset({"user", "assistant", "system"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no line of type completion records the tokens",
+    "timing": "these lines carry no times",
+    "cost": "these lines carry no cost, and no tokens to compute it from",
+    "tool_definitions": "these lines name the tools that were offered, without their schemas",
+}
+
+
+def _is_line(value: Any) -> bool:
+    if type(value) is not dict or not any(name in value for name in _SESSION):
+        return False
+    kind = word_of(value.get("type"))
+    own = _OWN_FIELDS.get(kind)
+    if own is None or type(value.get(own)) is not str:
+        return False
+    return kind != "message" or (word_of(value.get("role")) in _SPEAKERS and "content" not in value)
+
+
+def _matches(value: Any) -> bool:
+    return type(value) is list and any(map(_is_line, value))
+
+
+def _read(value: list[Any]) -> list[Trace]:
+    reader = _LineReader()
+    for line in objects_of(value):
+        reader.line(line)
+    about, end = reader.about, reader.end
+    run = Run(
+        id=_session(about) or next(filter(None, map(_session, objects_of(value))), None),
+        model=string_of(about.get("model")),
+        usage=added(reader.usages),
+        metadata=scalars(
+            cwd=about.get("cwd"),
+            reasoning_effort=about.get("reasoning_effort"),
+            turns=end.get("numTurns"),
+        ),
+    )
+    totals = "the line of type completion" if run.usage else ""
+    return [reader.chat.trace("droid", _REASONS, run, totals_from=totals)]
+
+
+def _session(line: dict[str, Any]) -> str | None:
+    return next((name for at in _SESSION if (name := id_of(line.get(at)))), None)
+
+
+class _LineReader:
+    def __init__(self) -> None:
+        self.chat = ChatLog()
+        self.about: dict[str, Any] = {}  #: the line that opens the run
+        self.end: dict[str, Any] = {}  #: the line that closes it
+        self.usages: list[Usage | None] = []  #: of such lines; a file with several runs has some
+        self._said: dict[str, Any] = {}  #: texts of messages by their ids
+        self._answer: str | None = None  #: the id of the last answer
+        self._has_spoken = (
+            False  #: whether there is an answer with a text since the last user's message
+        )
+
+    def line(self, line: dict[str, Any]) -> None:
+        """Take in a line."""
+        kind, time = word_of(line.get("type")), time_of(line.get("timestamp"), "ms")
+        if kind == "message":
+            self._message(line, time)
+        elif kind == "tool_call":
+            self._call(line, time)
+        elif kind == "tool_result":
+            output, error = _outcome(line)
+            self.chat.result(_call_id(line), output, Facts(error=error, ended_at=time))
+        elif kind == "reasoning":
+            self.chat.notes.add("parts of the model's reasoning")
+        elif kind == "system":
+            self.about = self.about or line
+        elif kind == "error":
+            self._error(string_of(line.get("message")) or "error", time)
+        elif kind == "completion":
+            self._complete(line, time)
+        else:
+            self.chat.notes.add_kind("lines", kind)
+
+    def _message(self, line: dict[str, Any], time: int | None) -> None:
+        role, text, name = word_of(line.get("role")), line.get("text"), id_of(line.get("id"))
+        if name is not None and name in self._said and self._said[name] == text:
+            self.chat.notes.add("repeated messages")
+            return
+        if name is not None:
+            self._said[name] = text
+        if role != "assistant":
+            self._has_spoken = False
+            self.chat.say(role or "user", text, Facts(started_at=time), id=name)
+            return
+        self._has_spoken = True
+        if name is not None and name == self._answer:
+            self.chat.add_text(string_of(text))
+        else:
+            self.chat.answer(text, facts=Facts(ended_at=time), id=name)
+            self._answer = name
+
+    def _call(self, line: dict[str, Any], time: int | None) -> None:
+        tool = string_of(line.get("toolName")) or string_of(line.get("toolId"))
+        call = Call(_call_id(line), tool, parse_arguments(line.get("parameters")))
+        if self.chat.has_call(call.id) and not self.chat.is_answered(call.id):
+            self.chat.notes.add("repeated calls")
+            return
+        answer = id_of(line.get("messageId"))
+        if answer is None:
+            last = self.chat.messages[-1] if self.chat.messages else {}
+            is_new = (
+                last.get("role") != "assistant"
+            )  # a result came between, which the model has seen
+        else:
+            is_new = answer != self._answer
+        if is_new:
+            self.chat.answer(None, id=answer)
+            self._answer = answer
+        self.chat.add_late_call(call, Facts(started_at=time))
+
+    def _error(self, text: str, time: int | None) -> None:
+        """Add an error; the message before it, with the same text, is the program's and not the model's."""
+        last = self.chat.messages[-1] if self.chat.messages else {}
+        facts = Facts(error=text, ended_at=time)
+        if last.get("content") == text and not last.get("tool_calls"):
+            last["role"] = "error"
+            self.chat.of_message[len(self.chat.messages) - 1] = facts
+        else:
+            self.chat.say("error", text, facts)
+        self._answer = None
+
+    def _complete(self, line: dict[str, Any], time: int | None) -> None:
+        """Take in the end of a run, whose text repeats the last answer's."""
+        self.end = line
+        self.usages.append(counted(read_usage(line.get("usage"))))
+        text = string_of(line.get("finalText"))
+        if text and not self._has_spoken:
+            self.chat.answer(text, facts=Facts(ended_at=time))
+        self._answer, self._has_spoken = None, True
+
+
+def _call_id(line: dict[str, Any]) -> Any:
+    return id_of(line.get("toolCallId")) or id_of(line.get("id"))
+
+
+def _outcome(line: dict[str, Any]) -> tuple[Any, Any]:
+    """Return a call's output and its error; a call that was refused has no value."""
+    held = line.get("error")
+    reason = string_of(object_of(held).get("message")) or string_of(held)
+    failed = line.get("isError") is True or reason is not None
+    output = line.get("value")
+    return (reason if output is None else output), (reason or True) if failed else None
+
+
+IMPORTER = Importer(
+    id="droid",
+    name="Factory Droid streams",
+    matches=_matches,
+    read=_read,
+    is_line=_is_line,
+    fields=(
+        ("id", "session_id; of a message id; of a tool call its id"),
+        (
+            "type",
+            "a message of role assistant is llm, with the calls of its id; a tool_call is tool",
+        ),
+        ("name, arguments", "toolName, parameters"),
+        ("output", "text; value of a tool_result; finalText if no message has the answer"),
+        ("error", "isError and error of a tool_result; a line of type error"),
+        ("model", "model of the line that opens the run"),
+        ("usage of the run", "usage of the completion"),
+        ("started_at, ended_at", "timestamp"),
+        ("metadata", "cwd, reasoning_effort, numTurns"),
+    ),
+    tried_on="real runs of droid exec in October 2025; completions with tokens are synthetic",
+    lacks="tokens of single model calls, cost, schemas of the tools",
+)
