@@ -807,6 +807,55 @@ DROID = [
 ]  # fmt: skip
 
 
+def _bedrock(kind: str, second: int, *, agent: str | None = None, **parts: Any) -> dict[str, Any]:
+    part = {
+        "agentId": "A1",
+        "sessionId": "s",
+        "eventTime": f"2025-01-01T12:00:{second:02}Z",
+        "trace": {kind: parts},
+    }
+    return {"trace": part | ({"collaboratorName": agent} if agent else {})}
+
+
+def _bedrock_tokens(sent: int, received: int) -> dict[str, Any]:
+    usage = {"inputTokens": sent, "outputTokens": received}
+    return {"metadata": {"usage": usage}, "rawResponse": {"content": "raw"}, "traceId": "t"}
+
+
+_BEDROCK_ASKED = {"foundationModel": "m", "text": "prompt", "type": "ORCHESTRATION", "traceId": "t"}
+BEDROCK_AGENTS = [
+    _bedrock("orchestrationTrace", 0, modelInvocationInput=_BEDROCK_ASKED),
+    _bedrock("orchestrationTrace", 1, modelInvocationOutput=_bedrock_tokens(9, 5)),
+    _bedrock("orchestrationTrace", 1, rationale={"text": "I look.", "traceId": "t"}),
+    _bedrock(
+        "orchestrationTrace",
+        2,
+        invocationInput={
+            "invocationType": "ACTION_GROUP",
+            "actionGroupInvocationInput": {
+                "actionGroupName": "g",
+                "apiPath": "/find",
+                "verb": "get",
+                "executionType": "LAMBDA",
+                "parameters": [{"name": "q", "type": "string", "value": "x"}, {"name": "n", "type": "integer", "value": "2"}],
+            },
+        },
+    ),
+    _bedrock("orchestrationTrace", 3, observation={"type": "ACTION_GROUP", "actionGroupInvocationOutput": {"text": "none"}}),
+    _bedrock("orchestrationTrace", 4, modelInvocationInput=_BEDROCK_ASKED),
+    _bedrock("orchestrationTrace", 5, modelInvocationOutput=_bedrock_tokens(12, 3)),
+    _bedrock("orchestrationTrace", 5, invocationInput={"invocationType": "AGENT_COLLABORATOR", "agentCollaboratorInvocationInput": {"agentCollaboratorName": "Reader", "input": {"text": "Read.", "type": "TEXT"}}}),
+    _bedrock("orchestrationTrace", 6, agent="Reader", modelInvocationInput=_BEDROCK_ASKED),
+    _bedrock("orchestrationTrace", 7, agent="Reader", modelInvocationOutput=_bedrock_tokens(4, 2)),
+    _bedrock("orchestrationTrace", 7, agent="Reader", observation={"type": "FINISH", "finalResponse": {"text": "Read it."}}),
+    _bedrock("orchestrationTrace", 8, observation={"type": "AGENT_COLLABORATOR", "agentCollaboratorInvocationOutput": {"agentCollaboratorName": "Reader", "output": {"text": "Read it."}}}),
+    _bedrock("orchestrationTrace", 8, modelInvocationInput=_BEDROCK_ASKED),
+    _bedrock("orchestrationTrace", 9, modelInvocationOutput=_bedrock_tokens(20, 4)),
+    _bedrock("orchestrationTrace", 9, observation={"type": "FINISH", "finalResponse": {"text": "Not there."}}),
+    {"chunk": {"bytes": "Not there."}},
+]  # fmt: skip
+
+
 def _agno(role: str, **fields: Any) -> dict[str, Any]:
     return {
         "role": role,
@@ -1877,6 +1926,7 @@ EXAMPLES: dict[str, Any] = {
     "codex-exec": CODEX_EXEC,
     "amazon-q": AMAZON_Q,
     "agno": AGNO,
+    "bedrock-agents": BEDROCK_AGENTS,
     "droid": DROID,
     "continue": CONTINUE,
     "copilot": COPILOT,

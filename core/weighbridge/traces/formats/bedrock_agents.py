@@ -1,0 +1,446 @@
+"""Traces of Amazon Bedrock Agents: the events that InvokeAgent and InvokeInlineAgent stream, or the steps that the console shows.
+
+Each event has one part of a step: what a model was asked and what it answered, its rationale, a call, or what came of it.
+The console, and some programs, have several parts in one object. Events of a supervisor and its collaborators alternate.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field, structs
+
+from weighbridge.traces.fields import (
+    Notes,
+    StepIds,
+    counted,
+    id_of,
+    json_in,
+    missing_of,
+    object_of,
+    objects_of,
+    read_usage,
+    scalars,
+    string_of,
+    time_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import Capability, Step, Trace
+from weighbridge.traces.text_actions import missing_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STEPS = frozenset(
+    {
+        *("preProcessingTrace", "orchestrationTrace", "postProcessingTrace"),
+        "routingClassifierTrace",
+    }
+)
+_OTHERS = frozenset({"customOrchestrationTrace", "guardrailTrace"})
+_FAILURE = "failureTrace"
+_KINDS = _STEPS | _OTHERS | {_FAILURE}
+_PARTS = frozenset(
+    {
+        *("modelInvocationInput", "modelInvocationOutput", "rationale", "invocationInput"),
+        "observation",
+    }
+)
+_WRAPPER = "trace"
+_WRAPPINGS = 2  #: of an event: its trace part, and the trace in it
+_CALLER = "callerChain"
+#: Inputs of calls, and the outputs that answer them.
+_CALLS = {
+    "actionGroupInvocationInput": "actionGroupInvocationOutput",
+    "knowledgeBaseLookupInput": "knowledgeBaseLookupOutput",
+    "codeInterpreterInvocationInput": "codeInterpreterInvocationOutput",
+    "agentCollaboratorInvocationInput": "agentCollaboratorInvocationOutput",
+}
+_COLLABORATOR = "agentCollaboratorInvocationInput"
+_ACTION = "actionGroupInvocationInput"
+_TYPED = frozenset({"integer", "number", "boolean", "array", "object"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no output of a model records its usage",
+    "timing": "no part of this trace records its time",
+    "cost": "these traces carry no cost, and this one no tokens to compute it from",
+    "tool_definitions": "these traces do not list the action groups that were offered",
+}
+
+
+def _opened(event: Any) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]]]:
+    """Return an event's trace part, and the traces in it with their kinds: one, or none in another value."""
+    if type(event) is not dict:
+        return {}, []
+    part = held = event
+    for _ in range(_WRAPPINGS + 1):
+        traces = [(kind, item) for kind, item in held.items() if kind in _KINDS and item]
+        traces = [(kind, item) for kind, item in traces if type(item) is dict]
+        if traces:
+            return part, traces
+        if type(held.get(_WRAPPER)) is not dict:
+            break
+        if held is not event:
+            part = held
+        held = held[_WRAPPER]
+    is_shown = _CALLER in event and any(type(event.get(name)) in {dict, list} for name in _PARTS)
+    return event, [("orchestrationTrace", event)] if is_shown else []
+
+
+def _is_event(value: Any) -> bool:
+    return any(
+        kind not in _STEPS or not _PARTS.isdisjoint(step) for kind, step in _opened(value)[1]
+    )
+
+
+def _matches(value: Any) -> bool:
+    events = value.get("completion") if type(value) is dict else value
+    return any(map(_is_event, events)) if type(events) is list else _is_event(value)
+
+
+def _read(value: Any) -> list[Trace]:
+    whole = object_of(value)
+    listed = whole.get("completion")
+    events = value if type(value) is list else listed if type(listed) is list else [value]
+    reader = _EventReader()
+    asked = string_of(whole.get("inputText"))
+    if asked:
+        reader.add("user", output=asked)
+    for event in objects_of(events):
+        reader.event(event)
+    return [reader.trace(id_of(whole.get("sessionId")))]
+
+
+class _Draft(Struct, eq=False):
+    """A step whose result, or whose text, may still come."""
+
+    step: Step
+    waits_for: str = ""  #: of a call: the name of its output
+    rationale: str | None = None
+
+
+class _Agent(Struct, eq=False):
+    """The state of an agent, of which several may run at a time."""
+
+    parent_id: str | None = None
+    asked: dict[str, Any] | None = None  #: the input of a model that has not answered yet
+    asked_at: int | None = None
+    answer: _Draft | None = None  #: the last one
+    waiting: dict[str, deque[_Draft]] = field(default_factory=dict)  #: calls by output
+
+
+class _EventReader:
+    def __init__(self) -> None:
+        self._ids = StepIds()
+        self._drafts: list[_Draft] = []
+        self._agents: dict[str, _Agent] = {}
+        self._collaborators: dict[str, str] = {}  #: the last call of each, by name
+        self._invocations: set[str] = set()  #: ids of calls that the caller carries out
+        self._notes = Notes()
+        self._session: str | None = None
+        self._has_answer = False  #: whether a final response was traced
+        self._chunks = 0  #: of its text, which are streamed beside the traces
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Take in an event of the stream."""
+        part, traces = _opened(event)
+        if not traces:
+            self._other(event)
+            return
+        self._session = self._session or id_of(part.get("sessionId"))
+        time = time_of(part.get("eventTime"))
+        agent = self._agent(part)
+        for kind, step in traces:
+            if kind == _FAILURE:
+                self._fail(agent, string_of(step.get("failureReason")) or "error", time)
+            elif kind in _OTHERS:
+                self._notes.add_kind("traces", kind)
+            else:
+                self._step(agent, step, time)
+
+    def _agent(self, part: dict[str, Any]) -> _Agent:
+        name = string_of(part.get("collaboratorName"))
+        key = name or id_of(part.get("agentId")) or ""
+        if key not in self._agents:
+            self._agents[key] = _Agent()
+        if name is not None:
+            self._agents[key].parent_id = self._collaborators.get(name)
+        return self._agents[key]
+
+    def _other(self, event: dict[str, Any]) -> None:
+        control = object_of(event.get("returnControl"))
+        for kind, held in event.items():
+            if kind == "returnControl":
+                if id_of(control.get("invocationId")) not in self._invocations:
+                    self._returned(control)
+            elif kind == "chunk":
+                self._chunks += 1
+            elif kind.endswith("Exception"):
+                reason = string_of(object_of(held).get("message")) or kind
+                self.add("other", output=reason, error=reason)
+            elif kind != "files":
+                self._notes.add_kind("events", kind)
+
+    def _returned(self, control: dict[str, Any]) -> None:
+        """Add calls that the caller is to carry out, of which no trace was streamed."""
+        for each in objects_of(control.get("invocationInputs")):
+            for held in (each.get("functionInvocationInput"), each.get("apiInvocationInput")):
+                if type(held) is dict:
+                    self.add("tool", name=_action_name(held), arguments=_action_arguments(held))
+
+    def add(self, kind: Any, waits_for: str = "", **fields: Any) -> _Draft:
+        """Add a step."""
+        name = self._ids.take(fields.pop("id", None), len(self._drafts) + 1)
+        self._drafts.append(_Draft(Step(id=name, type=kind, **fields), waits_for))
+        return self._drafts[-1]
+
+    def _step(self, agent: _Agent, step: dict[str, Any], time: int | None) -> None:
+        if type(step.get("modelInvocationInput")) is dict:
+            self._answered(agent, None)  # the one before, of which there is no output
+            agent.asked, agent.asked_at = step["modelInvocationInput"], time
+        if type(step.get("modelInvocationOutput")) is dict:
+            self._answer(agent, step["modelInvocationOutput"], time)
+        if type(step.get("rationale")) is dict:
+            self._answered(agent, time)
+            if agent.answer is not None:
+                agent.answer.rationale = string_of(step["rationale"].get("text"))
+        for held in _listed(step.get("invocationInput")):
+            self._answered(agent, time)
+            self._call(agent, held, time)
+        for held in _listed(step.get("observation")):
+            self._observe(agent, held, time)
+
+    def _answer(self, agent: _Agent, output: dict[str, Any], time: int | None) -> _Draft:
+        metadata, asked = object_of(output.get("metadata")), agent.asked or {}
+        if output.get("reasoningContent"):
+            self._notes.add("parts of the model's reasoning")
+        parsed = object_of(output.get("parsedResponse"))
+        agent.answer = self.add(
+            "llm",
+            parent_id=agent.parent_id,
+            model=string_of(asked.get("foundationModel")),
+            output=string_of(parsed.get("text")) or string_of(parsed.get("rationale")),
+            usage=counted(read_usage(metadata.get("usage"))),
+            started_at=time_of(metadata.get("startTime")) or agent.asked_at,
+            ended_at=time_of(metadata.get("endTime")) or time,
+        )
+        agent.asked = None
+        return agent.answer
+
+    def _answered(self, agent: _Agent, time: int | None) -> None:
+        """Add the answer of a model whose output was not recorded, as older traces have it."""
+        if agent.asked is not None:
+            self._answer(agent, {}, time)
+
+    def _call(self, agent: _Agent, held: dict[str, Any], time: int | None) -> None:
+        for kind, waits_for in _CALLS.items():
+            given = held.get(kind)
+            if type(given) is not dict:
+                continue
+            name = id_of(given.get("invocationId"))
+            if name is not None:
+                self._invocations.add(name)
+            tool, arguments = _call_of(kind, given)
+            answer = agent.answer.step.id if agent.answer else agent.parent_id
+            call = self.add(
+                "tool", waits_for, id=name, parent_id=answer, name=tool, arguments=arguments,
+                started_at=time,
+            )  # fmt: skip
+            agent.waiting.setdefault(waits_for, deque()).append(call)
+            if kind == _COLLABORATOR and tool:
+                self._collaborators[tool] = call.step.id
+            return
+        if word_of(held.get("invocationType")) not in {"", "FINISH"}:
+            self._notes.add("calls of an unknown kind")
+            self._notes.calls_left += 1
+
+    def _observe(self, agent: _Agent, held: dict[str, Any], time: int | None) -> None:
+        for waits_for in _CALLS.values():
+            given = held.get(waits_for)
+            if type(given) is dict:
+                self._result(agent, waits_for, given, time)
+        final, again = held.get("finalResponse"), held.get("repromptResponse")
+        if type(final) is dict:
+            self._answered(agent, time)
+            self._finish(agent, string_of(final.get("text")), time)
+        if type(again) is dict:
+            self._answered(agent, time)
+            self._reprompt(agent, again, time)
+
+    def _result(
+        self, agent: _Agent, waits_for: str, given: dict[str, Any], time: int | None
+    ) -> None:
+        output, error = _output_of(waits_for, given)
+        metadata = object_of(given.get("metadata"))
+        found = {"output": output, "error": error}
+        found["ended_at"] = time_of(metadata.get("endTime")) or time
+        waiting = agent.waiting.get(waits_for)
+        if not waiting:
+            self._notes.add("results of no call")
+            self._notes.calls_left += 1
+            self.add("other", **found)
+            return
+        call = waiting.popleft()
+        found["started_at"] = time_of(metadata.get("startTime")) or call.step.started_at
+        call.step = structs.replace(call.step, **found)
+
+    def _finish(self, agent: _Agent, text: str | None, time: int | None) -> None:
+        """Add the text of the agent's answer to what its model said last, or else as an answer of its own."""
+        self._has_answer = True
+        answer = agent.answer or self.add("llm", parent_id=agent.parent_id, ended_at=time)
+        answer.step = structs.replace(answer.step, output=text)
+        if answer.rationale:
+            self._notes.add("parts of the model's reasoning")
+        agent.answer = None
+
+    def _reprompt(self, agent: _Agent, again: dict[str, Any], time: int | None) -> None:
+        """Add why the model was asked again: a call failed, or its answer could not be read."""
+        text = string_of(again.get("text")) or "error"
+        source = word_of(again.get("source"))
+        if source in {"ACTION_GROUP", "KNOWLEDGE_BASE"}:
+            is_action = source == "ACTION_GROUP"
+            output = _CALLS[_ACTION if is_action else "knowledgeBaseLookupInput"]
+            waiting = agent.waiting.get(output)
+            if waiting:
+                call = waiting.popleft()
+                call.step = structs.replace(call.step, output=text, error=text, ended_at=time)
+                return
+        if agent.answer is not None and agent.answer.step.error is None:
+            agent.answer.step = structs.replace(agent.answer.step, error=text)
+        else:
+            self.add("other", output=text, error=text, ended_at=time)
+
+    def _fail(self, agent: _Agent, reason: str, time: int | None) -> None:
+        """Add a failure: of the model that was asked, or of the step."""
+        if agent.asked is not None:
+            answer = self._answer(agent, {}, time)
+            answer.step = structs.replace(answer.step, error=reason)
+        else:
+            self.add("other", output=reason, error=reason, ended_at=time)
+
+    def trace(self, name: str | None) -> Trace:
+        """Return what was read."""
+        for agent in self._agents.values():
+            self._answered(agent, None)
+        if not self._has_answer and self._chunks:
+            self._notes.add("chunks of the answer", self._chunks)
+        steps = tuple(map(_finished, self._drafts))
+        missing = {
+            **missing_calls(steps, self._notes, in_text=False),
+            **missing_of(steps, _REASONS),
+        }
+        return Trace(
+            id=name or self._session,
+            steps=steps,
+            format="bedrock-agents",
+            metadata=scalars(agents=len(self._agents)) if len(self._agents) > 1 else {},
+            missing=missing,
+            not_carried=self._notes.summaries(),
+        )
+
+
+def _finished(draft: _Draft) -> Step:
+    step = draft.step
+    if step.type == "llm" and step.output is None and draft.rationale:
+        return structs.replace(step, output=draft.rationale)
+    return step
+
+
+def _listed(held: Any) -> list[dict[str, Any]]:
+    return [held] if type(held) is dict else objects_of(held)
+
+
+def _call_of(kind: str, given: dict[str, Any]) -> tuple[str | None, Any]:
+    """Return the name and the arguments of a call."""
+    if kind == _ACTION:
+        return _action_name(given), _action_arguments(given)
+    if kind == _COLLABORATOR:
+        return string_of(given.get("agentCollaboratorName")), object_of(given.get("input"))
+    tool = "knowledge_base" if kind == "knowledgeBaseLookupInput" else "code_interpreter"
+    return tool, {key: held for key, held in given.items() if key != "traceId"}
+
+
+def _action_name(given: dict[str, Any]) -> str | None:
+    """Return the name of an action: its function, or its method and path; else that of its group."""
+    verb = string_of(given.get("verb")) or string_of(given.get("httpMethod"))
+    method = " ".join(filter(None, (verb, string_of(given.get("apiPath")))))
+    name = string_of(given.get("function")) or method
+    return name or string_of(given.get("actionGroupName")) or string_of(given.get("actionGroup"))
+
+
+def _action_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    body = object_of(object_of(given.get("requestBody")).get("content"))
+    for listed in (given.get("parameters"), *body.values()):
+        properties = listed.get("properties") if type(listed) is dict else listed
+        for each in objects_of(properties):
+            name = string_of(each.get("name"))
+            if name is not None:
+                arguments[name] = _value_of(each)
+    return arguments
+
+
+def _value_of(parameter: dict[str, Any]) -> Any:
+    """Return a parameter's value, which is text, as JSON of the type that it has."""
+    value = parameter.get("value")
+    if type(value) is not str or word_of(parameter.get("type")).lower() not in _TYPED:
+        return value
+    try:
+        return json_in(value)
+    except ValueError:
+        return value
+
+
+def _output_of(kind: str, given: dict[str, Any]) -> tuple[Any, str | None]:
+    """Return the output of a call and its error."""
+    if kind == "knowledgeBaseLookupOutput":
+        references = given.get("retrievedReferences")
+        return "\n".join(_texts(references)) or references, None
+    if kind == "codeInterpreterInvocationOutput":
+        timed_out = "timeout" if given.get("executionTimeout") is True else None
+        error = string_of(given.get("executionError")) or timed_out
+        return string_of(given.get("executionOutput")) or error, error
+    if kind == "agentCollaboratorInvocationOutput":
+        output = object_of(given.get("output"))
+        return output.get("text", output.get("returnControlPayload")), None
+    return given.get("text"), None
+
+
+def _texts(references: Any) -> Iterator[str]:
+    for each in objects_of(references):
+        text = string_of(object_of(each.get("content")).get("text"))
+        if text:
+            yield text
+
+
+IMPORTER = Importer(
+    id="bedrock-agents",
+    name="Amazon Bedrock Agents traces",
+    matches=_matches,
+    read=_read,
+    is_line=_is_event,
+    fields=(
+        ("id", "sessionId; of a tool call invocationId"),
+        ("type", "modelInvocationOutput is llm, or an input without one; invocationInput is tool"),
+        ("parent_id", "the answer before a call; of a collaborator's steps the call of it"),
+        (
+            "name",
+            "function, or verb and apiPath; knowledge_base, code_interpreter, the collaborator",
+        ),
+        (
+            "arguments",
+            "parameters and requestBody by their names and types; input of a collaborator",
+        ),
+        (
+            "output",
+            "finalResponse, or rationale, or parsedResponse; of a tool call the observation",
+        ),
+        ("error", "executionError, repromptResponse, failureReason, an exception's message"),
+        ("model", "foundationModel of the modelInvocationInput"),
+        ("usage", "metadata.usage of the modelInvocationOutput"),
+        ("started_at, ended_at", "startTime and endTime of the metadata, or eventTime"),
+    ),
+    tried_on="steps of the console and of a stream as their users published them; others are synthetic, modelled on the service definition",
+    lacks="prompts, raw responses, cost, tool definitions",
+)
