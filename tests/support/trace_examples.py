@@ -807,6 +807,62 @@ DROID = [
 ]  # fmt: skip
 
 
+def _braintrust(
+    name: str, kind: str, parent: str | None, start: float, **fields: Any
+) -> dict[str, Any]:
+    return {
+        "id": f"row-{name}",
+        "span_id": name,
+        "root_span_id": "root",
+        "span_parents": [parent] if parent else None,
+        "span_attributes": {"name": name, "type": kind},
+        "created": "2025-01-01T12:00:00Z",
+        **fields,
+        "metrics": {
+            "start": 1735732800.0 + start,
+            "end": 1735732801.0 + start,
+            **fields.get("metrics", {}),
+        },
+    }
+
+
+_BRAINTRUST_ASKED = [
+    {"role": "system", "content": "You find."},
+    {"role": "user", "content": "Find x."},
+]
+_BRAINTRUST_CALL = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "search", "arguments": '{"q": "x"}'},
+}
+BRAINTRUST = [
+    _braintrust("root", "task", None, 0, input="Find x.", output="Not there."),
+    _braintrust(
+        "llm-1",
+        "llm",
+        "root",
+        1,
+        input=_BRAINTRUST_ASKED,
+        output=[{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": None, "tool_calls": [_BRAINTRUST_CALL]}}],
+        metadata={"model": "m", "tools": [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]},
+        metrics={"prompt_tokens": 9, "completion_tokens": 5, "tokens": 14, "prompt_cached_tokens": 4, "estimated_cost": 0.5},
+    ),
+    _braintrust("search", "tool", "root", 2, input={"q": "x"}, output="none", error="too slow"),
+    _braintrust(
+        "llm-2",
+        "llm",
+        "root",
+        3,
+        input=[*_BRAINTRUST_ASKED, {"role": "assistant", "tool_calls": [_BRAINTRUST_CALL]}, {"role": "tool", "tool_call_id": "c1", "content": "none"}],
+        output=[{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Not there."}}],
+        metadata={"model": "m"},
+        metrics={"prompt_tokens": 12, "completion_tokens": 3, "tokens": 15},
+    ),
+    _braintrust("judge", "score", "root", 4, input={}, output=1),
+    _braintrust("llm-3", "llm", "judge", 4, input="Is it right?", output="yes", metrics={"prompt_tokens": 99, "completion_tokens": 1}),
+]  # fmt: skip
+
+
 def _bedrock(kind: str, second: int, *, agent: str | None = None, **parts: Any) -> dict[str, Any]:
     part = {
         "agentId": "A1",
@@ -1927,6 +1983,7 @@ EXAMPLES: dict[str, Any] = {
     "amazon-q": AMAZON_Q,
     "agno": AGNO,
     "bedrock-agents": BEDROCK_AGENTS,
+    "braintrust": BRAINTRUST,
     "droid": DROID,
     "continue": CONTINUE,
     "copilot": COPILOT,

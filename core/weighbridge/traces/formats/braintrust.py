@@ -1,0 +1,193 @@
+"""Spans of Braintrust: rows of a project's logs or of an experiment, as its API, its SQL and its exports write them.
+
+What scorers and Braintrust's own functions did, which judge a run or sort it, is left out: it is not the agent's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import json_of
+from weighbridge.traces.fields import (
+    cost_of,
+    counted,
+    id_of,
+    object_of,
+    objects_of,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.records import recorded_span
+from weighbridge.traces.spans.spans import nearest, parents_of
+from weighbridge.traces.spans.steps import traces_of
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Trace
+    from weighbridge.traces.spans.spans import Span
+
+_LOOKED_AT = 20  #: rows that decide whether a list is of them
+_LISTS = (
+    "events",
+    "data",
+    "rows",
+)  #: of an answer of the API, of a query, and of what a client sends
+_STEPS = frozenset({"llm", "tool"})
+#: Types of spans that judge a run, or prepare it for that.
+_JUDGES = frozenset({"score", "facet", "classifier", "preprocessor", "automation"})
+#: How the names begin of spans in which a client asked a server for its tools; they have the type of a tool.
+_LISTINGS = ("List Tools (", "MCP List Tools")
+_CONVENTION = "gen_ai."  #: how names of OpenTelemetry's conventions begin, which some rows have in their metadata
+
+
+def _is_row(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and type(value.get("span_id")) is str
+        and type(value.get("root_span_id")) is str
+        and ("span_parents" in value or "span_attributes" in value)
+    )
+
+
+def _rows(value: Any) -> list[Any]:
+    if type(value) is dict:
+        if _is_row(value):
+            return [value]
+        value = next((value[key] for key in _LISTS if type(value.get(key)) is list), [])
+    return value if type(value) is list else []
+
+
+def _matches(value: Any) -> bool:
+    rows = _rows(value)
+    return bool(rows) and all(map(_is_row, rows[:_LOOKED_AT]))
+
+
+def _read(value: Any) -> list[Trace]:
+    rows = _merged(objects_of(_rows(value)))
+    spans = [_span(row) for row in rows]
+    is_judge = [_is_judge(row) for row in rows]
+    judges = nearest(parents_of(spans), is_judge)
+    own = [
+        span
+        for span, judged, around in zip(spans, is_judge, judges, strict=True)
+        if not judged and around is None
+    ]
+    return traces_of(own, "braintrust", {"spans of scorers": len(spans) - len(own)})
+
+
+def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each span: a client sends what it adds to a span as a row, and an export may have older versions."""
+    spans: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for number, row in enumerate(rows):
+        key = (id_of(row.get("root_span_id")), id_of(row.get("span_id")) or number)
+        known = spans.setdefault(key, row)
+        if row.get("_is_merge") is True and known is not row:
+            spans[key] = _overlaid(known, row)
+        elif _version(row) > _version(known):
+            spans[key] = row
+    return list(spans.values())
+
+
+def _version(row: dict[str, Any]) -> tuple[int, str]:
+    """Return the number of a row's transaction, which grows, as something to compare."""
+    number = id_of(row.get("_xact_id")) or ""
+    return len(number), number
+
+
+def _overlaid(row: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    recorded = dict(row)
+    for key, item in over.items():
+        if type(item) is dict and type(recorded.get(key)) is dict:
+            recorded[key] = {**recorded[key], **item}
+        elif item is not None:
+            recorded[key] = item
+    return recorded
+
+
+def _is_judge(row: dict[str, Any]) -> bool:
+    attributes = _object(row.get("span_attributes"))
+    return word_of(attributes.get("type")) in _JUDGES or attributes.get("purpose") == "scorer"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return an object, which tables keep as text."""
+    return object_of(json_of(value))
+
+
+def _span(row: dict[str, Any]) -> Span:
+    attributes, metrics, about = (
+        _object(row.get(name)) for name in ("span_attributes", "metrics", "metadata")
+    )
+    parents = json_of(row.get("span_parents"))
+    name = string_of(attributes.get("name"))
+    kind = word_of(attributes.get("type"))
+    if kind not in _STEPS or (kind == "tool" and (name or "").startswith(_LISTINGS)):
+        kind = "chain"
+    is_llm = kind == "llm"
+    span = recorded_span(
+        id_of(row.get("root_span_id")),
+        id_of(row.get("span_id")),
+        id_of(parents[0]) if type(parents) is list and parents else None,
+        name,
+        kind,
+        sent=json_of(row.get("input")),
+        answered=json_of(row.get("output")),
+        model=string_of(about.get("model")) if is_llm else None,
+        usage=counted(
+            usage_of(
+                metrics.get("prompt_tokens"),
+                metrics.get("completion_tokens"),
+                metrics.get("tokens"),
+                metrics.get("prompt_cached_tokens"),
+                metrics.get("prompt_cache_creation_tokens"),
+            )
+        )
+        if is_llm
+        else None,
+        cost_usd=cost_of(metrics.get("estimated_cost")) if is_llm else None,
+        tools=json_of(about.get("tools")) if is_llm else None,
+        error=_error(row.get("error")),
+        started_at=time_of(metrics.get("start")) or time_of(row.get("created")),
+        ended_at=time_of(metrics.get("end")),
+    )
+    span.attributes |= {key: item for key, item in about.items() if key.startswith(_CONVENTION)}
+    return span
+
+
+def _error(recorded: Any) -> str | None:
+    held = object_of(recorded)
+    return string_of(held.get("message")) or string_of(recorded) or ("error" if held else None)
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the rows of each trace."""
+    groups: dict[str | None, list[Any]] = {}
+    for row in objects_of(_rows(value)):
+        groups.setdefault(id_of(row.get("root_span_id")), []).append(row)
+    return list(groups.items()) if len(groups) > 1 else [(None, value)]
+
+
+IMPORTER = Importer(
+    id="braintrust",
+    name="Braintrust spans",
+    matches=_matches,
+    read=_read,
+    parts=_parts,
+    is_line=_is_row,
+    fields=(
+        ("id of the trace", "root_span_id; of a step span_id"),
+        ("parent_id", "the first of span_parents"),
+        ("type", "span_attributes.type: llm, tool; tasks, functions and evals are no steps"),
+        ("name, arguments", "span_attributes.name and input of a tool's span"),
+        ("input, output", "input, output"),
+        ("error", "error"),
+        ("model, tools", "metadata.model, metadata.tools"),
+        ("usage", "metrics: prompt_tokens, completion_tokens, tokens, prompt_cached_tokens"),
+        ("cost_usd", "metrics.estimated_cost"),
+        ("started_at, ended_at", "start and end of the metrics, or created"),
+    ),
+    tried_on="rows of its Python client for a run with the OpenAI Agents SDK and a made-up model; synthetic rows",
+    lacks="scores, and what scorers did; what the application did not send",
+)

@@ -1,0 +1,82 @@
+"""Braintrust's spans: rows of a trace, their versions, and what scorers did."""
+
+from __future__ import annotations
+
+import json
+
+from support.trace_examples import BRAINTRUST
+from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
+from weighbridge.traces.split import opens_session, single_traces
+
+NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
+
+
+def at(second):
+    return (NOON + second) * 10**9
+
+
+def test_spans_become_steps():
+    trace = read_trace(BRAINTRUST)
+    assert (trace.format, trace.id) == ("braintrust", "root")
+    assert trace.steps == (
+        Step(id="s1", type="system", output="You find."),
+        Step(id="s2", type="user", output="Find x."),
+        Step(id="llm-1", type="llm", model="m", usage=Usage(9, 5, 14, 4), cost_usd=0.5, started_at=at(1), ended_at=at(2)),
+        Step(id="search", type="tool", parent_id="llm-1", name="search", arguments={"q": "x"}, output="none", error="too slow", started_at=at(2), ended_at=at(3)),
+        Step(id="llm-2", type="llm", model="m", output="Not there.", usage=Usage(12, 3, 15), started_at=at(3), ended_at=at(4)),
+    )  # fmt: skip
+    assert trace.tools == (ToolDefinition("search", {"type": "object"}),)
+
+
+def test_what_scorers_did_is_not_the_agents():
+    assert "spans of scorers (2)" in read_trace(BRAINTRUST).not_carried
+
+
+def test_answers_of_the_api_queries_and_lines_are_the_same():
+    expected = read_trace(BRAINTRUST)
+    assert read_trace({"events": BRAINTRUST, "cursor": "x"}) == expected
+    assert read_trace({"data": BRAINTRUST, "schema": {}}) == expected
+    assert read_trace("\n".join(map(json.dumps, BRAINTRUST))) == expected
+    assert opens_session(BRAINTRUST[0])
+
+
+def test_objects_may_be_text():
+    rows = [
+        {key: json.dumps(held) if type(held) in {dict, list} else held for key, held in row.items()}
+        for row in BRAINTRUST
+    ]
+    assert read_trace(rows) == read_trace(BRAINTRUST)
+
+
+def test_each_root_is_a_trace():
+    others = [{**row, "root_span_id": "other"} for row in BRAINTRUST]
+    assert [trace.id for trace in read_traces([*BRAINTRUST, *others])] == ["root", "other"]
+    assert [name for name, _ in single_traces([*BRAINTRUST, *others])] == ["root", "other"]
+
+
+def test_a_row_that_adds_to_a_span_is_part_of_it():
+    added = [
+        {"_is_merge": True, "span_id": row["span_id"], "root_span_id": "root", "span_parents": None, "metrics": row["metrics"], "output": row["output"]}
+        for row in BRAINTRUST
+    ]  # fmt: skip
+    begun = [
+        {**row, "metrics": {"start": row["metrics"]["start"]}, "output": None} for row in BRAINTRUST
+    ]
+    assert read_trace([*begun, *added]) == read_trace(BRAINTRUST)
+
+
+def test_of_several_versions_the_latest_counts_or_else_the_first():
+    expected = read_trace(BRAINTRUST).steps
+    older = [{**row, "error": "old", "output": "old"} for row in BRAINTRUST[:5]]
+    assert read_trace([*BRAINTRUST, *older]).steps == expected
+    newer = [{**row, "_xact_id": "1000"} for row in BRAINTRUST]
+    assert read_trace([*({**row, "_xact_id": "999"} for row in older), *newer]).steps == expected
+
+
+def test_a_request_for_a_servers_tools_is_no_call():
+    listing = {
+        **BRAINTRUST[2],
+        "span_id": "l",
+        "span_attributes": {"name": "List Tools (x)", "type": "tool"},
+    }
+    assert len(read_trace([*BRAINTRUST, listing]).steps_of("tool")) == 1
