@@ -863,6 +863,27 @@ BRAINTRUST = [
 ]  # fmt: skip
 
 
+DSPY_REACT = {
+    "question": "Where is x?",
+    "trajectory": {
+        "thought_0": "I look.",
+        "tool_name_0": "search",
+        "tool_args_0": {"q": "x"},
+        "observation_0": "none",
+        "thought_1": "Again.",
+        "tool_name_1": "fetch",
+        "tool_args_1": {},
+        "observation_1": "Execution error in fetch: no url",
+        "thought_2": "Enough.",
+        "tool_name_2": "finish",
+        "tool_args_2": {},
+        "observation_2": "Completed.",
+    },
+    "reasoning": "It was not found.",
+    "answer": "Not there.",
+}
+
+
 def _bedrock(kind: str, second: int, *, agent: str | None = None, **parts: Any) -> dict[str, Any]:
     part = {
         "agentId": "A1",
@@ -1985,6 +2006,7 @@ EXAMPLES: dict[str, Any] = {
     "bedrock-agents": BEDROCK_AGENTS,
     "braintrust": BRAINTRUST,
     "droid": DROID,
+    "dspy-react": DSPY_REACT,
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
