@@ -351,6 +351,33 @@ HEAVY = {
         }
         for i in range(n)
     ],
+    "rows that add to one span": lambda n: [
+        *LOGS["braintrust"][:2],
+        *(
+            {
+                "_is_merge": True,
+                **{key: LOGS["braintrust"][1][key] for key in ("span_id", "root_span_id")},
+                "span_attributes": {},
+                "metadata": {str(i): i},
+            }
+            for i in range(n)
+        ),
+    ],
+    "texts and calls of one message": lambda n: [
+        *LOGS["droid"][:4],
+        *(
+            line | {"id": f"{line['id']}-{i}"} if "parameters" in line else line | {"text": str(i)}
+            for i in range(n)
+            for line in LOGS["droid"][3:5]
+        ),
+    ],
+    "calls of an agent that nothing answers": lambda n: LOGS["bedrock-agents"][:4] * n,
+    "members of a team that are teams": lambda n: (
+        LOGS["agno"] | {"member_responses": [LOGS["agno"]] * n}
+    ),
+    "turns in the order of their digits": lambda n: {
+        "trajectory": {f"tool_name_{number}": "f" for number in sorted(map(str, range(n)))}
+    },
     "requests that repeat what was said": lambda n: (
         LOGS["trae"] | {"llm_interactions": LOGS["trae"]["llm_interactions"] * n}
     ),

@@ -82,11 +82,13 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     spans: dict[tuple[Any, Any], dict[str, Any]] = {}
     for number, row in enumerate(rows):
         key = (id_of(row.get("root_span_id")), id_of(row.get("span_id")) or number)
-        known = spans.setdefault(key, row)
-        if row.get("_is_merge") is True and known is not row:
-            spans[key] = _overlaid(known, row)
-        elif _version(row) > _version(known):
-            spans[key] = row
+        known = spans.get(key)
+        if known is not None and row.get("_is_merge") is True:
+            _overlay(known, row)
+        elif known is None or _version(row) > _version(known):
+            spans[key] = {
+                name: dict(held) if type(held) is dict else held for name, held in row.items()
+            }
     return list(spans.values())
 
 
@@ -96,14 +98,13 @@ def _version(row: dict[str, Any]) -> tuple[int, str]:
     return len(number), number
 
 
-def _overlaid(row: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    recorded = dict(row)
-    for key, item in over.items():
-        if type(item) is dict and type(recorded.get(key)) is dict:
-            recorded[key] = {**recorded[key], **item}
+def _overlay(known: dict[str, Any], row: dict[str, Any]) -> None:
+    """Add what a row adds to a span, whose objects are copies."""
+    for key, item in row.items():
+        if type(item) is dict and type(known.get(key)) is dict:
+            known[key].update(item)
         elif item is not None:
-            recorded[key] = item
-    return recorded
+            known[key] = dict(item) if type(item) is dict else item
 
 
 def _is_judge(row: dict[str, Any]) -> bool:

@@ -146,7 +146,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     is_general=True,
-    tried_on="real chats of tau-bench and AgentDojo, and real answers of OpenAI, Azure and Google; synthetic ones of Bedrock",
+    tried_on="real chats of tau-bench and AgentDojo, and real answers of OpenAI, Azure and Google; synthetic ones of Bedrock and LlamaIndex",
     fields=(
         ("id of a message", "id; else its number: s1, s2, ..."),
         ("id of a tool call", "tool_calls[].id; for function_call its place"),
