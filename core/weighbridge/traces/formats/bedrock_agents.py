@@ -7,7 +7,7 @@ The console, and some programs, have several parts in one object. Events of a su
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field, structs
 
@@ -16,7 +16,6 @@ from weighbridge.traces.fields import (
     StepIds,
     counted,
     id_of,
-    json_in,
     missing_of,
     object_of,
     objects_of,
@@ -26,12 +25,19 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
+from weighbridge.traces.formats.bedrock_calls import (
+    ACTION,
+    COLLABORATOR,
+    LOOKUP,
+    OUTPUTS,
+    action_arguments,
+    action_name,
+    call_of,
+    output_of,
+)
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import Capability, Step, Trace
 from weighbridge.traces.text_actions import missing_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _STEPS = frozenset(
     {
@@ -51,16 +57,6 @@ _PARTS = frozenset(
 _WRAPPER = "trace"
 _WRAPPINGS = 2  #: of an event: its trace part, and the trace in it
 _CALLER = "callerChain"
-#: Inputs of calls, and the outputs that answer them.
-_CALLS = {
-    "actionGroupInvocationInput": "actionGroupInvocationOutput",
-    "knowledgeBaseLookupInput": "knowledgeBaseLookupOutput",
-    "codeInterpreterInvocationInput": "codeInterpreterInvocationOutput",
-    "agentCollaboratorInvocationInput": "agentCollaboratorInvocationOutput",
-}
-_COLLABORATOR = "agentCollaboratorInvocationInput"
-_ACTION = "actionGroupInvocationInput"
-_TYPED = frozenset({"integer", "number", "boolean", "array", "object"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no output of a model records its usage",
     "timing": "no part of this trace records its time",
@@ -127,6 +123,7 @@ class _Agent(Struct, eq=False):
     asked: dict[str, Any] | None = None  #: the input of a model that has not answered yet
     asked_at: int | None = None
     answer: _Draft | None = None  #: the last one
+    inferred: _Draft | None = None  #: the last one, while its output has not been recorded
     waiting: dict[str, deque[_Draft]] = field(default_factory=dict)  #: calls by output
 
 
@@ -187,7 +184,7 @@ class _EventReader:
         for each in objects_of(control.get("invocationInputs")):
             for held in (each.get("functionInvocationInput"), each.get("apiInvocationInput")):
                 if type(held) is dict:
-                    self.add("tool", name=_action_name(held), arguments=_action_arguments(held))
+                    self.add("tool", name=action_name(held), arguments=action_arguments(held))
 
     def add(self, kind: Any, waits_for: str = "", **fields: Any) -> _Draft:
         """Add a step."""
@@ -199,6 +196,7 @@ class _EventReader:
         if type(step.get("modelInvocationInput")) is dict:
             self._answered(agent, None)  # the one before, of which there is no output
             agent.asked, agent.asked_at = step["modelInvocationInput"], time
+            agent.inferred = None
         if type(step.get("modelInvocationOutput")) is dict:
             self._answer(agent, step["modelInvocationOutput"], time)
         if type(step.get("rationale")) is dict:
@@ -216,39 +214,47 @@ class _EventReader:
         if output.get("reasoningContent"):
             self._notes.add("parts of the model's reasoning")
         parsed = object_of(output.get("parsedResponse"))
+        found: dict[str, Any] = {
+            "output": string_of(parsed.get("text")) or string_of(parsed.get("rationale")),
+            "usage": counted(read_usage(metadata.get("usage"))),
+            "ended_at": time_of(metadata.get("endTime")) or time,
+        }
+        if agent.asked is None and agent.inferred is not None:  # its output comes late
+            found["output"] = agent.inferred.step.output or found["output"]
+            agent.inferred.step = structs.replace(agent.inferred.step, **found)
+            answer, agent.inferred = agent.inferred, None
+            return answer
         agent.answer = self.add(
             "llm",
             parent_id=agent.parent_id,
             model=string_of(asked.get("foundationModel")),
-            output=string_of(parsed.get("text")) or string_of(parsed.get("rationale")),
-            usage=counted(read_usage(metadata.get("usage"))),
             started_at=time_of(metadata.get("startTime")) or agent.asked_at,
-            ended_at=time_of(metadata.get("endTime")) or time,
+            **found,
         )
         agent.asked = None
         return agent.answer
 
     def _answered(self, agent: _Agent, time: int | None) -> None:
-        """Add the answer of a model whose output was not recorded, as older traces have it."""
+        """Add the answer of a model whose output was not recorded, as older traces have it, or comes late."""
         if agent.asked is not None:
-            self._answer(agent, {}, time)
+            agent.inferred = self._answer(agent, {}, time)
 
     def _call(self, agent: _Agent, held: dict[str, Any], time: int | None) -> None:
-        for kind, waits_for in _CALLS.items():
+        for kind, waits_for in OUTPUTS.items():
             given = held.get(kind)
             if type(given) is not dict:
                 continue
             name = id_of(given.get("invocationId"))
             if name is not None:
                 self._invocations.add(name)
-            tool, arguments = _call_of(kind, given)
+            tool, arguments = call_of(kind, given)
             answer = agent.answer.step.id if agent.answer else agent.parent_id
             call = self.add(
                 "tool", waits_for, id=name, parent_id=answer, name=tool, arguments=arguments,
                 started_at=time,
             )  # fmt: skip
             agent.waiting.setdefault(waits_for, deque()).append(call)
-            if kind == _COLLABORATOR and tool:
+            if kind == COLLABORATOR and tool:
                 self._collaborators[tool] = call.step.id
             return
         if word_of(held.get("invocationType")) not in {"", "FINISH"}:
@@ -256,7 +262,7 @@ class _EventReader:
             self._notes.calls_left += 1
 
     def _observe(self, agent: _Agent, held: dict[str, Any], time: int | None) -> None:
-        for waits_for in _CALLS.values():
+        for waits_for in OUTPUTS.values():
             given = held.get(waits_for)
             if type(given) is dict:
                 self._result(agent, waits_for, given, time)
@@ -271,7 +277,7 @@ class _EventReader:
     def _result(
         self, agent: _Agent, waits_for: str, given: dict[str, Any], time: int | None
     ) -> None:
-        output, error = _output_of(waits_for, given)
+        output, error = output_of(waits_for, given)
         metadata = object_of(given.get("metadata"))
         found = {"output": output, "error": error}
         found["ended_at"] = time_of(metadata.get("endTime")) or time
@@ -300,7 +306,7 @@ class _EventReader:
         source = word_of(again.get("source"))
         if source in {"ACTION_GROUP", "KNOWLEDGE_BASE"}:
             is_action = source == "ACTION_GROUP"
-            output = _CALLS[_ACTION if is_action else "knowledgeBaseLookupInput"]
+            output = OUTPUTS[ACTION if is_action else LOOKUP]
             waiting = agent.waiting.get(output)
             if waiting:
                 call = waiting.popleft()
@@ -349,69 +355,6 @@ def _finished(draft: _Draft) -> Step:
 
 def _listed(held: Any) -> list[dict[str, Any]]:
     return [held] if type(held) is dict else objects_of(held)
-
-
-def _call_of(kind: str, given: dict[str, Any]) -> tuple[str | None, Any]:
-    """Return the name and the arguments of a call."""
-    if kind == _ACTION:
-        return _action_name(given), _action_arguments(given)
-    if kind == _COLLABORATOR:
-        return string_of(given.get("agentCollaboratorName")), object_of(given.get("input"))
-    tool = "knowledge_base" if kind == "knowledgeBaseLookupInput" else "code_interpreter"
-    return tool, {key: held for key, held in given.items() if key != "traceId"}
-
-
-def _action_name(given: dict[str, Any]) -> str | None:
-    """Return the name of an action: its function, or its method and path; else that of its group."""
-    verb = string_of(given.get("verb")) or string_of(given.get("httpMethod"))
-    method = " ".join(filter(None, (verb, string_of(given.get("apiPath")))))
-    name = string_of(given.get("function")) or method
-    return name or string_of(given.get("actionGroupName")) or string_of(given.get("actionGroup"))
-
-
-def _action_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
-    body = object_of(object_of(given.get("requestBody")).get("content"))
-    for listed in (given.get("parameters"), *body.values()):
-        properties = listed.get("properties") if type(listed) is dict else listed
-        for each in objects_of(properties):
-            name = string_of(each.get("name"))
-            if name is not None:
-                arguments[name] = _value_of(each)
-    return arguments
-
-
-def _value_of(parameter: dict[str, Any]) -> Any:
-    """Return a parameter's value, which is text, as JSON of the type that it has."""
-    value = parameter.get("value")
-    if type(value) is not str or word_of(parameter.get("type")).lower() not in _TYPED:
-        return value
-    try:
-        return json_in(value)
-    except ValueError:
-        return value
-
-
-def _output_of(kind: str, given: dict[str, Any]) -> tuple[Any, str | None]:
-    """Return the output of a call and its error."""
-    if kind == "knowledgeBaseLookupOutput":
-        references = given.get("retrievedReferences")
-        return "\n".join(_texts(references)) or references, None
-    if kind == "codeInterpreterInvocationOutput":
-        timed_out = "timeout" if given.get("executionTimeout") is True else None
-        error = string_of(given.get("executionError")) or timed_out
-        return string_of(given.get("executionOutput")) or error, error
-    if kind == "agentCollaboratorInvocationOutput":
-        output = object_of(given.get("output"))
-        return output.get("text", output.get("returnControlPayload")), None
-    return given.get("text"), None
-
-
-def _texts(references: Any) -> Iterator[str]:
-    for each in objects_of(references):
-        text = string_of(object_of(each.get("content")).get("text"))
-        if text:
-            yield text
 
 
 IMPORTER = Importer(

@@ -67,6 +67,11 @@ def test_older_traces_have_no_outputs_of_models():
     assert trace.missing["token_usage"] == "no output of a model records its usage"
 
 
+def test_an_output_that_comes_after_what_it_led_to_counts_once():
+    (answer,) = read_trace([ASKED, RATIONALE, CALLED, ANSWERED, RESULT]).steps_of("llm")
+    assert (answer.output, answer.usage) == ("I look.", Usage(9, 5))
+
+
 @pytest.mark.parametrize(
     ("given", "found", "output", "error"),
     [
