@@ -384,6 +384,6 @@ IMPORTER = Importer(
         ("usage", "metadata.usage of the modelInvocationOutput"),
         ("started_at, ended_at", "startTime and endTime of the metadata, or eventTime"),
     ),
-    tried_on="steps of the console and of a stream as their users published them; others are synthetic, modelled on the service definition",
+    tried_on="two steps of the console that a user published, shortened; synthetic events, modelled on the service's definition",
     lacks="prompts, raw responses, cost, tool definitions",
 )
