@@ -689,104 +689,6 @@ CURSOR_CLI = [
 ]  # fmt: skip
 
 
-def _q_user(content: dict[str, Any], **more: Any) -> dict[str, Any]:
-    state = {
-        "operating_system": "linux",
-        "current_working_directory": "/x",
-        "environment_variables": [],
-    }
-    return {
-        "additional_context": "",
-        "env_context": {"env_state": state},
-        "content": content,
-        "timestamp": None,
-        "images": None,
-        **more,
-    }
-
-
-def _q_use(call_id: str, name: str, args: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"id": call_id, "name": name, "orig_name": name, "args": args, "orig_args": args, **more}
-
-
-def _q_request(at: int) -> dict[str, Any]:
-    times = {"request_start_timestamp_ms": at, "stream_end_timestamp_ms": at + 500}
-    return {
-        "request_id": "r",
-        "message_id": f"m{at}",
-        **times,
-        "model_id": "n",
-        "tool_use_ids_and_names": [],
-    }
-
-
-AMAZON_Q = {
-    "conversation_id": "c",
-    "next_message": None,
-    "history": [
-        {
-            "user": _q_user({"Prompt": {"prompt": "Find x."}}, timestamp="2026-03-04T11:00:00+01:00"),
-            "assistant": {
-                "ToolUse": {
-                    "message_id": "m1",
-                    "content": "I look.",
-                    "tool_uses": [
-                        _q_use("t1", "fs_read", {"path": "a"}),
-                        _q_use("t2", "execute_bash", {"command": "grep x b"}),
-                    ],
-                }
-            },
-            "request_metadata": _q_request(1000),
-        },
-        {
-            "user": _q_user(
-                {
-                    "ToolUseResults": {
-                        "tool_use_results": [
-                            {"tool_use_id": "t1", "content": [{"Text": "A"}], "status": "Success"},
-                            {
-                                "tool_use_id": "t2",
-                                "content": [{"Json": {"exit_status": "2", "stdout": "", "stderr": "no file b"}}],
-                                "status": "Success",
-                            },
-                        ]
-                    }
-                }
-            ),
-            "assistant": {"ToolUse": {"message_id": "m2", "content": "", "tool_uses": [_q_use("t3", "fs_write", {"path": "b"})]}},
-            "request_metadata": _q_request(3000),
-        },
-        {
-            "user": _q_user(
-                {
-                    "CancelledToolUses": {
-                        "prompt": "Do not write.",
-                        "tool_use_results": [
-                            {"tool_use_id": "t3", "content": [{"Text": "Tool use was cancelled by the user"}], "status": "Error"}
-                        ],
-                    }
-                },
-                timestamp="2026-03-04T11:01:00+01:00",
-            ),
-            "assistant": {"Response": {"message_id": "m3", "content": "Not there."}},
-            "request_metadata": None,
-        },
-    ],
-    "valid_history_range": [0, 3],
-    "transcript": [
-        "> Find x.",
-        "I look.\n[Tool uses: fs_read,execute_bash]",
-        "\n[Tool uses: fs_write]",
-        "> Do not write.",
-        "Not there.\n[Tool uses: none]",
-    ],
-    "tools": {
-        "native___": [
-            {"ToolSpecification": {"name": "fs_read", "description": "Reads.", "input_schema": {"json": {"type": "object"}}}}
-        ]
-    },
-    "latest_summary": None,
-    "model_info": {"model_id": "auto"},
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -977,6 +879,107 @@ AGNO = {
         {"tool_call_id": "c1", "tool_name": "search", "tool_args": {"q": "x"}, "result": "none"},
         {"tool_call_id": "c2", "tool_name": "search", "tool_args": {"q": "x"}, "tool_call_error": True},
     ],
+}  # fmt: skip
+
+
+def _q_user(content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    state = {
+        "operating_system": "linux",
+        "current_working_directory": "/x",
+        "environment_variables": [],
+    }
+    return {
+        "additional_context": "",
+        "env_context": {"env_state": state},
+        "content": content,
+        "timestamp": None,
+        "images": None,
+        **more,
+    }
+
+
+def _q_use(call_id: str, name: str, args: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"id": call_id, "name": name, "orig_name": name, "args": args, "orig_args": args, **more}
+
+
+def _q_request(at: int) -> dict[str, Any]:
+    times = {"request_start_timestamp_ms": at, "stream_end_timestamp_ms": at + 500}
+    return {
+        "request_id": "r",
+        "message_id": f"m{at}",
+        **times,
+        "model_id": "n",
+        "tool_use_ids_and_names": [],
+    }
+
+
+AMAZON_Q = {
+    "conversation_id": "c",
+    "next_message": None,
+    "history": [
+        {
+            "user": _q_user({"Prompt": {"prompt": "Find x."}}, timestamp="2026-03-04T11:00:00+01:00"),
+            "assistant": {
+                "ToolUse": {
+                    "message_id": "m1",
+                    "content": "I look.",
+                    "tool_uses": [
+                        _q_use("t1", "fs_read", {"path": "a"}),
+                        _q_use("t2", "execute_bash", {"command": "grep x b"}),
+                    ],
+                }
+            },
+            "request_metadata": _q_request(1000),
+        },
+        {
+            "user": _q_user(
+                {
+                    "ToolUseResults": {
+                        "tool_use_results": [
+                            {"tool_use_id": "t1", "content": [{"Text": "A"}], "status": "Success"},
+                            {
+                                "tool_use_id": "t2",
+                                "content": [{"Json": {"exit_status": "2", "stdout": "", "stderr": "no file b"}}],
+                                "status": "Success",
+                            },
+                        ]
+                    }
+                }
+            ),
+            "assistant": {"ToolUse": {"message_id": "m2", "content": "", "tool_uses": [_q_use("t3", "fs_write", {"path": "b"})]}},
+            "request_metadata": _q_request(3000),
+        },
+        {
+            "user": _q_user(
+                {
+                    "CancelledToolUses": {
+                        "prompt": "Do not write.",
+                        "tool_use_results": [
+                            {"tool_use_id": "t3", "content": [{"Text": "Tool use was cancelled by the user"}], "status": "Error"}
+                        ],
+                    }
+                },
+                timestamp="2026-03-04T11:01:00+01:00",
+            ),
+            "assistant": {"Response": {"message_id": "m3", "content": "Not there."}},
+            "request_metadata": None,
+        },
+    ],
+    "valid_history_range": [0, 3],
+    "transcript": [
+        "> Find x.",
+        "I look.\n[Tool uses: fs_read,execute_bash]",
+        "\n[Tool uses: fs_write]",
+        "> Do not write.",
+        "Not there.\n[Tool uses: none]",
+    ],
+    "tools": {
+        "native___": [
+            {"ToolSpecification": {"name": "fs_read", "description": "Reads.", "input_schema": {"json": {"type": "object"}}}}
+        ]
+    },
+    "latest_summary": None,
+    "model_info": {"model_id": "auto"},
 }  # fmt: skip
 CONTINUE = {
     "sessionId": "s",
@@ -1991,6 +1994,11 @@ EXAMPLES: dict[str, Any] = {
     "autogen": AUTOGEN,
     "crewai": CREWAI,
     "cline": CLINE,
+    "agno": AGNO,
+    "bedrock-agents": BEDROCK_AGENTS,
+    "braintrust": BRAINTRUST,
+    "droid": DROID,
+    "dspy-react": DSPY_REACT,
     "letta": LETTA,
     "letta-agent-file": LETTA_AGENT_FILE,
     "langsmith": LANGSMITH,
@@ -2002,11 +2010,6 @@ EXAMPLES: dict[str, Any] = {
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
     "amazon-q": AMAZON_Q,
-    "agno": AGNO,
-    "bedrock-agents": BEDROCK_AGENTS,
-    "braintrust": BRAINTRUST,
-    "droid": DROID,
-    "dspy-react": DSPY_REACT,
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
