@@ -430,6 +430,14 @@ def test_an_echo_of_what_was_asked_is_left_out_of_a_short_result():
     assert written.text == "No results for […]."
 
 
+def test_an_edit_that_was_applied_has_not_failed_if_its_commit_did():
+    edit = {"edit": "def total(self, items):\n    return sum(item.price for item in items)" * 2}
+    answer = "{} shop/basket.py\nUnable to commit: Cmd('git') failed due to: exit code(128)"
+    assert not CallResult(answer.format("Applied edit to"), None, edit).has_failed
+    assert CallResult(answer.format("No edit of"), None, edit).has_failed
+    assert CallResult(answer.format("Applied edit to"), None, {"run": "git commit"}).has_failed
+
+
 def test_the_lines_of_a_text_in_an_object_are_lines_of_the_result():
     logged = {"rc": 1, "log": "first line\nlast line"}
     expected = '{"log":"first line\nlast line","rc":1}'

@@ -25,6 +25,7 @@ from weighbridge.graders.loop.finders.known_results import (
     tool_results_of,
 )
 from weighbridge.graders.loop.finders.known_screens import known_screens
+from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.moving_calls import (
     SCROLLS,
     has_waited,
@@ -40,6 +41,7 @@ from weighbridge.graders.loop.finders.repeated_results import (
 )
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
+    refused_edits,
     retried_failures,
 )
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 #: Minimum share of looks at images that the trace omits from which a loop needs twice as many calls.
 _LOOKS = 1 / 3
+_CHORUS = 3  #: minimum agents that may do the same one after the other
 NOISE_PERIOD = 3  #: longest cycle whose results may differ by noise
 
 
@@ -75,7 +78,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     repeated = [*_in_order(calls, row, limits), *_interleaved(calls, row, limits)]
     repeated += repeated_calls(calls, row, limits)
     findings = [*without_moves(repeated, calls, limits), *retried_failures(calls, row, limits)]
-    findings += failures_across_requests(calls, row, limits)
+    findings += [*failures_across_requests(calls, row, limits), *refused_edits(calls, limits)]
     findings += recurring_questions(calls, row, limits)
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += requests_of_several_tools(calls, limits)
@@ -91,7 +94,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += returning_outcomes(calls, limits, _indices(findings))
     findings += returning_reasons(calls, limits, _indices(findings))
     findings += unchanged_failures(calls, limits, _indices(findings))
-    findings += unmet_conditions(calls, limits)
+    findings += [*unmet_conditions(calls, limits), *malformed_calls(calls, limits)]
     findings += known_items(calls, limits, _indices(findings))
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
@@ -113,9 +116,20 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
 
 
 def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -> bool:
-    """Return whether what looks like a loop explores unseen places, or waits for a program that goes on."""
+    """Return whether what looks like a loop explores unseen places, waits for a program that goes on, or is a chorus."""
     made = [call for index in finding.indices if (call := calls[index]) is not None]
-    return may_explore_on(made, limits) or has_waited(made, calls, finding.indices[-1])
+    return (
+        may_explore_on(made, limits)
+        or has_waited(made, calls, finding.indices[-1])
+        or _is_chorus(made)
+    )
+
+
+def _is_chorus(made: Sequence[Call]) -> bool:
+    """Return whether several agents call each tool once, as players who all vote for the same one."""
+    by_agent = Counter([(call.speaker, call.tool) for call in made])
+    speakers = {call.speaker for call in made}
+    return None not in speakers and len(speakers) >= _CHORUS and max(by_agent.values()) == 1
 
 
 def _indices(findings: Sequence[Finding]) -> set[int]:

@@ -51,6 +51,7 @@ class Call(Struct, eq=False, gc=False):
     arguments: Arguments
     result: CallResult
     message: str | None  #: the id of the assistant message that contains it, if known
+    speaker: str | None = None  #: the name of the agent that made it, if the trace names its agents
     arguments_id: int = 0  #: equal for calls with equal arguments
     action_id: int = 0  #: equal for similar calls
     pair_id: int = 0  #: equal for similar calls with equal results
@@ -122,6 +123,9 @@ class _HistoryReader:
         self._text_types = text_types
         self._history = History()
         self._types = {step.id: step.type for step in self._steps if step.type in _PARENTS}
+        self._speakers = {
+            step.id: step.name for step in steps if step.type == "llm" and step.name is not None
+        }
         self._calls: dict[str, Call] = {}
         self._turns: dict[str, Message] = {}
         self._last_result: CallResult | None = None
@@ -191,7 +195,8 @@ class _HistoryReader:
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
         self._last_result = result
-        call = Call(step, tool, arguments, result, message)
+        speaker = self._speakers.get(parent) if parent is not None else None
+        call = Call(step, tool, arguments, result, message, speaker)
         self._calls[step.id] = call
         return call
 
@@ -246,7 +251,7 @@ class _HistoryReader:
             answer = _OBSERVATION.sub("", answer, count=1)
         arguments = Arguments(normalized(given))
         result = CallResult(answer, None, arguments.value, self._budget)
-        return Call(step, tool, arguments, result, None)
+        return Call(step, tool, arguments, result, None, step.name)
 
 
 def _text_of(output: Any) -> str:

@@ -21,7 +21,7 @@ from weighbridge.graders.loop.history.result_kinds import (
     reports_success,
 )
 from weighbridge.graders.loop.history.tool_names import creates, stores
-from weighbridge.graders.loop.history.written_edits import without_quotations
+from weighbridge.graders.loop.history.written_edits import applies_edit, without_quotations
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 from weighbridge.text import encodable
 from weighbridge.traces.fields import parse_arguments
@@ -111,8 +111,11 @@ class CallResult(Struct, eq=False, gc=False):
     def has_failed(self) -> bool:
         """Whether the result says that the call failed."""
         if self._failed is None:
-            self._failed = self._error is not None or reports_failure(self.text or "")
+            self._failed = self._error is not None or self._reports_failure(self.text or "")
         return self._failed
+
+    def _reports_failure(self, text: str) -> bool:
+        return reports_failure(text) and not (self._submits_content() and applies_edit(text))
 
     @property
     def is_unsuccessful(self) -> bool:

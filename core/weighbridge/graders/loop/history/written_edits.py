@@ -59,7 +59,12 @@ def _path_before(text: str) -> str:
 
 def answers_edit(text: str) -> bool:
     """Return whether a message says that an edit was applied or refused."""
-    return refuses_edit(text) or _mentions_applied_edit(text[:_HEAD_CHARACTERS])
+    return refuses_edit(text) or applies_edit(text)
+
+
+def applies_edit(text: str) -> bool:
+    """Return whether a message says that an edit was applied, whatever failed afterwards, such as its commit."""
+    return _mentions_applied_edit(text[:_HEAD_CHARACTERS]) and not refuses_edit(text)
 
 
 def without_quotations(refusal: str, budget: WorkBudget) -> str:

@@ -1,0 +1,50 @@
+"""Loops of calls that are never understood, because their syntax or their arguments are wrong each time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.linear_patterns import occurs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_HEAD_CHARACTERS, _END_CHARACTERS = 600, 300  #: of a result, in which an error may stand
+_says_malformed = occurs(
+    r"""\b(?:syntax ?error|invalid (?:syntax|json|format|tool call|function call|action|arguments?)|unterminated (?:string|triple)
+|unexpected (?:eof|indent|token|character|keyword)|unmatched ['"(\[{)\]}]|was never closed|json ?decode ?error|malformed
+|(?:missing|required) (?:\d )?(?:required )?(?:positional )?(?:argument|parameter|field|property)|validation errors?
+|could not (?:be )?parsed?|(?:failed to|cannot) parse|pars(?:e|ing) error|unrecogni[sz]ed arguments?
+|(?:unknown|no such) (?:tool|function|action|command|option)|not a valid (?:tool|action|command|function))\b"""
+)
+
+
+def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find `2 * max_repeats` malformed calls of one tool, none of which succeeds, whatever each is for and lies between."""
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        if call is None:
+            continue
+        row = rows[call.tool]
+        if not call.result.has_failed:
+            yield from _found(row, limits)
+            row.clear()
+        elif _is_malformed(call):
+            row.append(index)
+    for row in rows.values():
+        yield from _found(row, limits)
+
+
+def _found(row: Sequence[int], limits: Limits) -> Iterator[Finding]:
+    if len(row) >= 2 * limits.max_repeats:
+        yield Finding(SAME_FAILURE, None, tuple(row))
+
+
+def _is_malformed(call: Call) -> bool:
+    text = call.result.text or ""
+    return _says_malformed(text[:_HEAD_CHARACTERS]) or _says_malformed(text[-_END_CHARACTERS:])

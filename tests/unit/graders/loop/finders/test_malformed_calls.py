@@ -1,0 +1,62 @@
+"""Calls of one tool that are all malformed: a loop, whatever each is for, and whatever lies between."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+ASKED = {"type": "user", "output": "And now the next field of the form, please."}
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def fills(count, error="invalid syntax (<string>, line {at})"):
+    """Return calls that fill fields of a form with code, each for another field, after which the harness goes on."""
+    names = ("colour", "advice", "city", "moral", "age group", "motive", "weather", "rewrite")
+    calls = [
+        {
+            "type": "tool",
+            "name": "execute",
+            "arguments": {"code": f"fill('{name}', {'x' * at})\nThis fills the field {name}."},
+            "output": f"Failed to execute an action, error: {error.format(at=at)}",
+        }
+        for at, name in enumerate(names[:count])
+    ]
+    return [step for call in calls for step in (call, ASKED)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "invalid syntax (<string>, line {at})",
+        "unterminated string literal (detected at line {at})",
+        "TypeError: fill() missing 1 required positional argument: 'value{at}'",
+        "could not parse field {at}",
+        "unknown tool 'fill{at}'",
+    ],
+)
+def test_calls_that_are_malformed_are_a_loop_whatever_each_is_for(error):
+    assert kinds(fills(6, error)) == [("same_failure", 6)]
+    assert kinds(fills(5, error)) == []
+
+
+def test_a_few_other_failures_among_malformed_calls_do_not_restart_the_count():
+    steps = fills(8)
+    steps[4]["output"] = steps[8]["output"] = "Failed to execute an action: no such field"
+    assert kinds(steps) == [("same_failure", 6)]
+
+
+def test_the_limit_follows_max_repeats():
+    assert kinds(fills(4), max_repeats=2) == [("same_failure", 4)]
+    assert kinds(fills(7), max_repeats=4) == []
+
+
+def test_a_success_of_the_tool_restarts_the_count():
+    steps = fills(8)
+    steps[6]["output"] = "filled"
+    assert kinds(steps) == []
