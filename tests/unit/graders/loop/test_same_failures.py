@@ -135,7 +135,7 @@ def test_nine_changes_that_worked_are_no_loop_although_the_next_one_fails():
 
 
 def test_an_action_without_effect_on_nine_numbered_things_is_a_loop():
-    steps = [tool("act", {"command": f"open box {at}"}, "Nothing happens.") for at in range(9)]
+    steps = [tool("act", {"command": f"open box {at}"}, "It is still locked.") for at in range(9)]
     assert kinds(steps) == [("same_failure", 9)]
     assert kinds(steps[1:]) == []
 

@@ -1,4 +1,4 @@
-"""Loops of calls that are never understood, because their syntax or their arguments are wrong each time."""
+"""Loops of calls that are never understood: their syntax or their arguments are wrong, or a game does not know the words."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ _says_malformed = occurs(
 |could not (?:be )?parsed?|(?:failed to|cannot) parse|pars(?:e|ing) error|unrecogni[sz]ed arguments?
 |(?:unknown|no such) (?:tool|function|action|command|option)|not a valid (?:tool|action|command|function))\b"""
 )
+_REFUSAL_CHARACTERS = 250  #: a longer answer of a game tells more than that it did not understand
+#: How games and other programs that read commands in plain language say that they did not understand one.
+_says_not_understood = occurs(
+    r"""\b(?:not a verb i recogni[sz]e|(?:can.?t|cannot|don.?t|do not) see (?:any such thing|what you are talking about)
+|use a different verb|only understood you as far as|(?:don.?t|didn.?t|do not|did not) (?:understand|recogni[sz]e)|not understood
+|don.?t know (?:the word|how to|that word|what you mean)|i beg your pardon|(?:doesn.?t|does not) make sense|nothing happens
+|you can.?t go that way|that sentence isn.?t)\b"""
+)
 
 
 def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
@@ -31,11 +39,11 @@ def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
         if call is None:
             continue
         row = rows[call.tool]
-        if not call.result.has_failed:
+        if _is_malformed(call):
+            row.append(index)
+        elif not call.result.has_failed:
             yield from _found(row, limits)
             row.clear()
-        elif _is_malformed(call):
-            row.append(index)
     for row in rows.values():
         yield from _found(row, limits)
 
@@ -47,4 +55,8 @@ def _found(row: Sequence[int], limits: Limits) -> Iterator[Finding]:
 
 def _is_malformed(call: Call) -> bool:
     text = call.result.text or ""
-    return _says_malformed(text[:_HEAD_CHARACTERS]) or _says_malformed(text[-_END_CHARACTERS:])
+    if len(text) <= _REFUSAL_CHARACTERS and _says_not_understood(text):
+        return True
+    return call.result.has_failed and (
+        _says_malformed(text[:_HEAD_CHARACTERS]) or _says_malformed(text[-_END_CHARACTERS:])
+    )

@@ -60,3 +60,49 @@ def test_a_success_of_the_tool_restarts_the_count():
     steps = fills(8)
     steps[6]["output"] = "filled"
     assert kinds(steps) == []
+
+
+TRIES = (
+    "go to the kitchen",
+    "kitchen",
+    "walk",
+    "make some coffee",
+    "find coffee",
+    "out of bed",
+    "drink",
+)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "That's not a verb I recognize.\n\n>",
+        "You can't see any such thing.\n\n>",
+        "I don't understand that command.",
+        "I only understood you as far as wanting to look.",
+        "Nothing happens.",
+        "You can't go that way.",
+    ],
+)
+def test_commands_that_a_game_does_not_understand_are_a_loop(refusal):
+    steps = [
+        {"type": "tool", "name": "command", "arguments": {"text": text}, "output": refusal}
+        for text in TRIES
+    ]
+    assert kinds(steps) == [("same_failure", 7)]
+    assert kinds(steps[:5]) == []
+    steps[3]["output"] = "The coffee smells of Sunday mornings, and Julia looks up from her book."
+    assert kinds(steps) == []
+
+
+def test_a_long_answer_of_a_game_that_speaks_of_not_understanding_is_an_answer():
+    steps = [
+        {
+            "type": "tool",
+            "name": "command",
+            "arguments": {"text": text},
+            "output": f"The old man says: I don't understand {text}. {text} " * 9,
+        }
+        for text in TRIES
+    ]
+    assert kinds(steps) == []

@@ -215,7 +215,7 @@ def test_a_short_answer_to_one_request_in_other_words_is_a_loop():
             "type": "tool",
             "name": "act",
             "arguments": {"action": saying.format(action)},
-            "output": "I only understood you as far as wanting to take inventory.",
+            "output": "You have a lamp, a rope and half a loaf of bread.",
         }
         for saying, action in product(SAYINGS, ACTIONS)
     ]
@@ -254,7 +254,7 @@ def queries(texts, output, numbered=()):
     ]
 
 
-ONLY = "I only understood you as far as that."
+ONLY = "The registry is all that there is for that."
 
 
 def test_guesses_whose_refusal_counts_up_are_progress():
