@@ -371,7 +371,19 @@ HEAVY = {
             for line in LOGS["droid"][3:5]
         ),
     ],
-    "calls of an agent that nothing answers": lambda n: LOGS["bedrock-agents"][:4] * n,
+    "calls of an agent that nothing answers": lambda n: [
+        {"trace": event["trace"] | {"eventTime": i}}
+        for i in range(n)
+        for event in LOGS["bedrock-agents"][:4]
+    ],
+    "results of an agent's calls of which only the step is known": lambda n: [
+        {"orchestrationTrace": {part: {"traceId": step, f"knowledgeBaseLookup{kind}": {}}}}
+        for part, kind, steps in (
+            ("invocationInput", "Input", ["t"] * n),
+            ("observation", "Output", [None, "t", "u"] * n),
+        )
+        for step in steps
+    ],
     "members of a team that are teams": lambda n: (
         LOGS["agno"] | {"member_responses": [LOGS["agno"]] * n}
     ),

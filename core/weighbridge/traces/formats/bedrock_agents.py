@@ -33,6 +33,7 @@ from weighbridge.traces.formats.bedrock_calls import (
     action_arguments,
     action_name,
     call_of,
+    output_name,
     output_of,
 )
 from weighbridge.traces.importer import Importer
@@ -45,7 +46,8 @@ _STEPS = frozenset(
         "routingClassifierTrace",
     }
 )
-_OTHERS = frozenset({"customOrchestrationTrace", "guardrailTrace"})
+_CUSTOM = "customOrchestrationTrace"
+_OTHERS = frozenset({_CUSTOM, "guardrailTrace"})
 _FAILURE = "failureTrace"
 _KINDS = _STEPS | _OTHERS | {_FAILURE}
 _PARTS = frozenset(
@@ -57,6 +59,7 @@ _PARTS = frozenset(
 _WRAPPER = "trace"
 _WRAPPINGS = 2  #: of an event: its trace part, and the trace in it
 _CALLER = "callerChain"
+_ANY_STEP = ""
 _REASONS: dict[Capability, str] = {
     "token_usage": "no output of a model records its usage",
     "timing": "no part of this trace records its time",
@@ -112,7 +115,7 @@ class _Draft(Struct, eq=False):
     """A step whose result, or whose text, may still come."""
 
     step: Step
-    waits_for: str = ""  #: of a call: the name of its output
+    is_answered: bool = False  #: of a call
     rationale: str | None = None
 
 
@@ -124,7 +127,24 @@ class _Agent(Struct, eq=False):
     asked_at: int | None = None
     answer: _Draft | None = None  #: the last one
     inferred: _Draft | None = None  #: the last one, while its output has not been recorded
-    waiting: dict[str, deque[_Draft]] = field(default_factory=dict)  #: calls by output
+    #: Calls by the output that they wait for and the id of their step, and all of that output.
+    waiting: dict[tuple[str, str | None], deque[_Draft]] = field(default_factory=dict)
+
+    def wait(self, output: str, step: str | None, call: _Draft) -> None:
+        """Keep a call until its result comes."""
+        for key in {step, _ANY_STEP}:
+            self.waiting.setdefault((output, key), deque()).append(call)
+
+    def answered(self, output: str, step: str | None) -> _Draft | None:
+        """Return the call that a result answers: the first one of its step, or else the first one whose step is unknown."""
+        for key in (_ANY_STEP,) if step is None else (step, None):
+            calls = self.waiting.get((output, key)) or deque()
+            while calls:
+                call = calls.popleft()
+                if not call.is_answered:
+                    call.is_answered = True
+                    return call
+        return None
 
 
 class _EventReader:
@@ -133,7 +153,8 @@ class _EventReader:
         self._drafts: list[_Draft] = []
         self._agents: dict[str, _Agent] = {}
         self._collaborators: dict[str, str] = {}  #: the last call of each, by name
-        self._invocations: set[str] = set()  #: ids of calls that the caller carries out
+        self._invocations: set[str | None] = set()  #: ids of calls that the caller carries out
+        self._events: set[str] = set()  #: those that have a time
         self._notes = Notes()
         self._session: str | None = None
         self._has_answer = False  #: whether a final response was traced
@@ -145,16 +166,26 @@ class _EventReader:
         if not traces:
             self._other(event)
             return
-        self._session = self._session or id_of(part.get("sessionId"))
         time = time_of(part.get("eventTime"))
+        if time is not None and self._is_repeated(event):
+            self._notes.add("repeated events")
+            return
+        self._session = self._session or id_of(part.get("sessionId"))
         agent = self._agent(part)
         for kind, step in traces:
             if kind == _FAILURE:
                 self._fail(agent, string_of(step.get("failureReason")) or "error", time)
             elif kind in _OTHERS:
                 self._notes.add_kind("traces", kind)
+                self._notes.calls_left += kind == _CUSTOM  # which tell of calls in their own words
             else:
                 self._step(agent, step, time)
+
+    def _is_repeated(self, event: dict[str, Any]) -> bool:
+        recorded = repr(event)
+        is_known = recorded in self._events
+        self._events.add(recorded)
+        return is_known
 
     def _agent(self, part: dict[str, Any]) -> _Agent:
         name = string_of(part.get("collaboratorName"))
@@ -169,8 +200,11 @@ class _EventReader:
         control = object_of(event.get("returnControl"))
         for kind, held in event.items():
             if kind == "returnControl":
-                if id_of(control.get("invocationId")) not in self._invocations:
+                name = id_of(control.get("invocationId"))
+                if name not in self._invocations:
                     self._returned(control)
+                if name is not None:
+                    self._invocations.add(name)
             elif kind == "chunk":
                 self._chunks += 1
             elif kind.endswith("Exception"):
@@ -186,10 +220,10 @@ class _EventReader:
                 if type(held) is dict:
                     self.add("tool", name=action_name(held), arguments=action_arguments(held))
 
-    def add(self, kind: Any, waits_for: str = "", **fields: Any) -> _Draft:
+    def add(self, kind: Any, **fields: Any) -> _Draft:
         """Add a step."""
         name = self._ids.take(fields.pop("id", None), len(self._drafts) + 1)
-        self._drafts.append(_Draft(Step(id=name, type=kind, **fields), waits_for))
+        self._drafts.append(_Draft(Step(id=name, type=kind, **fields)))
         return self._drafts[-1]
 
     def _step(self, agent: _Agent, step: dict[str, Any], time: int | None) -> None:
@@ -250,10 +284,9 @@ class _EventReader:
             tool, arguments = call_of(kind, given)
             answer = agent.answer.step.id if agent.answer else agent.parent_id
             call = self.add(
-                "tool", waits_for, id=name, parent_id=answer, name=tool, arguments=arguments,
-                started_at=time,
-            )  # fmt: skip
-            agent.waiting.setdefault(waits_for, deque()).append(call)
+                "tool", id=name, parent_id=answer, name=tool, arguments=arguments, started_at=time
+            )
+            agent.wait(output_name(waits_for, given), id_of(held.get("traceId")), call)
             if kind == COLLABORATOR and tool:
                 self._collaborators[tool] = call.step.id
             return
@@ -265,29 +298,28 @@ class _EventReader:
         for waits_for in OUTPUTS.values():
             given = held.get(waits_for)
             if type(given) is dict:
-                self._result(agent, waits_for, given, time)
+                call = agent.answered(output_name(waits_for, given), id_of(held.get("traceId")))
+                self._result(call, waits_for, given, time)
         final, again = held.get("finalResponse"), held.get("repromptResponse")
         if type(final) is dict:
             self._answered(agent, time)
             self._finish(agent, string_of(final.get("text")), time)
         if type(again) is dict:
             self._answered(agent, time)
-            self._reprompt(agent, again, time)
+            self._reprompt(agent, again, id_of(held.get("traceId")), time)
 
     def _result(
-        self, agent: _Agent, waits_for: str, given: dict[str, Any], time: int | None
+        self, call: _Draft | None, waits_for: str, given: dict[str, Any], time: int | None
     ) -> None:
         output, error = output_of(waits_for, given)
         metadata = object_of(given.get("metadata"))
         found = {"output": output, "error": error}
         found["ended_at"] = time_of(metadata.get("endTime")) or time
-        waiting = agent.waiting.get(waits_for)
-        if not waiting:
+        if call is None:
             self._notes.add("results of no call")
             self._notes.calls_left += 1
             self.add("other", **found)
             return
-        call = waiting.popleft()
         found["started_at"] = time_of(metadata.get("startTime")) or call.step.started_at
         call.step = structs.replace(call.step, **found)
 
@@ -300,16 +332,16 @@ class _EventReader:
             self._notes.add("parts of the model's reasoning")
         agent.answer = None
 
-    def _reprompt(self, agent: _Agent, again: dict[str, Any], time: int | None) -> None:
+    def _reprompt(
+        self, agent: _Agent, again: dict[str, Any], step: str | None, time: int | None
+    ) -> None:
         """Add why the model was asked again: a call failed, or its answer could not be read."""
         text = string_of(again.get("text")) or "error"
         source = word_of(again.get("source"))
         if source in {"ACTION_GROUP", "KNOWLEDGE_BASE"}:
             is_action = source == "ACTION_GROUP"
-            output = OUTPUTS[ACTION if is_action else LOOKUP]
-            waiting = agent.waiting.get(output)
-            if waiting:
-                call = waiting.popleft()
+            call = agent.answered(OUTPUTS[ACTION if is_action else LOOKUP], step)
+            if call is not None:
                 call.step = structs.replace(call.step, output=text, error=text, ended_at=time)
                 return
         if agent.answer is not None and agent.answer.step.error is None:

@@ -64,6 +64,12 @@ def _value_of(parameter: dict[str, Any]) -> Any:
         return value
 
 
+def output_name(kind: str, held: dict[str, Any]) -> str:
+    """Return what the input and the output of a call have in common: its kind, and which collaborator it is of."""
+    name = string_of(held.get("agentCollaboratorName"))
+    return f"{kind} of {name}" if name else kind
+
+
 def output_of(kind: str, given: dict[str, Any]) -> tuple[Any, str | None]:
     """Return the output of a call and its error."""
     if kind == "knowledgeBaseLookupOutput":

@@ -129,3 +129,48 @@ def test_failures_are_errors():
 def test_calls_of_another_kind_are_missing():
     event = parts(invocationInput={"invocationType": "BROWSER", "browserInvocationInput": {}})
     assert "tool_calls" in read_trace([ASKED, ANSWERED, event]).missing
+
+
+def test_results_answer_the_calls_of_their_steps():
+    calls = [parts(invocationInput={"traceId": f"t-{at}", "actionGroupInvocationInput": {"function": name}}) for at, name in enumerate("fg")]  # fmt: skip
+    result = parts(observation={"traceId": "t-1", "actionGroupInvocationOutput": {"text": "of g"}})
+    trace = read_trace([ASKED, ANSWERED, *calls, result])
+    assert [(step.name, step.output) for step in trace.steps_of("tool")] == [
+        ("f", None),
+        ("g", "of g"),
+    ]
+    refused = parts(
+        observation={"traceId": "t-1", "repromptResponse": {"source": "ACTION_GROUP", "text": "no"}}
+    )
+    trace = read_trace([ASKED, ANSWERED, *calls, refused])
+    assert [step.error for step in trace.steps_of("tool")] == [None, "no"]
+
+
+def test_a_collaborators_answer_is_the_result_of_the_call_of_it():
+    def named(kind, name, **more):
+        return {f"agentCollaboratorInvocation{kind}": {"agentCollaboratorName": name, **more}}
+
+    calls = [parts(invocationInput={"traceId": "t", **named("Input", name)}) for name in "AB"]
+    results = [
+        parts(observation={"traceId": "t", **named("Output", name, output={"text": f"of {name}"})})
+        for name in "BA"
+    ]
+    trace = read_trace([ASKED, ANSWERED, *calls, *results])
+    assert [(step.name, step.output) for step in trace.steps_of("tool")] == [
+        ("A", "of A"),
+        ("B", "of B"),
+    ]
+
+
+def test_events_that_stand_twice_count_once():
+    expected = read_trace(BEDROCK_AGENTS).steps
+    assert read_trace([event for event in BEDROCK_AGENTS for _ in range(2)]).steps == expected
+    assert read_trace(BEDROCK_AGENTS * 2).steps == expected
+    inputs = [{"functionInvocationInput": {"actionGroup": "g", "function": "f"}}]
+    control = {"returnControl": {"invocationId": "i", "invocationInputs": inputs}}
+    assert len(read_trace([ASKED, ANSWERED, control, control]).steps_of("tool")) == 1
+
+
+def test_calls_of_custom_orchestration_are_missing():
+    custom = {"agentId": "A1", "trace": {"customOrchestrationTrace": {"event": {"text": "{}"}}}}
+    assert "tool_calls" in read_trace([custom]).missing
