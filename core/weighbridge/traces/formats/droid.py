@@ -84,9 +84,11 @@ class _LineReader:
         self.usages: list[Usage | None] = []  #: of such lines; a file with several runs has some
         self._said: dict[str, Any] = {}  #: texts of messages by their ids
         self._answer: str | None = None  #: the id of the last answer
-        self._has_spoken = (
-            False  #: whether there is an answer with a text since the last user's message
-        )
+        self._calls: set[tuple[Any, str | None]] = set()  #: by their ids and those of their answers
+        self._ends: set[str] = set()
+        self._text: Any = None  #: what the model said last since the last user's message
+        #: Whether it said that after the last result.
+        self._has_spoken = False
 
     def line(self, line: dict[str, Any]) -> None:
         """Take in a line."""
@@ -98,6 +100,7 @@ class _LineReader:
         elif kind == "tool_result":
             output, error = _outcome(line)
             self.chat.result(_call_id(line), output, Facts(error=error, ended_at=time))
+            self._has_spoken = False
         elif kind == "reasoning":
             self.chat.notes.add("parts of the model's reasoning")
         elif kind == "system":
@@ -117,10 +120,10 @@ class _LineReader:
         if name is not None:
             self._said[name] = text
         if role != "assistant":
-            self._has_spoken = False
+            self._has_spoken, self._text = False, None
             self.chat.say(role or "user", text, Facts(started_at=time), id=name)
             return
-        self._has_spoken = True
+        self._has_spoken, self._text = True, text
         if name is not None and name == self._answer:
             self.chat.add_text(string_of(text))
         else:
@@ -130,10 +133,13 @@ class _LineReader:
     def _call(self, line: dict[str, Any], time: int | None) -> None:
         tool = string_of(line.get("toolName")) or string_of(line.get("toolId"))
         call = Call(_call_id(line), tool, parse_arguments(line.get("parameters")))
-        if self.chat.has_call(call.id) and not self.chat.is_answered(call.id):
+        answer = id_of(line.get("messageId"))
+        is_waiting = self.chat.has_call(call.id) and not self.chat.is_answered(call.id)
+        if is_waiting or (answer is not None and (call.id, answer) in self._calls):
             self.chat.notes.add("repeated calls")
             return
-        answer = id_of(line.get("messageId"))
+        if call.id is not None:
+            self._calls.add((call.id, answer))
         if answer is None:
             last = self.chat.messages[-1] if self.chat.messages else {}
             is_new = (
@@ -158,11 +164,16 @@ class _LineReader:
         self._answer = None
 
     def _complete(self, line: dict[str, Any], time: int | None) -> None:
-        """Take in the end of a run, whose text repeats the last answer's."""
+        """Take in the end of a run, whose text repeats the last answer's if there is one."""
+        recorded = repr(line)
+        if recorded in self._ends:
+            self.chat.notes.add("repeated completions")
+            return
+        self._ends.add(recorded)
         self.end = line
         self.usages.append(counted(read_usage(line.get("usage"))))
         text = string_of(line.get("finalText"))
-        if text and not self._has_spoken:
+        if text and not self._has_spoken and text != self._text:
             self.chat.answer(text, facts=Facts(ended_at=time))
         self._answer, self._has_spoken = None, True
 

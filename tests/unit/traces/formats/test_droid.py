@@ -38,6 +38,20 @@ def test_the_text_of_the_completion_is_an_answer_where_no_message_has_it():
     assert [step.output for step in read_trace([INIT, ASK, END]).steps] == ["Find x.", "Not there."]
 
 
+def test_the_text_of_the_completion_is_not_what_was_said_before_a_result():
+    lines = [INIT, ASK, ANSWER, READ, READ_RESULT]
+    outputs = [step.output for step in read_trace([*lines, END]).steps_of("llm")]
+    assert outputs == ["I look.", "Not there."]
+    repeated = {**END, "finalText": ANSWER["text"]}
+    assert len(read_trace([*lines, repeated]).steps_of("llm")) == 1
+
+
+def test_a_stream_that_stands_twice_counts_once():
+    expected, trace = read_trace(DROID), read_trace(DROID * 2)
+    assert (trace.steps, trace.usage) == (expected.steps, expected.usage)
+    assert read_trace([*DROID, {**END, "durationMs": 8}]).usage == Usage(58, 10, 68, 40, 0)
+
+
 def test_an_error_is_not_an_answer_of_the_model():
     said = {**ANSWER, "id": "m9", "text": "no permission"}
     error = {
