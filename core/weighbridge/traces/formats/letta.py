@@ -128,10 +128,22 @@ def _read(value: Any) -> list[Trace]:
 def _in_order(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     """Return messages from the first to the last, however they are listed, each once; equal ones in a stream are pieces."""
     if not any(map(_is_of_stream, messages)):
-        before: list[Any] = [None, *messages]
-        messages = [each for each, last in zip(messages, before, strict=False) if each != last]
+        messages = list(_once(messages))
     times = [time for message in messages if (time := time_of(message.get("date"))) is not None]
     return reversed(messages) if times and times[0] > times[-1] else messages
+
+
+def _once(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Yield messages without those that repeat an earlier one, or, where they have no id, the one before."""
+    known: set[str] = set()
+    before = None
+    for message in messages:
+        recorded = repr(message) if id_of(message.get("id")) else ""
+        if message != before and recorded not in known:
+            yield message
+        if recorded:
+            known.add(recorded)
+        before = message
 
 
 def _is_of_stream(message: dict[str, Any]) -> bool:
@@ -144,6 +156,7 @@ class _Reader:
         self.usages: list[Usage | None] = []
         self.steps = 0  #: that the source counts, each of them a model call
         self.outcome: str | None = None
+        self._used: Any = None  #: what told of the tokens, if nothing came since
         self._answer: _Answer | None = None  #: that is under way
         self._ids: set[str] = set()  #: of the messages of answers that are whole
         self._events: set[tuple[str, int]] = set()  #: of streams, by run and number
@@ -185,7 +198,7 @@ class _Reader:
         """Add a message to the answer that it is a part of."""
         name = id_of(message.get("id"))
         step = id_of(message.get("step_id"))
-        if name in self._ids:
+        if name in self._ids and not self._asks_anew(kind, message):
             self.chat.notes.add("repeated messages")
             return
         answer = self._answer
@@ -193,6 +206,11 @@ class _Reader:
             self._flush()
             answer = self._answer = _Answer(name, step)
         answer.add(kind, message)
+
+    def _asks_anew(self, kind: str, message: dict[str, Any]) -> bool:
+        """Return whether a message has a call that the messages of its answer did not have."""
+        names = map(_call_id, _calls_in(message)) if kind in _CALLS else ()
+        return any(not (self.chat.has_call(name) or name in self._begun) for name in names if name)
 
     def _flush(self) -> None:
         answer, self._answer = self._answer, None
@@ -206,6 +224,7 @@ class _Reader:
         if answer.reasoning:
             self.chat.notes.add("parts of the model's reasoning", answer.reasoning)
         facts = Facts(error=answer.error, ended_at=answer.time)
+        self._used = None
         self.chat.answer(answer.text(), answer.calls(), facts, id=answer.name)
 
     def _other(self, kind: str, message: dict[str, Any]) -> None:
@@ -239,7 +258,10 @@ class _Reader:
             held.get("cached_input_tokens"),
             held.get("cache_write_tokens"),
         )
-        if usage is not None:
+        if usage is not None and held == self._used:
+            self.chat.notes.add("repeated tokens of a run")
+        elif usage is not None:
+            self._used = held
             self.usages.append(usage)
             self.steps += count_of(held.get("step_count")) or 0
 
@@ -259,6 +281,11 @@ class _Reader:
             self._result(held, time)
         elif held.get("approve") is False and name is not None:
             self._denied[name] = string_of(held.get("reason")) or "denied"
+
+
+def _calls_in(message: dict[str, Any]) -> list[dict[str, Any]]:
+    calls = next((found for at in _AT if (found := message.get(at))), None)
+    return objects_of(calls) or [object_of(calls)]
 
 
 def _call_id(held: dict[str, Any]) -> str | None:
@@ -311,8 +338,7 @@ class _Answer:
             said = message.get("reasoning", message.get("internal_monologue"))
             self.is_beginning |= type(said) is str and said in BEGINNINGS
         elif kind in _CALLS:
-            calls = next((found for at in _AT if (found := message.get(at))), None)
-            for call in objects_of(calls) or [object_of(calls)]:
+            for call in _calls_in(message):
                 self._add_call(call)
         else:
             text = text_of(message.get("content", message.get("assistant_message"))) or ""

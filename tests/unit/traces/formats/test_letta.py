@@ -62,6 +62,14 @@ def test_messages_that_are_listed_from_the_last_one_are_put_in_order():
 
 def test_messages_that_are_listed_twice_count_once():
     assert shown([*MESSAGES[:3], *MESSAGES[2:], *MESSAGES]) == shown(MESSAGES)
+    assert read_trace([*MESSAGES[:3], *MESSAGES]).steps == read_trace(MESSAGES).steps
+
+
+def test_a_call_that_comes_after_its_answer_is_not_lost():
+    call = {"name": "rm", "arguments": "{}", "tool_call_id": "t9"}
+    late = message("tool_call_message", MESSAGES[2]["id"], tool_call=call)
+    names = [step.name for step in read_trace([*MESSAGES, late]).steps_of("tool")]
+    assert names == ["read_file", "grep", "rm"]
 
 
 def test_pieces_of_a_stream_are_put_together():
@@ -127,8 +135,15 @@ def test_an_error_that_ends_a_stream_is_one():
 
 
 def test_tokens_of_several_runs_in_one_file_add_up():
-    trace = read_trace([*MESSAGES, *ENDINGS, *ENDINGS])
+    others = [{**each, "id": f"other-{each['id']}"} for each in MESSAGES]
+    trace = read_trace([*MESSAGES, *ENDINGS, *others, *ENDINGS])
     assert (trace.usage, trace.counts) == (Usage(100, 18, 118, 40), Counts(4))
+
+
+def test_tokens_that_stand_twice_count_once():
+    for again in (ENDINGS, [*MESSAGES, *ENDINGS]):
+        trace = read_trace([*MESSAGES, *ENDINGS, *again])
+        assert (trace.usage, trace.counts) == (Usage(50, 9, 59, 20), Counts(2))
 
 
 def test_a_message_of_an_unknown_kind_that_names_calls_makes_calls_missing():
