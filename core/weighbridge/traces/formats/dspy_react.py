@@ -6,6 +6,7 @@ Where a trajectory outgrew the model's context, DSPy has dropped its first turns
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call, json_of
@@ -37,6 +38,11 @@ _ACTS = (
     "generated_code_",
 )  #: how the fields begin of which a turn of an agent has one
 _CODE_TOOL = "python_interpreter"
+_SUBMIT = "submit"  #: the tool whose arguments are the outputs
+_CODE = frozenset({"generated_code", "code_output"})
+_DROPPED = (
+    "the first turns were dropped, and the numbers of turns do not show which of them ran code"
+)
 _FAILED = ("Execution error in ", "Failed to execute ", "Failed to parse ")
 _REASONED = ("reasoning", "rationale")  #: what the last answer has, which fills in the outputs
 _EVENT_FIELDS = frozenset({"next_thought", "tool_calls"})
@@ -81,7 +87,7 @@ def _matches(value: Any) -> bool:
 def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     events = _events(value)
-    turns = 0
+    answers, calls, is_cut = 0, 0, False
     if events:
         for number, event in enumerate(events):
             outputs = value if number == len(events) - 1 else {}
@@ -92,9 +98,9 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         asked = value.get("question")
         if is_whole and type(asked) is str:
             chat.say("user", asked)
-        turns = _turns(held if is_whole else value, chat)
+        answers, calls, is_cut = _turns(held if is_whole else value, chat)
         if is_whole:
-            _conclude(value, chat)
+            answers += _conclude(value, chat)
     usages = object_of(value.get("lm_usage"))
     run = Run(
         id=id_of(value.get("id")),
@@ -105,12 +111,16 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     totals = (
         "lm_usage and the number of the last turn" if run.usage else "the number of the last turn"
     )
-    counts = counts_of(tool_calls=turns)
-    return [chat.trace("dspy-react", _REASONS, run, counts=counts, totals_from=totals)]
+    counts = counts_of(answers, calls)
+    trace = chat.trace("dspy-react", _REASONS, run, counts=counts, totals_from=totals)
+    return [replace(trace, missing={"tool_calls": _DROPPED, **trace.missing}) if is_cut else trace]
 
 
-def _turns(trajectory: dict[str, Any], chat: ChatLog) -> int:
-    """Add the turns of a trajectory, and return how many there were by their numbers."""
+def _turns(trajectory: dict[str, Any], chat: ChatLog) -> tuple[int, int, bool]:
+    """Add the turns of a trajectory; return how many answers and calls there were by their numbers, and whether code is lost.
+
+    Each turn of ReAct has a call; in one of CodeAct the model may have failed to write code.
+    """
     numbers: dict[int, dict[str, Any]] = {}
     for key, held in trajectory.items():
         found = _NUMBERED.fullmatch(key)
@@ -119,7 +129,8 @@ def _turns(trajectory: dict[str, Any], chat: ChatLog) -> int:
     for number in sorted(numbers):
         _turn(f"call_{number}", numbers[number], chat)
     acts = [number for number, turn in numbers.items() if "tool_name" in turn]
-    return max(acts) + 1 if acts else 0
+    is_code = any(not _CODE.isdisjoint(turn) for turn in numbers.values())
+    return max(numbers) + 1, max(acts, default=-1) + 1, is_code and min(numbers) > 0
 
 
 def _turn(name: str, turn: dict[str, Any], chat: ChatLog) -> None:
@@ -140,24 +151,27 @@ def _turn(name: str, turn: dict[str, Any], chat: ChatLog) -> None:
         chat.say("error", observed, Facts(error=has_failed or None))
 
 
-def _conclude(value: dict[str, Any], chat: ChatLog) -> None:
-    """Add the answer that fills in the outputs: it has its reasoning beside them."""
+def _conclude(value: dict[str, Any], chat: ChatLog) -> bool:
+    """Add the answer that fills in the outputs, if there is one: it has its reasoning beside them."""
     if not any(name in value for name in _REASONED):
-        return
+        return False
     outputs = {key: held for key, held in value.items() if key not in _FIELDS}
     chat.notes.add("parts of the model's reasoning")
     chat.answer(next(iter(outputs.values())) if len(outputs) == 1 else outputs or None)
+    return True
 
 
 def _event(event: dict[str, Any], number: int, outputs: dict[str, Any], chat: ChatLog) -> None:
     """Add a turn of a history: inputs that are new, a thought, calls, and their results in order.
 
-    The last turn has the outputs beside these.
+    The last turn of a question has the outputs beside these.
     """
     held = _calls(event)
-    given = {
-        key: item for key, item in event.items() if key not in _EVENT_FIELDS and key not in outputs
-    }
+    results = objects_of(object_of(held.get("tool_call_results")).get("tool_call_results"))
+    last = results[-1] if results else {}
+    submitted = object_of(last.get("value")) if last.get("name") == _SUBMIT else {}
+    others = _EVENT_FIELDS.union(submitted or outputs)
+    given = {key: item for key, item in event.items() if key not in others}
     if given:
         chat.say("user", next(iter(given.values())) if len(given) == 1 else given)
     listed = objects_of(held.get("tool_calls"))
@@ -168,7 +182,6 @@ def _event(event: dict[str, Any], number: int, outputs: dict[str, Any], chat: Ch
     ]
     thought = event.get("next_thought")
     chat.answer(thought.get("content") if type(thought) is dict else thought, calls)
-    results = objects_of(object_of(held.get("tool_call_results")).get("tool_call_results"))
     for name, result in zip(names, results, strict=False):
         error = True if result.get("is_error") is True else None
         chat.result(name, result.get("value"), Facts(error=error))
@@ -186,7 +199,7 @@ IMPORTER = Importer(
         ("output", "thought_N; of a tool call observation_N or code_output_N; the outputs"),
         ("error", "an observation that begins with Execution error or Failed to; is_error"),
         ("usage of the run", "lm_usage, if it is stored with the prediction"),
-        ("counts of the run", "the highest number of a turn: the first may have been dropped"),
+        ("counts of the run", "the highest number of a turn: the first ones may have been dropped"),
         ("metadata", "termination_reason"),
     ),
     tried_on="predictions of ReAct and ReActV2 that DSPy made with a made-up model; synthetic ones of CodeAct",

@@ -24,7 +24,7 @@ def test_turns_become_answers_with_a_call():
         Step(id="call_2", type="tool", parent_id="s6", name="finish", arguments={}, output="Completed."),
         Step(id="s8", type="llm", output="Not there."),
     )  # fmt: skip
-    assert trace.counts == Counts(tool_calls=3)
+    assert trace.counts == Counts(llm_calls=4, tool_calls=3)
 
 
 def test_a_trajectory_may_stand_alone_or_be_text():
@@ -41,6 +41,14 @@ def test_turns_that_were_dropped_make_the_calls_incomplete():
     rest = {key: held for key, held in TRAJECTORY.items() if not key.endswith("_0")}
     trace = read_trace({**DSPY_REACT, "trajectory": rest})
     assert trace.missing["tool_calls"].startswith("the number of the last turn states 3 tool calls")
+    assert trace.counts == Counts(llm_calls=4, tool_calls=3)
+
+
+def test_code_of_turns_that_were_dropped_is_missing():
+    turns = {"code_output_2": "2", "generated_code_3": "f()", "code_output_3": "1"}
+    trace = read_trace({"trajectory": turns, "reasoning": "r", "answer": "1"})
+    assert trace.missing["tool_calls"].startswith("the first turns were dropped")
+    assert trace.counts == Counts(llm_calls=5)
 
 
 def test_turns_come_in_the_order_of_their_numbers():
@@ -110,6 +118,20 @@ def test_the_history_of_react_v2_has_calls_with_results():
         ("tool", "submit", None, None),
     ]
     assert trace.metadata == {"outcome": "submit"}
+
+
+def test_a_history_of_several_questions_has_the_outputs_of_each():
+    def event(question, answer):
+        submit = {"name": "submit", "value": {"answer": answer}}
+        calls = {
+            "tool_calls": [{"name": "submit", "args": {"answer": answer}}],
+            "tool_call_results": {"tool_call_results": [submit]},
+        }
+        return {"question": question, "tool_calls": calls, "answer": answer}
+
+    events = [event("A?", "1"), event("B?", "2")]
+    steps = read_trace({"answer": "2", "question": "B?", "history": {"messages": events}}).steps
+    assert [step.output for step in steps if step.type == "user"] == ["A?", "B?"]
 
 
 def test_usage_stored_with_a_prediction_is_the_runs():
