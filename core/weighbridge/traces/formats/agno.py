@@ -139,7 +139,13 @@ def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
 def _own_messages(recorded: dict[str, Any]) -> list[_OfRun]:
     listed = recorded.get("messages")
     listed = listed if type(listed) is list else []
-    return [(single, recorded) for message in listed for single in _single(message)]
+    executions = objects_of(recorded.get("tools"))
+    failed = {
+        id_of(each.get("tool_call_id"))
+        for each in executions
+        if each.get("tool_call_error") is True
+    } - {None}
+    return [(single, recorded) for message in listed for single in _single(message, failed)]
 
 
 def _of_this_run(messages: list[_OfRun], run: Run) -> list[_OfRun]:
@@ -152,8 +158,11 @@ def _of_this_run(messages: list[_OfRun], run: Run) -> list[_OfRun]:
     return own
 
 
-def _single(message: Any) -> list[Any]:
-    """Return a message, or one for each result where several stand in one, as they did for Gemini until 2026."""
+def _single(message: Any, failed: set[str | None]) -> list[Any]:
+    """Return a message, or one for each result where several stand in one, as they did for Gemini until 2026.
+
+    Of these the list of executed tools has the errors: `failed` are the ids of its calls.
+    """
     if type(message) is not dict or message.get("role") != "tool" or message.get("tool_call_id"):
         return [message]
     results = objects_of(message.get("tool_calls"))
@@ -166,6 +175,7 @@ def _single(message: Any) -> list[Any]:
             "name": result.get("tool_name"),
             "content": contents[number] if number < len(contents) else result.get("content"),
             "created_at": message.get("created_at"),
+            "tool_call_error": id_of(result.get("tool_call_id")) in failed,
         }
         for number, result in enumerate(results)
     ] or [message]
@@ -225,8 +235,13 @@ def _usage(metrics: dict[str, Any], of_run: dict[str, Any]) -> Usage | None:
 
 
 def _counts(executions: Any) -> Counts | None:
-    """Return how many calls the run's list of executed tools has."""
-    return counts_of(tool_calls=sum("tool_name" in each for each in objects_of(executions)))
+    """Return how many calls the run's list of executed tools has, each of them once."""
+    calls = {
+        id_of(each.get("tool_call_id")) or number
+        for number, each in enumerate(objects_of(executions))
+        if "tool_name" in each
+    }
+    return counts_of(tool_calls=len(calls))
 
 
 IMPORTER = Importer(
@@ -240,7 +255,7 @@ IMPORTER = Importer(
         ("type", "role: assistant is llm, each of its tool_calls is tool"),
         ("name, arguments", "function of a tool call"),
         ("output", "content; of a tool call the content of its tool message"),
-        ("error", "tool_call_error of the tool message"),
+        ("error", "tool_call_error of the tool message, or in tools"),
         ("model", "model of the run, or of the member of a team"),
         ("usage, cost_usd", "metrics of a message, of Agno 1 and 2"),
         ("usage, cost_usd of the run", "metrics of the run; of Agno 1 the sum of its lists"),

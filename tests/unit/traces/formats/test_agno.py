@@ -62,6 +62,12 @@ def test_calls_that_only_the_list_of_tools_has_are_missing():
     assert "tool_calls" in read_trace(run).missing
 
 
+def test_a_call_that_the_list_of_tools_has_twice_counts_once():
+    trace = read_trace({**AGNO, "tools": AGNO["tools"] * 2})
+    assert trace.counts == Counts(tool_calls=2)
+    assert "tool_calls" not in trace.missing
+
+
 def test_members_of_a_team_make_calls_of_their_own():
     messages = AGNO["messages"]
     team = {
@@ -88,3 +94,17 @@ def test_results_for_gemini_may_stand_in_one_message(names):
     trace = read_trace({**AGNO, "messages": [*messages[3:5], several]})
     assert [step.output for step in trace.steps_of("tool")] == ["one", "two"]
     assert trace.not_carried == ()
+
+
+def test_the_list_of_tools_has_the_errors_of_results_in_one_message():
+    messages = AGNO["messages"]
+    results = [{"tool_call_id": name, "tool_name": "search"} for name in ("c1", "c2")]
+    several = {
+        **messages[5],
+        "tool_call_id": None,
+        "content": ["one", "too slow"],
+        "tool_calls": results,
+    }
+    tools = [{**each, "tool_call_error": each["tool_call_id"] == "c2"} for each in results]
+    trace = read_trace({**AGNO, "messages": [*messages[3:5], several], "tools": tools})
+    assert [step.error for step in trace.steps_of("tool")] == [None, "too slow"]
