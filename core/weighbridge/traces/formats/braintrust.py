@@ -67,14 +67,22 @@ def _matches(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     rows = _merged(objects_of(_rows(value)))
     spans = [_span(row) for row in rows]
-    is_judge = [_is_judge(row) for row in rows]
-    judges = nearest(parents_of(spans), is_judge)
-    own = [
-        span
-        for span, judged, around in zip(spans, is_judge, judges, strict=True)
-        if not judged and around is None
-    ]
+    traces: dict[str, list[tuple[Span, bool]]] = {}
+    for span, row in zip(spans, rows, strict=True):
+        traces.setdefault(span.trace_id, []).append((span, _is_judge(row)))
+    own = [span for listed in traces.values() for span in _of_agent(listed)]
     return traces_of(own, "braintrust", {"spans of scorers": len(spans) - len(own)})
+
+
+def _of_agent(listed: list[tuple[Span, bool]]) -> list[Span]:
+    """Return the spans of a trace that neither are of a judge nor inside of one; each comes with whether it is."""
+    spans, is_judge = [span for span, _ in listed], [judges for _, judges in listed]
+    around = nearest(parents_of(spans), is_judge)
+    return [
+        span
+        for (span, judges), judge in zip(listed, around, strict=True)
+        if not judges and judge is None
+    ]
 
 
 def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -185,7 +193,10 @@ IMPORTER = Importer(
         ("input, output", "input, output"),
         ("error", "error"),
         ("model, tools", "metadata.model, metadata.tools"),
-        ("usage", "metrics: prompt_tokens, completion_tokens, tokens, prompt_cached_tokens"),
+        (
+            "usage",
+            "metrics: prompt_tokens, completion_tokens, tokens, prompt_cached_tokens, prompt_cache_creation_tokens",
+        ),
         ("cost_usd", "metrics.estimated_cost"),
         ("started_at, ended_at", "start and end of the metrics, or created"),
     ),

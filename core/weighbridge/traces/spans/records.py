@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Usage
 
 _CACHED = "gen_ai.usage.cache_read.input_tokens"
+_WRITTEN = "gen_ai.usage.cache_creation.input_tokens"
 
 
 def recorded_span(
@@ -44,6 +45,7 @@ def recorded_span(
             "gen_ai.usage.output_tokens": usage.output_tokens,
             "gen_ai.usage.total_tokens": usage.total_tokens,
             _CACHED: usage.cached_tokens,
+            _WRITTEN: usage.cache_write_tokens,
         }
     return Span(
         trace_id=trace_id or "",

@@ -32,6 +32,16 @@ def test_what_scorers_did_is_not_the_agents():
     assert "spans of scorers (2)" in read_trace(BRAINTRUST).not_carried
 
 
+def test_a_judge_of_another_trace_judges_only_that():
+    judged = {**BRAINTRUST[0], "span_attributes": {"type": "score"}, "root_span_id": "other"}
+    assert read_traces([judged, *BRAINTRUST])[0].steps == read_trace(BRAINTRUST).steps
+
+
+def test_tokens_written_to_a_cache_are_input():
+    (answer,) = read_trace([BRAINTRUST[3] | {"metrics": {"prompt_tokens": 2, "completion_tokens": 3, "tokens": 12, "prompt_cached_tokens": 1, "prompt_cache_creation_tokens": 6}}]).steps_of("llm")  # fmt: skip
+    assert answer.usage == Usage(9, 3, 12, 1, 6)
+
+
 def test_answers_of_the_api_queries_and_lines_are_the_same():
     expected = read_trace(BRAINTRUST)
     assert read_trace({"events": BRAINTRUST, "cursor": "x"}) == expected
