@@ -39,6 +39,9 @@ _SETTINGS = frozenset(
     }
 )
 _TELLING = frozenset({"input", "output", "request", "payload"})  #: all but items have one of these
+_OF_SPANS = frozenset(
+    {"root_span_id", "op_name"}
+)  #: one of these a span of Braintrust or Weave has
 _FAILED = frozenset({"failed", "cancelled"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the items come without the usage of their responses",
@@ -66,7 +69,7 @@ def _are_items(value: Any) -> bool:
 
 
 def _is_response(value: dict[str, Any]) -> bool:
-    return (
+    return _OF_SPANS.isdisjoint(value) and (
         (value.get("object") == "response" and type(value.get("output")) is list)
         or _are_items(value.get("output"))
         or _are_items(value.get("input"))

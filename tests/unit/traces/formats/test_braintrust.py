@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import BRAINTRUST
+from support.trace_examples import BRAINTRUST, claiming
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 
@@ -90,3 +90,11 @@ def test_a_request_for_a_servers_tools_is_no_call():
         "span_attributes": {"name": "List Tools (x)", "type": "tool"},
     }
     assert len(read_trace([*BRAINTRUST, listing]).steps_of("tool")) == 1
+
+
+def test_spans_of_responses_are_no_responses():
+    items = [{"type": "function_call", "call_id": "c1", "name": "search", "arguments": "{}"}]
+    rows = [{**row, "output": items} for row in BRAINTRUST]
+    for value in (rows, rows[1]):
+        assert claiming(value) == ["braintrust"]
+    assert [step.name for step in read_trace(rows[:2]).steps_of("tool")] == ["search"]
