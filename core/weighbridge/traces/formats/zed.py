@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 20  #: messages that decide whether a thread is of this form
 _SPEAKERS = frozenset({"User", "Agent"})
+_OTHER_SCHEMA = (
+    "acpx."  #: how that of acpx begins, which has one such message for all model calls of a turn
+)
 _RESUMES = "Resume"  #: stands among the messages where the user let the agent go on
 _COMPACTION = "Compaction"
 _REASONING = frozenset({"Thinking", "RedactedThinking", "thinking"})
@@ -47,6 +50,8 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     if type(value) is not dict or type(value.get("messages")) is not list:
+        return False
+    if word_of(value.get("schema")).startswith(_OTHER_SCHEMA):
         return False
     some = value["messages"][:_LOOKED_AT]
     if any(map(_is_message, some)):

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import ZED
+from support.trace_examples import ZED, claiming
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 
@@ -142,3 +142,7 @@ def test_the_messages_of_the_first_threads_are_texts():
     thread = old(*messages, {"id": 2, "role": "assistant", "text": "No.", "tool_uses": USES})
     del thread["version"]
     assert [step.type for step in read_trace(thread).steps] == ["user", "llm", "tool"]
+
+
+def test_a_session_of_acpx_is_no_thread_as_its_model_calls_cannot_be_told_apart():
+    assert claiming(changed(schema="acpx.session.v1", acpx_record_id="r")) == []
