@@ -385,7 +385,8 @@ HEAVY = {
         for step in steps
     ],
     "members of a team that are teams": lambda n: (
-        LOGS["agno"] | {"member_responses": [LOGS["agno"]] * n}
+        LOGS["agno"]
+        | {"member_responses": [LOGS["agno"] | {"run_id": str(i % n)} for i in range(2 * n)]}
     ),
     "turns in the order of their digits": lambda n: {
         "trajectory": {f"tool_name_{number}": "f" for number in sorted(map(str, range(n)))}

@@ -125,14 +125,18 @@ def _trace(recorded: dict[str, Any]) -> Trace:
 
 
 def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
-    """Return the messages of a run; of a team's run those of its members stand before the last one."""
+    """Return the messages of a run; of a team's run those of its members stand before the last one.
+
+    A member's run that was paused may stand there again as it went on.
+    """
     *own, last = _own_messages(recorded)
-    of_members: list[_OfRun] = []
-    members = deque(objects_of(recorded.get("member_responses")))
-    while members:
-        member = members.popleft()
-        of_members += _own_messages(member)
-        members += objects_of(member.get("member_responses"))
+    members: dict[str | int, dict[str, Any]] = {}
+    pending = deque(objects_of(recorded.get("member_responses")))
+    while pending:
+        member = pending.popleft()
+        members[id_of(member.get("run_id")) or len(members)] = member
+        pending += objects_of(member.get("member_responses"))
+    of_members = [each for member in members.values() for each in _own_messages(member)]
     return [*own, *of_members, last]
 
 

@@ -79,6 +79,9 @@ def test_members_of_a_team_make_calls_of_their_own():
     trace = read_trace(team)
     assert [step.type for step in trace.steps] == ["system", "user", "system", "user", "llm", "tool", "tool", "llm", "llm"]  # fmt: skip
     assert trace.steps[-1].output == "Not there."
+    paused = {**AGNO, "messages": messages[:5]}
+    again = read_trace({**team, "member_responses": [paused, AGNO]})
+    assert (again.steps, again.usage) == (trace.steps, trace.usage)
 
 
 @pytest.mark.parametrize("names", [("c1", "c2"), (None, None)])
