@@ -39,6 +39,14 @@ _STEPS = frozenset({"llm", "tool"})
 _JUDGES = frozenset({"score", "facet", "classifier", "preprocessor", "automation"})
 #: How the names begin of spans in which a client asked a server for its tools; they have the type of a tool.
 _LISTINGS = ("List Tools (", "MCP List Tools")
+#: Spans with the type of a model call in which no model answers, by the names that clients give them.
+_NO_ANSWERS = {
+    "Embedding": "embedding",
+    "embed_content": "embedding",
+    "Rerank": "reranker",
+    "Moderation": "guardrail",
+}
+_EMBEDDINGS = frozenset({"embedding_length", "embedding_count", "embeddings_count"})
 _CONVENTION = "gen_ai."  #: how names of OpenTelemetry's conventions begin, which some rows have in their metadata
 
 
@@ -134,6 +142,10 @@ def _span(row: dict[str, Any]) -> Span:
     kind = word_of(attributes.get("type"))
     if kind not in _STEPS or (kind == "tool" and (name or "").startswith(_LISTINGS)):
         kind = "chain"
+    if kind == "llm":
+        kind = _NO_ANSWERS.get(name or "", kind)
+        if not _EMBEDDINGS.isdisjoint(_object(row.get("output"))):
+            kind = "embedding"
     is_llm = kind == "llm"
     span = recorded_span(
         id_of(row.get("root_span_id")),
@@ -188,7 +200,10 @@ IMPORTER = Importer(
     fields=(
         ("id of the trace", "root_span_id; of a step span_id"),
         ("parent_id", "the first of span_parents"),
-        ("type", "span_attributes.type: llm, tool; tasks, functions and evals are no steps"),
+        (
+            "type",
+            "span_attributes.type: llm, tool; embeddings and the like are other; tasks, functions and evals are no steps",
+        ),
         ("name, arguments", "span_attributes.name and input of a tool's span"),
         ("input, output", "input, output"),
         ("error", "error"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from support.trace_examples import BRAINTRUST, claiming
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
@@ -98,3 +100,14 @@ def test_spans_of_responses_are_no_responses():
     for value in (rows, rows[1]):
         assert claiming(value) == ["braintrust"]
     assert [step.name for step in read_trace(rows[:2]).steps_of("tool")] == ["search"]
+
+
+@pytest.mark.parametrize(
+    ("name", "output"), [("Embedding", {"embedding_length": 3}), ("mistral.embeddings", {"embeddings_count": 1}), ("Moderation", [])]
+)  # fmt: skip
+def test_embeddings_are_no_model_calls(name, output):
+    attributes = {"name": name, "type": "llm"}
+    other = {**BRAINTRUST[3], "span_id": "e", "span_attributes": attributes, "output": output}
+    trace = read_trace([*BRAINTRUST, other])
+    assert [step.id for step in trace.steps_of("llm")] == ["llm-1", "llm-2"]
+    assert [step.id for step in trace.steps_of("other")] == ["e"]
