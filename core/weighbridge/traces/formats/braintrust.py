@@ -47,6 +47,7 @@ _NO_ANSWERS = {
     "Moderation": "guardrail",
 }
 _EMBEDDINGS = frozenset({"embedding_length", "embedding_count", "embeddings_count"})
+_ASKED = "function_call"
 _CONVENTION = "gen_ai."  #: how names of OpenTelemetry's conventions begin, which some rows have in their metadata
 
 
@@ -74,7 +75,8 @@ def _matches(value: Any) -> bool:
 
 def _read(value: Any) -> list[Trace]:
     rows = _merged(objects_of(_rows(value)))
-    spans = [_span(row) for row in rows]
+    answers = {_key(row) for row in rows if _kind(row) == "llm" and row.get("output") is not None}
+    spans = [_span(row, is_echo=_is_echo(row, answers)) for row in rows]
     traces: dict[str, list[tuple[Span, bool]]] = {}
     for span, row in zip(spans, rows, strict=True):
         traces.setdefault(span.trace_id, []).append((span, _is_judge(row)))
@@ -133,14 +135,33 @@ def _object(value: Any) -> dict[str, Any]:
     return object_of(json_of(value))
 
 
-def _span(row: dict[str, Any]) -> Span:
+def _kind(row: dict[str, Any]) -> str:
+    return word_of(_object(row.get("span_attributes")).get("type"))
+
+
+def _key(row: dict[str, Any]) -> tuple[str | None, str | None]:
+    return id_of(row.get("root_span_id")), id_of(row.get("span_id"))
+
+
+def _parent(row: dict[str, Any]) -> str | None:
+    parents = json_of(row.get("span_parents"))
+    return id_of(parents[0]) if type(parents) is list and parents else None
+
+
+def _is_echo(row: dict[str, Any], answers: set[tuple[str | None, str | None]]) -> bool:
+    """Return whether a tool's span only repeats a call that the answer around it asks for, as clients of Responses write it."""
+    if _object(row.get("metadata")).get("tool_type") != _ASKED or row.get("output") is not None:
+        return False
+    return (id_of(row.get("root_span_id")), _parent(row)) in answers
+
+
+def _span(row: dict[str, Any], *, is_echo: bool) -> Span:
     attributes, metrics, about = (
         _object(row.get(name)) for name in ("span_attributes", "metrics", "metadata")
     )
-    parents = json_of(row.get("span_parents"))
     name = string_of(attributes.get("name"))
-    kind = word_of(attributes.get("type"))
-    if kind not in _STEPS or (kind == "tool" and (name or "").startswith(_LISTINGS)):
+    kind = _kind(row)
+    if kind not in _STEPS or is_echo or (kind == "tool" and (name or "").startswith(_LISTINGS)):
         kind = "chain"
     if kind == "llm":
         kind = _NO_ANSWERS.get(name or "", kind)
@@ -150,7 +171,7 @@ def _span(row: dict[str, Any]) -> Span:
     span = recorded_span(
         id_of(row.get("root_span_id")),
         id_of(row.get("span_id")),
-        id_of(parents[0]) if type(parents) is list and parents else None,
+        _parent(row),
         name,
         kind,
         sent=json_of(row.get("input")),

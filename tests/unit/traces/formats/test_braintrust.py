@@ -111,3 +111,12 @@ def test_embeddings_are_no_model_calls(name, output):
     trace = read_trace([*BRAINTRUST, other])
     assert [step.id for step in trace.steps_of("llm")] == ["llm-1", "llm-2"]
     assert [step.id for step in trace.steps_of("other")] == ["e"]
+
+
+def test_a_span_of_a_call_that_is_only_asked_for_is_not_another_call():
+    asked = {**BRAINTRUST[2], "span_id": "asked", "span_parents": ["llm-1"], "output": None}
+    asked |= {"error": None, "metadata": {"tool_type": "function_call", "call_id": "c1"}}
+    trace = read_trace([*BRAINTRUST[:2], asked, *BRAINTRUST[2:]])
+    assert trace.steps == read_trace(BRAINTRUST).steps
+    alone = read_trace([*BRAINTRUST[:1], asked])
+    assert [step.name for step in alone.steps_of("tool")] == ["search"]
