@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
@@ -163,6 +165,14 @@ class _LineReader:
             self.chat.say("error", text, facts)
         self._answer = None
 
+    def _fail(self, text: str, time: int | None) -> None:
+        """Add that a run failed: to its last message if that has the same text."""
+        last = len(self.chat.messages) - 1
+        if last >= 0 and self.chat.messages[last].get("content") == text:
+            self.chat.of_message[last] = structs.replace(self.chat.of_message[last], error=text)
+        else:
+            self.chat.say("error", text, Facts(error=text, ended_at=time))
+
     def _complete(self, line: dict[str, Any], time: int | None) -> None:
         """Take in the end of a run, whose text repeats the last answer's if there is one."""
         recorded = repr(line)
@@ -173,7 +183,9 @@ class _LineReader:
         self.end = line
         self.usages.append(counted(read_usage(line.get("usage"))))
         text = string_of(line.get("finalText"))
-        if text and not self._has_spoken and text != self._text:
+        if line.get("isError") is True:
+            self._fail(text or "error", time)
+        elif text and not self._has_spoken and text != self._text:
             self.chat.answer(text, facts=Facts(ended_at=time))
         self._answer, self._has_spoken = None, True
 
@@ -205,7 +217,10 @@ IMPORTER = Importer(
         ),
         ("name, arguments", "toolName, parameters"),
         ("output", "text; value of a tool_result; finalText if no message has the answer"),
-        ("error", "isError and error of a tool_result; a line of type error"),
+        (
+            "error",
+            "isError and error of a tool_result; a line of type error; isError of the completion",
+        ),
         ("model", "model of the line that opens the run"),
         ("usage of the run", "usage of the completion"),
         ("started_at, ended_at", "timestamp"),

@@ -65,6 +65,14 @@ def test_an_error_is_not_an_answer_of_the_model():
         assert [(step.type, step.error) for step in steps[1:]] == [("other", "no permission")]
 
 
+def test_a_completion_may_tell_that_the_run_failed():
+    failed = {**END, "finalText": "no permission", "isError": True}
+    said = {**ANSWER, "id": "m9", "text": "no permission"}
+    for lines, kind in (([INIT, ASK, failed], "other"), ([INIT, ASK, said, failed], "llm")):
+        steps = read_trace(lines).steps
+        assert [(step.type, step.error) for step in steps[1:]] == [(kind, "no permission")]
+
+
 @pytest.mark.parametrize("again", [READ, ANSWER])
 def test_what_stands_twice_counts_once(again):
     lines = [INIT, ASK, ANSWER, READ, again, READ_RESULT]
