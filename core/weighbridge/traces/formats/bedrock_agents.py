@@ -126,6 +126,9 @@ class _Agent(Struct, eq=False):
     asked: dict[str, Any] | None = None  #: the input of a model that has not answered yet
     asked_at: int | None = None
     answer: _Draft | None = None  #: the last one
+    step: str | None = None  #: of the last one, its id
+    has_called: bool = False  #: since the last one
+    brought: Any = None  #: by the last call
     inferred: _Draft | None = None  #: the last one, while its output has not been recorded
     #: Calls by the output that they wait for and the id of their step, and all of that output.
     waiting: dict[tuple[str, str | None], deque[_Draft]] = field(default_factory=dict)
@@ -234,9 +237,7 @@ class _EventReader:
         if type(step.get("modelInvocationOutput")) is dict:
             self._answer(agent, step["modelInvocationOutput"], time)
         if type(step.get("rationale")) is dict:
-            self._answered(agent, time)
-            if agent.answer is not None:
-                agent.answer.rationale = string_of(step["rationale"].get("text"))
+            self._reason(agent, step["rationale"], time)
         for held in _listed(step.get("invocationInput")):
             self._answered(agent, time)
             self._call(agent, held, time)
@@ -265,8 +266,18 @@ class _EventReader:
             started_at=time_of(metadata.get("startTime")) or agent.asked_at,
             **found,
         )
-        agent.asked = None
+        agent.step = id_of(output.get("traceId")) or id_of(asked.get("traceId"))
+        agent.asked, agent.has_called = None, False
         return agent.answer
+
+    def _reason(self, agent: _Agent, rationale: dict[str, Any], time: int | None) -> None:
+        """Add a rationale to the answer of its step, or to one that nothing else records."""
+        self._answered(agent, time)
+        answer, name = agent.answer, id_of(rationale.get("traceId"))
+        if answer is None or (agent.has_called and (name is None or name != agent.step)):
+            agent.inferred = None
+            answer = agent.inferred = self._answer(agent, {"traceId": name}, time)
+        answer.rationale = string_of(rationale.get("text"))
 
     def _answered(self, agent: _Agent, time: int | None) -> None:
         """Add the answer of a model whose output was not recorded, as older traces have it, or comes late."""
@@ -281,6 +292,7 @@ class _EventReader:
             name = id_of(given.get("invocationId"))
             if name is not None:
                 self._invocations.add(name)
+            agent.has_called = True
             tool, arguments = call_of(kind, given)
             answer = agent.answer.step.id if agent.answer else agent.parent_id
             call = self.add(
@@ -299,7 +311,7 @@ class _EventReader:
             given = held.get(waits_for)
             if type(given) is dict:
                 call = agent.answered(output_name(waits_for, given), id_of(held.get("traceId")))
-                self._result(call, waits_for, given, time)
+                agent.brought = self._result(call, waits_for, given, time)
         final, again = held.get("finalResponse"), held.get("repromptResponse")
         if type(final) is dict:
             self._answered(agent, time)
@@ -310,7 +322,7 @@ class _EventReader:
 
     def _result(
         self, call: _Draft | None, waits_for: str, given: dict[str, Any], time: int | None
-    ) -> None:
+    ) -> Any:
         output, error = output_of(waits_for, given)
         metadata = object_of(given.get("metadata"))
         found = {"output": output, "error": error}
@@ -319,18 +331,23 @@ class _EventReader:
             self._notes.add("results of no call")
             self._notes.calls_left += 1
             self.add("other", **found)
-            return
+            return output
         found["started_at"] = time_of(metadata.get("startTime")) or call.step.started_at
         call.step = structs.replace(call.step, **found)
+        return output
 
     def _finish(self, agent: _Agent, text: str | None, time: int | None) -> None:
-        """Add the text of the agent's answer to what its model said last, or else as an answer of its own."""
+        """Add the text of the agent's answer to what its model said last, or else as an answer of its own.
+
+        A router passes on what a collaborator brought.
+        """
         self._has_answer = True
-        answer = agent.answer or self.add("llm", parent_id=agent.parent_id, ended_at=time)
+        answer = None if agent.has_called and agent.brought != text else agent.answer
+        answer = answer or self.add("llm", parent_id=agent.parent_id, ended_at=time)
         answer.step = structs.replace(answer.step, output=text)
         if answer.rationale:
             self._notes.add("parts of the model's reasoning")
-        agent.answer = None
+        agent.answer, agent.has_called = None, False
 
     def _reprompt(
         self, agent: _Agent, again: dict[str, Any], step: str | None, time: int | None

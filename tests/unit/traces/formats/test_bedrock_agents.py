@@ -174,3 +174,46 @@ def test_events_that_stand_twice_count_once():
 def test_calls_of_custom_orchestration_are_missing():
     custom = {"agentId": "A1", "trace": {"customOrchestrationTrace": {"event": {"text": "{}"}}}}
     assert "tool_calls" in read_trace([custom]).missing
+
+
+def test_answers_of_which_only_the_rationale_or_the_text_is_recorded_count():
+    def step(number, name):
+        call = {"function": name}
+        return [
+            parts(rationale={"traceId": f"t-{number}", "text": f"I call {name}."}),
+            parts(invocationInput={"traceId": f"t-{number}", "actionGroupInvocationInput": call}),
+            parts(observation={"traceId": f"t-{number}", "actionGroupInvocationOutput": {"text": name}}),
+        ]  # fmt: skip
+
+    final = parts(observation={"traceId": "t-2", "finalResponse": {"text": "Done."}})
+    trace = read_trace([*step(0, "f"), *step(1, "g"), final])
+    expected = [
+        ("llm", "I call f."),
+        ("tool", "f"),
+        ("llm", "I call g."),
+        ("tool", "g"),
+        ("llm", "Done."),
+    ]
+    assert [(each.type, each.output) for each in trace.steps] == expected
+    late = [
+        ASKED,
+        ANSWERED,
+        *step(0, "f")[1:],
+        parts(rationale={"traceId": "t", "text": "I look."}),
+    ]
+    assert [each.type for each in read_trace(late).steps] == ["llm", "tool"]
+
+
+def test_a_router_that_passes_on_what_a_collaborator_brought_asks_its_model_once():
+    def routed(**held):
+        return {"agentId": "A1", "trace": {"routingClassifierTrace": held}}
+
+    name, text = {"agentCollaboratorName": "Reader"}, {"text": "Read it."}
+    events = [
+        routed(modelInvocationInput={"foundationModel": "m"}),
+        routed(modelInvocationOutput={"metadata": {"usage": {"inputTokens": 1, "outputTokens": 1}}}),
+        routed(invocationInput={"agentCollaboratorInvocationInput": name}),
+        routed(observation={"agentCollaboratorInvocationOutput": {**name, "output": text}}),
+        routed(observation={"finalResponse": text}),
+    ]  # fmt: skip
+    assert [step.type for step in read_trace(events).steps] == ["llm", "tool"]
