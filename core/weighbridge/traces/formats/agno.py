@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.conversation import (
     MESSAGE_FIELDS,
     Facts,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Counts, Trace, Usage
 
 _LOOKED_AT = 20  #: messages and runs that decide whether a value is of this form
+_REASONING = "reasoning_messages"
 _OWN_FIELD = "stop_after_tool_call"  #: which every message has
 _TOKENS = frozenset({"input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"})
 #: Providers whose input tokens are recorded without those of a cache, as their APIs count them.
@@ -57,6 +60,7 @@ _REASONS: dict[Capability, str] = {
     "cost": "this run records no cost, and no tokens to compute it from",
     "tool_definitions": "runs do not keep the tools that were offered",
 }
+_REASONED = "the run's reasoning made calls that stand beside its messages, and are not read"
 
 
 def _matches(value: Any) -> bool:
@@ -121,7 +125,19 @@ def _trace(recorded: dict[str, Any]) -> Trace:
     run.of_message = {
         number: _facts(message, of_run) for number, (message, of_run) in enumerate(messages)
     }
-    return read_messages([message for message, _ in messages], "agno", run, _REASONS)
+    trace = read_messages([message for message, _ in messages], "agno", run, _REASONS)
+    known = {step.id for step in trace.steps_of("tool")}
+    runs = {id(of_run): of_run for _, of_run in messages}
+    if any(_has_other_calls(of_run, known) for of_run in runs.values()):
+        return replace(trace, missing={"tool_calls": _REASONED, **trace.missing})
+    return trace
+
+
+def _has_other_calls(recorded: dict[str, Any], known: set[str]) -> bool:
+    """Return whether the messages of a run's reasoning, which Agno 1 keeps in `extra_data`, have calls that are not known."""
+    extra = object_of(recorded.get("extra_data"))
+    listed = objects_of(recorded.get(_REASONING)) + objects_of(extra.get(_REASONING))
+    return any(call.id not in known for message in listed for call in calls_of(message))
 
 
 def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
@@ -268,5 +284,5 @@ IMPORTER = Importer(
         ("metadata", "agent_name, team_name, session_id, status"),
     ),
     tried_on="33 real runs of Agno 2 without tools; runs with tools that Agno 1.8 and 3.1 made with a made-up model",
-    lacks="tool definitions; messages of earlier runs that a run repeats are left out",
+    lacks="tool definitions; messages of earlier runs that a run repeats, and of reasoning agents, are left out",
 )

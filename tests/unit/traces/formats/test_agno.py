@@ -62,6 +62,14 @@ def test_calls_that_only_the_list_of_tools_has_are_missing():
     assert "tool_calls" in read_trace(run).missing
 
 
+def test_calls_of_a_reasoning_agent_are_missing():
+    asked = AGNO["messages"][4]
+    other = {**asked, "tool_calls": [{**asked["tool_calls"][0], "id": "c9"}]}
+    for held in ({"reasoning_messages": [other]}, {"extra_data": {"reasoning_messages": [other]}}):
+        assert read_trace(AGNO | held).missing["tool_calls"].startswith("the run's reasoning made")
+    assert "tool_calls" not in read_trace(AGNO | {"reasoning_messages": [asked]}).missing
+
+
 def test_a_call_that_the_list_of_tools_has_twice_counts_once():
     trace = read_trace({**AGNO, "tools": AGNO["tools"] * 2})
     assert trace.counts == Counts(tool_calls=2)
