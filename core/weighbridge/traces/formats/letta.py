@@ -6,6 +6,7 @@ One answer of the model is several messages with one id: its reasoning, what it 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -127,7 +128,9 @@ def _read(value: Any) -> list[Trace]:
 
 def _in_order(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     """Return messages from the first to the last, however they are listed, each once; equal ones in a stream are pieces."""
-    if not any(map(_is_of_stream, messages)):
+    if not any(map(_is_of_stream, messages)) and not any(
+        starmap(_is_next_piece, pairwise(messages))
+    ):
         messages = list(_once(messages))
     times = [time for message in messages if (time := time_of(message.get("date"))) is not None]
     return reversed(messages) if times and times[0] > times[-1] else messages
@@ -144,6 +147,21 @@ def _once(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
         if recorded:
             known.add(recorded)
         before = message
+
+
+def _is_next_piece(before: dict[str, Any], message: dict[str, Any]) -> bool:
+    """Return whether a message is another piece of the one before, as in a stream that was cut off."""
+    return (
+        before != message
+        and _part(before) == _part(message)
+        and id_of(message.get("id")) is not None
+    )
+
+
+def _part(message: dict[str, Any]) -> tuple[Any, ...]:
+    kind = _kind(message)
+    names = tuple(map(_call_id, _calls_in(message))) if kind in _CALLS else ()
+    return kind, id_of(message.get("id")), id_of(message.get("otid")), names
 
 
 def _is_of_stream(message: dict[str, Any]) -> bool:

@@ -88,6 +88,12 @@ def test_pieces_of_a_stream_are_put_together():
     assert (answer.output, call.arguments, call.output) == ("haha", {"path": "a"}, "A")
 
 
+def test_pieces_of_a_stream_that_was_cut_off_are_put_together():
+    texts = ["ha", "ha", ", ", "ha", ", ", "ha"]
+    pieces = [message("assistant_message", otid="o1", content=text) for text in texts]
+    assert shown(pieces) == [("m9", "llm", "haha, ha, ha")]
+
+
 def test_events_that_a_stream_sends_again_count_once():
     texts = [message("assistant_message", content="ha", run_id="r", seq_id=seq) for seq in (1, 2, 2)]  # fmt: skip
     assert shown(texts) == [("m9", "llm", "haha")]
