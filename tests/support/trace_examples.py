@@ -786,6 +786,85 @@ DSPY_REACT = {
 }
 
 
+def _opik(
+    name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
+) -> dict[str, Any]:
+    return {
+        "id": f"o-{name}",
+        "project_id": "p1",
+        "trace_id": "opik-1",
+        "parent_span_id": parent,
+        "name": name,
+        "type": kind,
+        "start_time": f"2025-01-01T12:00:0{start}Z",
+        "end_time": f"2025-01-01T12:00:0{start + 1}Z",
+        "input": sent,
+        "output": answered,
+        **fields,
+    }
+
+
+_OPIK_ASKED = [
+    {"role": "system", "content": "You find."},
+    {"role": "user", "content": "Find x."},
+]
+_OPIK_CALL = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "search", "arguments": '{"q": "x"}'},
+}
+OPIK_SPANS = [
+    _opik("agent", "general", None, 0, {"task": "Find x."}, {"output": "Not there."}),
+    _opik(
+        "chat-1",
+        "llm",
+        "o-agent",
+        1,
+        {"messages": _OPIK_ASKED},
+        {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": None, "tool_calls": [_OPIK_CALL]}}]},
+        metadata={"tools": [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}], "created_from": "openai"},
+        model="m",
+        provider="openai",
+        usage={"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14, "original_usage.prompt_tokens_details.cached_tokens": 4},
+        total_estimated_cost=0.5,
+    ),
+    _opik(
+        "search", "tool", "o-agent", 2, {"q": "x"}, {"output": "none"},
+        error_info={"exception_type": "TimeoutError", "message": "too slow", "traceback": "..."},
+    ),
+    _opik(
+        "chat-2",
+        "llm",
+        "o-agent",
+        3,
+        {"messages": [*_OPIK_ASKED, {"role": "assistant", "tool_calls": [_OPIK_CALL]}, {"role": "tool", "tool_call_id": "c1", "content": "none"}]},
+        {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Not there."}}]},
+        model="m",
+        usage={"original_usage.input_tokens": 10, "original_usage.output_tokens": 3, "original_usage.cache_read_input_tokens": 2},
+    ),
+    _opik("metrics_calculation", "general", None, 4, {}, {}, tags=["__opik_eval_internal__"]),
+    _opik("judge", "llm", "o-metrics_calculation", 4, {"prompt": "Is it right?"}, {"output": "yes"}, usage={"prompt_tokens": 99, "completion_tokens": 1, "total_tokens": 100}),
+]  # fmt: skip
+OPIK = {
+    "trace": {
+        "id": "opik-1",
+        "project_id": "p1",
+        "name": "agent",
+        "start_time": "2025-01-01T12:00:00Z",
+        "end_time": "2025-01-01T12:00:05Z",
+        "input": {"task": "Find x."},
+        "output": {"output": "Not there."},
+        "usage": {"prompt_tokens": 108, "completion_tokens": 6, "total_tokens": 129},
+        "total_estimated_cost": 0.5,
+        "span_count": 6,
+        "llm_span_count": 3,
+        "thread_id": "t1",
+    },
+    "spans": OPIK_SPANS,
+    "project_name": "p",
+}
+
+
 def _bedrock(kind: str, second: int, *, agent: str | None = None, **parts: Any) -> dict[str, Any]:
     part = {
         "agentId": "A1",
@@ -1997,6 +2076,7 @@ EXAMPLES: dict[str, Any] = {
     "agno": AGNO,
     "bedrock-agents": BEDROCK_AGENTS,
     "braintrust": BRAINTRUST,
+    "opik": OPIK,
     "droid": DROID,
     "dspy-react": DSPY_REACT,
     "letta": LETTA,
