@@ -786,6 +786,40 @@ DSPY_REACT = {
 }
 
 
+LANGGRAPH_MESSAGES = [
+    {"type": "human", "content": "Find x.", "id": "m1"},
+    {
+        "type": "ai",
+        "content": "I look.",
+        "id": "m2",
+        "tool_calls": [{"name": "search", "args": {"q": "x"}, "id": "c1", "type": "tool_call"}],
+        "usage_metadata": {"input_tokens": 9, "output_tokens": 5, "total_tokens": 14},
+        "response_metadata": {"model_name": "m"},
+    },
+    {"type": "tool", "name": "search", "content": "none", "tool_call_id": "c1", "id": "m3"},
+    {
+        "type": "ai",
+        "content": "Not there.",
+        "id": "m4",
+        "tool_calls": [],
+        "usage_metadata": {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15},
+    },
+]
+#: A state after each step, newest first, as `get_state_history` and the server list them.
+LANGGRAPH = [
+    {
+        "values": {"messages": LANGGRAPH_MESSAGES[:count], "topic": "x"},
+        "next": [],
+        "config": {"configurable": {"thread_id": "t1", "checkpoint_id": f"k{count}"}},
+        "metadata": {"source": "loop", "step": count - 1},
+        "created_at": f"2025-01-01T12:00:0{count}Z",
+        "parent_config": None,
+        "tasks": [],
+    }
+    for count in (4, 3, 2, 1, 0)
+]
+
+
 def _opik(
     name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
 ) -> dict[str, Any]:
@@ -2077,6 +2111,7 @@ EXAMPLES: dict[str, Any] = {
     "bedrock-agents": BEDROCK_AGENTS,
     "braintrust": BRAINTRUST,
     "opik": OPIK,
+    "langgraph": LANGGRAPH,
     "droid": DROID,
     "dspy-react": DSPY_REACT,
     "letta": LETTA,

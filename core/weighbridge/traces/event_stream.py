@@ -20,25 +20,30 @@ def events_in(lines: list[bytes]) -> list[Any] | None:
     """Return the JSON in the events of a text by its lines; None if another line, or data that is no JSON, is among them.
 
     An object that names neither its type nor its kind, such as Gemini's, stands under `data` beside the `event`: that it
-    is part of one stream is evident only from the text.
+    is part of one stream is evident only from the text. So does an array in an event that has a name.
     """
     events: list[Any] = []
     data: list[bytes] = []
+    name = b""
     for line in (*lines, b""):
         held = line.strip(b"\r\n")
         if held.startswith(b"data:"):
             data.append(held[5:].strip())
-        elif held.strip() and not held.startswith(_FIELDS):
+            continue
+        if held.strip() and not held.startswith(_FIELDS):
             return None
-        elif data and (not held.strip() or held.startswith(b"event:")):
+        is_end = not held.strip() or held.startswith(b"event:")
+        if data and is_end:
             text = b"\n".join(data)
             data = []
-            if text != _END and text and not _take(text, events):
+            if text != _END and text and not _take(text, name, events):
                 return None
+        if is_end:
+            name = held[6:].strip()
     return events or None
 
 
-def _take(text: bytes, events: list[Any]) -> bool:
+def _take(text: bytes, name: bytes, events: list[Any]) -> bool:
     """Add the JSON data of an event, or of several without an empty line between them; return whether all of it is JSON."""
     try:
         values = [json_in(text)]
@@ -47,7 +52,12 @@ def _take(text: bytes, events: list[Any]) -> bool:
             values = [json_in(each) for each in text.split(b"\n") if each not in {_END, b""}]
         except ValueError:
             return False
+    event = name.decode(errors="replace") or "message"
     for value in values:
-        is_named = type(value) is not dict or "type" in value or "object" in value
-        events.append(value if is_named else {"event": "message", "data": value})
+        is_named = (
+            "type" in value or "object" in value
+            if type(value) is dict
+            else not (name and type(value) is list)
+        )
+        events.append(value if is_named else {"event": event, "data": value})
     return True

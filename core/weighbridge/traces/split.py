@@ -48,10 +48,10 @@ def spans_lines(value: Any) -> bool:
 
 def opens_session(value: Any) -> bool:
     """Return whether a value is a line of an agent's session file, in which all lines are one run."""
-    if type(value) is not dict:
-        return False
     if any(importer.is_line is not None and importer.is_line(value) for importer in formats()):
         return True
+    if type(value) is not dict:
+        return False
     if _OLD_CODEX_HEAD <= value.keys() <= _OLD_CODEX_HEAD | {"git"}:
         return True
     if type(value.get("type")) is not str or is_trace(value):

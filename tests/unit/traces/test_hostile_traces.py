@@ -351,6 +351,14 @@ HEAVY = {
         }
         for i in range(n)
     ],
+    "states of many threads": lambda n: [
+        {**LOGS["langgraph"][0], "config": {"configurable": {"thread_id": str(i)}}}
+        for i in range(n)
+    ],
+    "pieces of a streamed message": lambda n: [
+        ["messages", [{"type": "AIMessageChunk", "content": "x", "id": f"m{i % 100}"}, {}]]
+        for i in range(n)
+    ],
     "rows that add to one span": lambda n: [
         *LOGS["braintrust"][:2],
         *(

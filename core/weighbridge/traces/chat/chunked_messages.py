@@ -18,7 +18,7 @@ def whole_messages(
     """Yield messages, one for each run of chunks with the same id; `fields_of` returns the object with a message's fields."""
     run: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for message in messages:
-        fields = fields_of(message) if _is_chunk(message) else None
+        fields = fields_of(message) if is_chunk(message) else None
         if fields is None:
             yield from _whole(run)
             run = []
@@ -31,7 +31,8 @@ def whole_messages(
     yield from _whole(run)
 
 
-def _is_chunk(message: Any) -> bool:
+def is_chunk(message: Any) -> bool:
+    """Return whether a message is a chunk of a streamed one."""
     if type(message) is not dict:
         return False
     kind, path = message.get("type"), message.get("id")

@@ -39,17 +39,22 @@ def _matches(value: Any) -> bool:
     if type(messages) is not list or not messages:
         return False
     some = messages[:_LOOKED_AT]
-    return all(_role(message) for message in some) and not all("role" in each for each in some)
+    return all(role_of(message) for message in some) and not all("role" in each for each in some)
 
 
-def _role(message: Any) -> str | None:
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list of LangChain messages."""
+    return type(value) is list and _matches(value)
+
+
+def role_of(message: Any) -> str | None:
     """Return the role of a LangChain message, or of an OpenAI message among them; None for any other value."""
     if type(message) is not dict:
         return None
     recorded = message.get("role")
     if recorded is not None:
         return recorded if type(recorded) is str and recorded in ROLES else None
-    fields = _fields_of(message)
+    fields = fields_of(message)
     if fields is None:
         return None
     kind = message.get("type")
@@ -65,7 +70,7 @@ def _role(message: Any) -> str | None:
     return _ROLE_OF.get(word)
 
 
-def _fields_of(message: dict[str, Any]) -> dict[str, Any] | None:
+def fields_of(message: dict[str, Any]) -> dict[str, Any] | None:
     """Return the object that has a message's fields, in any of the three forms."""
     if "lc" in message:
         held = message.get("kwargs")
@@ -87,11 +92,11 @@ def _read(value: Any) -> list[Trace]:
     run.notes.add_fields(state, _FIELDS | {tools}, "state")
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
-    for index, message in enumerate(whole_messages(state["messages"], _fields_of)):
-        role = _role(message)
+    for index, message in enumerate(whole_messages(state["messages"], fields_of)):
+        role = role_of(message)
         if role is None:
             raise damaged(f"message {index + 1} is none of LangChain's")
-        fields = _fields_of(message) or message
+        fields = fields_of(message) or message
         recorded = {key: item for key, item in fields.items() if key not in _LEFT}
         messages.append({**recorded, "role": role})
         of_message[index] = _facts(fields, is_answer=role == "assistant")

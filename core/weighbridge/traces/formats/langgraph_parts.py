@@ -1,0 +1,143 @@
+"""Parts of what a LangGraph graph streams, in the forms in which its library, its server and its clients give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.fields import object_of, word_of
+from weighbridge.traces.formats import langchain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What a part of a stream is called, before `/` and the kind of messages, or `|` and the subgraph.
+STATES = frozenset({"values", "updates", "messages", "debug", "tasks", "checkpoints"})
+_OTHERS = frozenset({"custom", "metadata", "error", "end", "lifecycle", "tools"})
+_DEBUG = {"checkpoint": "checkpoints", "task": "tasks", "task_result": "tasks"}
+_BESIDE_VALUES = ("tasks", "checkpoint", "config", "metadata", "parent_config")
+#: Names of objects around states, which are no nodes.
+_WRAPPERS = frozenset({"input", "inputs", "output", "outputs", "values", "state", "data", "result"})
+_MARKS = frozenset({"__interrupt__", "__metadata__"})  #: beside the nodes of an update
+_OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
+
+Part = tuple[str, Any]
+"""The mode of a stream, and what it streamed; a state or a checkpoint alone is as it is streamed."""
+
+
+def part_of(item: Any) -> Part | None:
+    """Return a part of a stream in any of the forms in which clients and servers give it; None for anything else."""
+    if type(item) is list:
+        return _listed_part(item)
+    if type(item) is not dict:
+        return None
+    name = item.get("type") if type(item.get("ns")) is list else item.get("event")
+    if type(name) is str and "data" in item:
+        return _named(name, item["data"])
+    if type(item.get("payload")) is dict and "step" in item and word_of(item.get("type")) in _DEBUG:
+        return "debug", item
+    if _is_checkpoint(item):
+        return "checkpoints", item
+    if _is_task(item):
+        return "tasks", item
+    if langchain.IMPORTER.matches(item):
+        return "values", item
+    return ("updates", item) if _is_update(item) else None
+
+
+def _named(name: str, held: Any) -> Part | None:
+    mode, _, kind = name.partition("|")[0].partition("/")
+    if mode == "messages" and kind:  # of the server: each part has all that came before
+        return ("partial", held) if type(held) is list else ("metadata", held)
+    return (mode, held) if mode in STATES or mode in _OTHERS else None
+
+
+def _listed_part(item: list[Any]) -> Part | None:
+    if item and type(item[0]) is list and all(type(name) is str for name in item[0]):
+        item = item[1:]  # without the subgraph
+        if len(item) == 1:
+            held = item[0]
+            return _pair(held) if type(held) is list else part_of(held)
+    return _pair(item)
+
+
+def _pair(item: list[Any]) -> Part | None:
+    """Return a part from its mode, what was streamed, and perhaps an id; or from a message with its metadata."""
+    if len(item) not in {2, 3}:
+        return None
+    if type(item[0]) is str:
+        return _named(item[0], item[1])
+    is_message = type(item[1]) is dict and any(key in item[1] for key in _OF_RUN)
+    return ("messages", item) if is_message and langchain.role_of(item[0]) else None
+
+
+def _is_checkpoint(item: dict[str, Any]) -> bool:
+    held = object_of(item.get("checkpoint"))
+    if "channel_values" in item or "channel_values" in held:
+        return True
+    return type(item.get("next")) is list and any(key in item for key in _BESIDE_VALUES)
+
+
+def _is_task(item: dict[str, Any]) -> bool:
+    if type(item.get("id")) is not str or type(item.get("name")) is not str:
+        return False
+    return ("input" in item and "triggers" in item) or ("result" in item and "interrupts" in item)
+
+
+def _is_update(item: dict[str, Any]) -> bool:
+    """Return whether an object may have what each node returned, by the nodes' names."""
+    results = [held for name, held in item.items() if name not in _MARKS]
+    return _WRAPPERS.isdisjoint(item) and all(
+        held is None or (type(held) in {dict, list} and not langchain.is_list(held))
+        for held in results
+    )
+
+
+def message_lists(state: Any) -> list[list[Any]]:
+    """Return the lists of messages in a state, in what a node returned, or in several of these."""
+    if type(state) is list:
+        if langchain.is_list(state):
+            return [state]
+        # A node's result may be pairs of a channel and what was written to it.
+        states = [dict([held]) if _is_write(held) else held for held in state]
+    else:
+        states = [state]
+    fields = [field for each in states if type(each) is dict for field in each.values()]
+    return [field for field in fields if langchain.is_list(field)]
+
+
+def _is_write(held: Any) -> bool:
+    return type(held) is list and len(held) == 2 and type(held[0]) is str
+
+
+def states_in(mode: str, held: Any) -> Iterator[Any]:
+    """Yield the states, and what nodes returned, in a part of a stream."""
+    if mode == "debug":
+        debug = object_of(held)
+        mode, held = _DEBUG.get(word_of(debug.get("type")), ""), debug.get("payload")
+    record = object_of(held)
+    if mode == "values":
+        yield held
+    elif mode == "updates":
+        yield from record.values()
+    elif mode == "tasks":
+        yield record.get("input")
+        yield record.get("result")
+    elif mode == "checkpoints":
+        inner = object_of(record.get("checkpoint"))
+        yield record.get("values", record.get("channel_values", inner.get("channel_values")))
+
+
+def has_messages(part: Part) -> bool:
+    """Return whether a part of a stream has any message."""
+    mode, held = part
+    if mode in {"messages", "partial"}:
+        return bool(streamed_in(held))
+    return any(message_lists(state) for state in states_in(mode, held))
+
+
+def streamed_in(held: Any) -> list[Any]:
+    """Return the messages that were streamed: one with its metadata, or a list of them."""
+    if type(held) is not list:
+        return []
+    is_pair = len(held) > 1 and langchain.role_of(held[1]) is None
+    return [item for item in (held[:1] if is_pair else held) if langchain.role_of(item)]

@@ -1,0 +1,165 @@
+"""LangGraph's states and streams: each message counts once, however often it is repeated."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.trace_examples import LANGGRAPH, LANGGRAPH_MESSAGES
+from weighbridge.traces import Step, Usage, read_trace, read_traces
+from weighbridge.traces.split import opens_session, single_traces
+
+STEPS = (
+    Step(id="m1", type="user", output="Find x."),
+    Step(id="m2", type="llm", output="I look.", model="m", usage=Usage(9, 5, 14)),
+    Step(id="c1", type="tool", parent_id="m2", name="search", arguments={"q": "x"}, output="none"),
+    Step(id="m4", type="llm", output="Not there.", usage=Usage(12, 3, 15)),
+)
+VALUES = [{"messages": LANGGRAPH_MESSAGES[:count]} for count in (1, 2, 3, 4)]
+UPDATES = [
+    {node: {"messages": [message]}}
+    for node, message in zip(
+        ("__start__", "agent", "tools", "agent"), LANGGRAPH_MESSAGES, strict=True
+    )
+]
+TASKS = [
+    {"id": "1", "name": "agent", "input": VALUES[0], "triggers": []},
+    {"id": "1", "name": "agent", "result": {"messages": LANGGRAPH_MESSAGES[1:2]}, "interrupts": []},
+    {"id": "2", "name": "tools", "input": {}, "triggers": []},
+    {"id": "2", "name": "tools", "result": [["messages", LANGGRAPH_MESSAGES[2:3]]], "interrupts": []},
+    {"id": "3", "name": "agent", "result": {"messages": LANGGRAPH_MESSAGES[3:]}, "interrupts": []},
+]  # fmt: skip
+KINDS = ("task", "task_result", "task", "task_result", "task_result")
+
+
+def pieces(message):
+    """Return a message as it is streamed."""
+    shared = {"type": "AIMessageChunk", "id": message["id"], "content": ""}
+    yield {**shared, "content": message["content"]}
+    for index, call in enumerate(message["tool_calls"]):
+        for args in ("", *json.dumps(call["args"]).split()):
+            named = {"name": call["name"], "id": call["id"]} if not args else {}
+            yield {**shared, "tool_call_chunks": [{"index": index, "args": args, **named}]}
+    about = message.get("response_metadata", {})
+    yield {**shared, "usage_metadata": message["usage_metadata"], "response_metadata": about}
+
+
+STREAMED = [
+    piece
+    for message in LANGGRAPH_MESSAGES
+    for piece in (pieces(message) if message["type"] == "ai" else [message])
+]
+MESSAGES = [[piece, {"langgraph_node": "agent"}] for piece in STREAMED]
+STREAMS = {
+    "values": VALUES,
+    "updates": UPDATES,
+    "tasks": TASKS,
+    "messages": MESSAGES,
+    "checkpoints": LANGGRAPH[::-1],
+    "debug": [
+        {"type": kind, "step": 1, "timestamp": "2025-01-01T12:00:00Z", "payload": task}
+        for kind, task in zip(KINDS, TASKS, strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("mode", STREAMS)
+def test_streams_become_the_steps_of_the_state(mode):
+    trace = read_trace(STREAMS[mode])
+    assert (trace.format, trace.steps) == ("langgraph", STEPS)
+    assert read_trace("\n".join(map(json.dumps, STREAMS[mode]))) == trace
+    assert opens_session(STREAMS[mode][0]) == (mode != "checkpoints")  # which begins empty
+
+
+@pytest.mark.parametrize("mode", STREAMS)
+def test_a_mode_may_be_named(mode):
+    held = STREAMS[mode]
+    forms = (
+        [[mode, part] for part in held],
+        [[["team:1"], mode, part] for part in held],
+        [[[], part] for part in held],
+        [{"type": mode, "ns": [], "data": part} for part in held],
+        [{"event": f"{mode}|team:1", "data": part} for part in held],
+        [{"event": "metadata", "data": {"run_id": "r"}}, *({"event": mode, "data": part} for part in held)],
+    )  # fmt: skip
+    assert [read_trace(form).steps for form in forms] == [STEPS] * len(forms)
+
+
+def test_a_history_and_a_state_are_the_thread():
+    trace = read_trace(LANGGRAPH)
+    assert (trace.id, trace.steps) == ("t1", STEPS)
+    assert trace.not_carried == ("state field 'topic' (1)",)
+    assert read_trace(LANGGRAPH[0]) == trace
+    state = {"v": 1, "id": "k", "channel_values": LANGGRAPH[0]["values"]}
+    assert read_trace(state).steps == STEPS
+    assert read_trace({"config": LANGGRAPH[0]["config"], "checkpoint": state}).id == "t1"
+
+
+def test_events_of_the_server_are_read_as_it_sent_them():
+    def sent(name, data):
+        return f"event: {name}\ndata: {json.dumps(data)}\n\n"
+
+    begun = sent("metadata", {"run_id": "r"})
+    values = "".join(sent("values", part) for part in VALUES)
+    assert read_trace(begun + values).steps == STEPS
+    partial = "".join(
+        sent("messages/partial", [{**message, "content": message["content"][:size]}])
+        for message in LANGGRAPH_MESSAGES
+        for size in (1, 4, None)
+    )
+    assert read_trace(begun + partial).steps == STEPS
+    updates = "".join(sent("updates", part) for part in UPDATES)
+    tuples = "".join(sent("messages", part) for part in MESSAGES)
+    assert read_trace(begun + tuples + updates + values + partial).steps == STEPS
+
+
+def test_modes_together_count_once():
+    every = [[mode, part] for mode, parts in STREAMS.items() for part in parts]
+    trace = read_trace(every)
+    assert (trace.id, trace.steps) == ("t1", STEPS)
+
+
+def test_a_message_that_was_removed_from_the_state_was_said():
+    trimmed = {"messages": LANGGRAPH_MESSAGES[2:]}
+    assert read_trace([*VALUES[:3], trimmed]).steps == STEPS
+
+
+def test_a_result_without_an_id_in_an_update_is_that_of_the_state():
+    answer = {**LANGGRAPH_MESSAGES[2], "id": None}
+    parts = [["updates", {"tools": {"messages": [answer]}}], *(["values", part] for part in VALUES)]
+    assert len(read_trace(parts).steps) == 4
+
+
+def test_a_streamed_answer_that_no_state_has_is_a_call_unless_it_is_one_under_another_id():
+    def streamed(text):
+        chunk = {"type": "AIMessageChunk", "content": text, "id": "other"}
+        return ["messages", [chunk, {"langgraph_node": "tools"}]]
+
+    values = [["values", part] for part in VALUES]
+    assert len(read_trace([streamed("Not there."), *values]).steps) == 4
+    assert len(read_trace([streamed("Of another model."), *values]).steps) == 5
+
+
+def test_states_of_different_threads_are_different_traces():
+    others = [{"messages": [{**message, "id": f"o{message['id']}"} for message in state["messages"]]} for state in VALUES]  # fmt: skip
+    assert len(read_traces([*VALUES, *others])) == 2
+    assert len(single_traces([*VALUES, *others])) == 2
+    other = {**LANGGRAPH[0], "config": {"configurable": {"thread_id": "t2"}}}
+    assert [trace.id for trace in read_traces([*LANGGRAPH, other])] == ["t1", "t2"]
+
+
+def test_states_without_anything_in_common_are_no_stream():
+    states = [{"messages": [{**message, "id": None} for message in LANGGRAPH_MESSAGES]}] * 2
+    assert [trace.format for trace in read_traces(states)] == ["langchain", "langchain"]
+    assert not opens_session(VALUES[-1])
+
+
+def test_updates_without_messages_are_parts_of_a_stream():
+    others = [{"router": {"route": "agent"}}, {"tools": None}, {"__interrupt__": [{"value": "?"}]}]
+    assert read_trace([*others, *UPDATES, *others]).steps == STEPS
+
+
+def test_failed_nodes_are_noted():
+    failed = {"id": "9", "name": "agent", "error": "boom", "result": {}, "interrupts": []}
+    assert "errors of nodes (1)" in read_trace([*TASKS, failed, failed]).not_carried
