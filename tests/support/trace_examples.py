@@ -820,6 +820,30 @@ LANGGRAPH = [
 ]
 
 
+def _langchain_event(
+    kind: str, run: str, name: str, parents: list[str], **fields: Any
+) -> dict[str, Any]:
+    about = {"thread_id": "t1", "langgraph_node": "agent"}
+    event = {"event": f"on_{kind}", "data": fields, "name": name, "tags": [], "metadata": about}
+    return {**event, "run_id": run, "parent_ids": parents}
+
+
+_LANGCHAIN_ASKED = {"messages": [LANGGRAPH_MESSAGES[:1]]}
+_LANGCHAIN_ASKED_AGAIN = {"messages": [LANGGRAPH_MESSAGES[:3]]}
+_LANGCHAIN_CHUNK = {"type": "AIMessageChunk", "content": "I ", "id": "m2"}
+LANGCHAIN_EVENTS = [
+    _langchain_event("chain_start", "r0", "LangGraph", [], input={"messages": []}),
+    _langchain_event("chat_model_start", "r1", "Chat", ["r0"], input=_LANGCHAIN_ASKED),
+    _langchain_event("chat_model_stream", "r1", "Chat", ["r0"], chunk=_LANGCHAIN_CHUNK),
+    _langchain_event("chat_model_end", "r1", "Chat", ["r0"], output=LANGGRAPH_MESSAGES[1], input=_LANGCHAIN_ASKED),
+    _langchain_event("tool_start", "r2", "search", ["r0"], input={"q": "x"}),
+    _langchain_event("tool_end", "r2", "search", ["r0"], output=LANGGRAPH_MESSAGES[2], input={"q": "x"}),
+    _langchain_event("chat_model_start", "r3", "Chat", ["r0"], input=_LANGCHAIN_ASKED_AGAIN),
+    _langchain_event("chat_model_end", "r3", "Chat", ["r0"], output=LANGGRAPH_MESSAGES[3], input=_LANGCHAIN_ASKED_AGAIN),
+    _langchain_event("chain_end", "r0", "LangGraph", [], output={"messages": LANGGRAPH_MESSAGES}),
+]  # fmt: skip
+
+
 def _opik(
     name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
 ) -> dict[str, Any]:
@@ -2112,6 +2136,7 @@ EXAMPLES: dict[str, Any] = {
     "braintrust": BRAINTRUST,
     "opik": OPIK,
     "langgraph": LANGGRAPH,
+    "langchain-events": LANGCHAIN_EVENTS,
     "droid": DROID,
     "dspy-react": DSPY_REACT,
     "letta": LETTA,
