@@ -844,6 +844,33 @@ LANGCHAIN_EVENTS = [
 ]  # fmt: skip
 
 
+def _semantic_kernel(role: str, *items: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"Role": {"Label": role}, "Items": list(items), **fields}
+
+
+_SEMANTIC_KERNEL_NAMES = {"PluginName": "web", "FunctionName": "search"}
+SEMANTIC_KERNEL = [
+    _semantic_kernel("system", {"$type": "TextContent", "Text": "You find."}),
+    _semantic_kernel("user", {"$type": "TextContent", "Text": "Find x."}),
+    _semantic_kernel(
+        "Assistant",
+        {"$type": "TextContent", "Text": "I look.", "ModelId": "m", "Metadata": {"Usage": {"InputTokenCount": 9, "OutputTokenCount": 5}}},
+        {"$type": "FunctionCallContent", "Id": "c1", **_SEMANTIC_KERNEL_NAMES, "Arguments": {"q": "x"}},
+        ModelId="m",
+        Metadata={
+            "CreatedAt": "2025-01-01T12:00:00+00:00",
+            "Usage": {"InputTokenCount": 9, "OutputTokenCount": 5, "TotalTokenCount": 14, "InputTokenDetails": {"CachedTokenCount": 4}},
+            "ChatResponseMessage.FunctionToolCalls": [{"Id": "c1", "FunctionName": "web-search", "FunctionArguments": {}}],
+        },
+    ),
+    _semantic_kernel(
+        "tool",
+        {"$type": "FunctionResultContent", "CallId": "c1", **_SEMANTIC_KERNEL_NAMES, "Result": "Error: Exception while invoking function. Too slow."},
+    ),
+    _semantic_kernel("assistant", {"$type": "TextContent", "Text": "Not there."}),
+]  # fmt: skip
+
+
 def _opik(
     name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
 ) -> dict[str, Any]:
@@ -2135,6 +2162,7 @@ EXAMPLES: dict[str, Any] = {
     "bedrock-agents": BEDROCK_AGENTS,
     "braintrust": BRAINTRUST,
     "opik": OPIK,
+    "semantic-kernel": SEMANTIC_KERNEL,
     "langgraph": LANGGRAPH,
     "langchain-events": LANGCHAIN_EVENTS,
     "droid": DROID,

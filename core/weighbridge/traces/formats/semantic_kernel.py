@@ -1,0 +1,197 @@
+"""Chat histories of Microsoft's Semantic Kernel: as .NET serialises them, and as Python's `ChatHistory.serialize()` does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import Call, first_of
+from weighbridge.traces.chat.chat_log import ChatLog
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.fields import (
+    counted,
+    id_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    read_usage,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace, Usage
+
+_LOOKED_AT = 20  #: messages that decide whether a list is a history
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
+#: How results begin of calls that failed, as the kernel writes them for the model.
+_FAILURES = (
+    "Error: Exception while invoking function.",
+    "Error: Function call request for a function that wasn't defined.",
+    "Error: Requested function could not be found.",
+    "An error occurred while invoking the function ",
+    "The tool call arguments are malformed.",
+)
+#: Input, output and total tokens in the names of .NET's libraries, in lower case.
+_COUNTS = (
+    ("inputtokencount", "inputtokens", "prompttokencount", "prompttokens"),
+    ("outputtokencount", "outputtokens", "candidatestokencount", "completiontokens"),
+    ("totaltokencount", "totaltokens"),
+)
+_OF_PYTHON = frozenset({"prompt_tokens", "input_tokens"})
+_CALLS_BESIDE = "chatresponsemessage.functiontoolcalls"  #: of versions before calls were items
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no answer of this history keeps its usage in its metadata",
+    "timing": "no answer of this history keeps in its metadata when it was made",
+    "cost": "chat histories have no cost, and this one no tokens to compute it from",
+    "tool_definitions": "chat histories do not keep the functions that were offered",
+}
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """Return an object with its names in lower case, without `_`: .NET writes FunctionName or functionName, Python function_name."""
+    return {
+        name.replace("_", "").lower(): held
+        for name, held in object_of(value).items()
+        if type(name) is str
+    }
+
+
+def _role(message: dict[str, Any]) -> str:
+    recorded = message.get("role")
+    label = _plain(recorded).get("label") if type(recorded) is dict else recorded
+    return word_of(label).lower()
+
+
+def _kind(item: dict[str, Any]) -> str:
+    """Return what an item is: text, functioncall, functionresult and so on."""
+    kind = word_of(item.get("$type", item.get("contenttype")))
+    return kind.removesuffix("Content").replace("_", "").lower()
+
+
+def _is_message(value: Any) -> bool:
+    message = _plain(value)
+    items = message.get("items")
+    if _role(message) not in _ROLES:
+        return False
+    is_labelled = type(message["role"]) is dict
+    if not is_labelled and message.get("contenttype") != "message":
+        return False
+    if type(items) is not list:  # of the first versions
+        return is_labelled and items is None and "content" in message
+    return all(_kind(_plain(item)) for item in items[:_LOOKED_AT])
+
+
+def _messages(value: Any) -> list[Any]:
+    if type(value) is dict:
+        held = _plain(value)
+        listed = [held[name] for name in ("messages", "chathistory", "history") if name in held]
+        value = listed[0] if listed else None
+    return value if type(value) is list else []
+
+
+def _matches(value: Any) -> bool:
+    messages = _messages(value)[:_LOOKED_AT]
+    return bool(messages) and all(map(_is_message, messages))
+
+
+def _read(value: Any) -> list[Trace]:
+    chat = ChatLog()
+    for recorded in objects_of(_messages(value)):
+        _add(_plain(recorded), chat)
+    run = Run(id=id_of(value.get("id")) if type(value) is dict else None)
+    return [chat.trace("semantic-kernel", _REASONS, run)]
+
+
+def _add(message: dict[str, Any], chat: ChatLog) -> None:
+    role = _role(message)
+    texts: list[str] = []
+    calls: list[Call] = []
+    results: list[dict[str, Any]] = []
+    for item in map(_plain, objects_of(message.get("items"))):
+        kind = _kind(item)
+        if kind == "text":
+            texts.append(word_of(item.get("text")))
+        elif kind == "functioncall":
+            calls.append(_call(item))
+        elif kind == "functionresult":
+            results.append(item)
+        else:
+            chat.notes.add_kind("content parts", item.get("$type", item.get("contenttype")))
+    text = "\n".join(filter(None, texts)) or string_of(message.get("content"))
+    about = _plain(message.get("metadata"))
+    if role == "assistant":
+        beside = [_call(_plain(call)) for call in objects_of(about.get(_CALLS_BESIDE))]
+        chat.answer(text, calls or beside, _facts(message, about), name=message.get("authorname"))
+    if role == "tool" and not (calls or results):
+        chat.result(about.get("chatcompletionstoolmessage.toolcallid"), text)
+    elif role not in {"assistant", "tool"} and (text is not None or not (calls or results)):
+        chat.say(role, text)
+    if role != "assistant":  # a program's, such as an example that it gives the model
+        for call in calls:
+            chat.ask(call)
+    for result in results:
+        _add_result(result, chat)
+
+
+def _call(item: dict[str, Any]) -> Call:
+    arguments = item.get("arguments", item.get("functionarguments"))
+    return Call(id_of(item.get("id")), _name(item), parse_arguments(arguments))
+
+
+def _name(item: dict[str, Any]) -> str | None:
+    """Return the name under which the model knows a function: that of its plugin, and its own."""
+    plugin, own = string_of(item.get("pluginname")), string_of(item.get("functionname"))
+    known = f"{plugin}-{own}" if plugin and own else own
+    return string_of(item.get("name")) or known
+
+
+def _add_result(item: dict[str, Any], chat: ChatLog) -> None:
+    of_call = _plain(item.get("functioncall"))  # in which older versions keep the id
+    result = item.get("result")
+    call_id = next((item[name] for name in ("callid", "id") if item.get(name)), of_call.get("id"))
+    failed = type(result) is str and result.startswith(_FAILURES)
+    name = _name(item) or _name(of_call)
+    chat.result(call_id, result, Facts(error=failed or None), name=name)
+
+
+def _facts(message: dict[str, Any], about: dict[str, Any]) -> Facts:
+    return Facts(
+        model=string_of(message.get("modelid")) or string_of(message.get("aimodelid")),
+        usage=_usage(about),
+        started_at=time_of(about.get("createdat", about.get("created"))),
+    )
+
+
+def _usage(about: dict[str, Any]) -> Usage | None:
+    """Return the tokens of an answer, in the names of the library that asked the model."""
+    recorded = object_of(about.get("usage"))
+    if not _OF_PYTHON.isdisjoint(recorded):
+        return counted(read_usage(recorded))
+    held = _plain(recorded) or about  # Gemini's counts are beside the others
+    sent, received, total = (first_of(held, names) for names in _COUNTS)
+    cached = _plain(held.get("inputtokendetails")).get("cachedtokencount")
+    return counted(usage_of(sent, received, total, cached))
+
+
+IMPORTER = Importer(
+    id="semantic-kernel",
+    name="Semantic Kernel chat histories",
+    matches=_matches,
+    read=_read,
+    is_line=_is_message,
+    fields=(
+        ("id", "of a tool call Id of its FunctionCallContent"),
+        ("type", "Role: assistant is llm, each FunctionCallContent in its Items is tool"),
+        ("name, arguments", "PluginName and FunctionName, Arguments"),
+        ("output", "Text of TextContent; of a tool call Result of its FunctionResultContent"),
+        ("error", "a Result that begins with what the kernel writes of a failure"),
+        ("model", "ModelId, ai_model_id"),
+        ("usage", "Usage in the Metadata, or the counts of Gemini there"),
+        ("started_at", "CreatedAt, created in the Metadata"),
+    ),
+    tried_on="a history of Python's library; histories of .NET that were printed in logs, with one call; synthetic histories",
+    lacks="cost and tool definitions; times and tokens, unless the connector kept them in the metadata",
+)
