@@ -871,6 +871,44 @@ SEMANTIC_KERNEL = [
 ]  # fmt: skip
 
 
+def _camel(
+    number: int, role: str, content: str, kind: str = "BaseMessage", **fields: Any
+) -> dict[str, Any]:
+    about = {"__class__": kind, "role_name": "Finder", "role_type": "assistant"}
+    return {
+        "uuid": f"u{number}",
+        "message": {**about, "content": content, "image_detail": "auto", **fields},
+        "role_at_backend": role,
+        "extra_info": {},
+        "timestamp": 1735732800.0 + number,
+        "agent_id": "a1",
+    }
+
+
+_CAMEL_FUNCTION = {"name": "search", "arguments": '{"q": "x"}'}
+CAMEL = [
+    _camel(1, "system", "You find."),
+    _camel(2, "user", "Find x."),
+    _camel(
+        3,
+        "assistant",
+        "I look.",
+        tool_calls=[{"id": "c1", "type": "function", "function": _CAMEL_FUNCTION}],
+    ),
+    _camel(
+        4,
+        "function",
+        "",
+        "FunctionCallingMessage",
+        func_name="search",
+        result="Tool execution failed: too slow",
+        tool_call_id="c1",
+        mask_output=False,
+    ),
+    _camel(5, "assistant", "Not there."),
+]
+
+
 def _opik(
     name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
 ) -> dict[str, Any]:
@@ -2162,6 +2200,7 @@ EXAMPLES: dict[str, Any] = {
     "bedrock-agents": BEDROCK_AGENTS,
     "braintrust": BRAINTRUST,
     "opik": OPIK,
+    "camel": CAMEL,
     "semantic-kernel": SEMANTIC_KERNEL,
     "langgraph": LANGGRAPH,
     "langchain-events": LANGCHAIN_EVENTS,

@@ -1,0 +1,64 @@
+"""CAMEL's memories: records of messages, and of functions with their results."""
+
+from __future__ import annotations
+
+import json
+
+from support.trace_examples import CAMEL
+from weighbridge.traces import Step, read_trace
+from weighbridge.traces.split import opens_session
+
+FAILURE = "Tool execution failed: too slow"
+NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
+
+
+def at(second):
+    return (NOON + second) * 10**9
+
+
+def changed(number, **fields):
+    records = list(CAMEL)
+    records[number] = {**records[number], "message": {**records[number]["message"], **fields}}
+    return records
+
+
+def test_records_become_steps():
+    trace = read_trace(CAMEL)
+    assert (trace.format, trace.id) == ("camel", "a1")
+    assert trace.steps == (
+        Step(id="u1", type="system", output="You find.", ended_at=at(1)),
+        Step(id="u2", type="user", output="Find x.", ended_at=at(2)),
+        Step(id="u3", type="llm", output="I look.", ended_at=at(3)),
+        Step(id="c1", type="tool", parent_id="u3", name="search", arguments={"q": "x"}, output=FAILURE, error=FAILURE, ended_at=at(4)),
+        Step(id="u5", type="llm", output="Not there.", ended_at=at(5)),
+    )  # fmt: skip
+
+
+def test_a_memory_is_a_file_of_lines():
+    assert read_trace("\n".join(map(json.dumps, CAMEL))) == read_trace(CAMEL)
+    assert opens_session(CAMEL[0])
+
+
+def test_records_that_were_saved_again_count_once():
+    assert read_trace([*CAMEL, *CAMEL]).steps == read_trace(CAMEL).steps
+
+
+def test_records_of_older_versions_are_a_call_each():
+    called = {"__class__": "FunctionCallingMessage", "func_name": "search", "args": {"q": "x"}, "tool_call_id": "c1", "tool_calls": None}  # fmt: skip
+    older = [
+        {**record, "role_at_backend": {"__enum__": f"OpenAIBackendRole.{record['role_at_backend'].upper()}"}}
+        for record in changed(2, **called)
+    ]  # fmt: skip
+    assert read_trace(older).steps == read_trace(CAMEL).steps
+
+
+def test_a_result_with_only_an_error_failed():
+    [call] = read_trace(changed(3, result={"error": "boom"})).steps_of("tool")
+    assert call.error == "boom"
+    [call] = read_trace(changed(3, result={"error": None, "found": 1})).steps_of("tool")
+    assert (call.error, call.output) == (None, {"error": None, "found": 1})
+
+
+def test_fields_that_are_not_read_are_noted():
+    trace = read_trace(changed(4, reasoning_content="Hm."))
+    assert trace.not_carried == ("message field 'reasoning_content' (1)",)
