@@ -359,6 +359,10 @@ HEAVY = {
         ["messages", [{"type": "AIMessageChunk", "content": "x", "id": f"m{i % 100}"}, {}]]
         for i in range(n)
     ],
+    "spans that were sent again": lambda n: [
+        {**LOGS["opik"]["spans"][1], "last_updated_at": i + 1} for i in range(n)
+    ],
+    "pieces of an answer that no event ends": lambda n: LOGS["langchain-events"][:3] * n,
     "rows that add to one span": lambda n: [
         *LOGS["braintrust"][:2],
         *(

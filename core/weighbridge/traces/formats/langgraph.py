@@ -69,14 +69,16 @@ def _is_line(value: Any) -> bool:
 
 
 def _thread_of(part: Part) -> str | None:
-    """Return the id of a checkpoint's thread."""
+    """Return the id of the thread that a checkpoint, or a streamed message, is of."""
     mode, held = part
     record = object_of(held)
     record = object_of(record.get("payload")) if mode == "debug" else record
-    if mode not in {"checkpoints", "debug"}:
-        return None
     config = object_of(object_of(record.get("config")).get("configurable"))
-    places = (config, object_of(record.get("checkpoint")), object_of(record.get("metadata")))
+    places = [config, object_of(record.get("checkpoint")), object_of(record.get("metadata"))]
+    if mode == "messages":
+        places = [object_of(each) for each in held[1:2]] if type(held) is list else []
+    elif mode not in {"checkpoints", "debug"}:
+        return None
     return next((name for each in places if (name := id_of(each.get("thread_id")))), None)
 
 
@@ -275,7 +277,10 @@ IMPORTER = Importer(
     parts=_parts,
     is_line=_is_line,
     fields=(
-        ("id of the trace", "thread_id of the config, the checkpoint or the metadata"),
+        (
+            "id of the trace",
+            "thread_id of the config, the checkpoint, or the metadata beside a state or a message",
+        ),
         ("steps", "values.messages, or messages of what nodes returned, as LangChain messages"),
         *langchain.IMPORTER.fields[1:],
     ),

@@ -95,14 +95,31 @@ def _is_update(item: dict[str, Any]) -> bool:
 def message_lists(state: Any) -> list[list[Any]]:
     """Return the lists of messages in a state, in what a node returned, or in several of these."""
     if type(state) is list:
-        if langchain.is_list(state):
-            return [state]
+        said = _said(state)
+        if said:
+            return [said]
         # A node's result may be pairs of a channel and what was written to it.
         states = [dict([held]) if _is_write(held) else held for held in state]
     else:
         states = [state]
     fields = [field for each in states if type(each) is dict for field in each.values()]
-    return [field for field in fields if langchain.is_list(field)]
+    return [said for field in fields if (said := _said(field))]
+
+
+def _said(listed: Any) -> list[Any]:
+    """Return the messages in a list of them, without the marks that remove earlier ones; empty for anything else."""
+    if type(listed) is not list:
+        return []
+    said = [item for item in listed if not _is_removal(item)]
+    return said if langchain.is_list(said) else []
+
+
+def _is_removal(item: Any) -> bool:
+    if type(item) is not dict:
+        return False
+    path = item.get("id")
+    kind = path[-1] if "lc" in item and type(path) is list and path else item.get("type")
+    return word_of(kind) in {"remove", "RemoveMessage"}
 
 
 def _is_write(held: Any) -> bool:

@@ -96,6 +96,13 @@ def test_a_history_and_a_state_are_the_thread():
     assert read_trace({"config": LANGGRAPH[0]["config"], "checkpoint": state}).id == "t1"
 
 
+def test_a_streamed_message_names_its_thread():
+    parts = [["messages", [piece, {"langgraph_node": "agent", "thread_id": "t1"}]] for piece in STREAMED]  # fmt: skip
+    values = [["values", part] for part in VALUES]
+    trace = read_trace([*values[:2], *parts, *values[2:]])
+    assert (trace.id, trace.steps) == ("t1", STEPS)
+
+
 def test_events_of_the_server_are_read_as_it_sent_them():
     def sent(name, data):
         return f"event: {name}\ndata: {json.dumps(data)}\n\n"
@@ -123,6 +130,13 @@ def test_modes_together_count_once():
 def test_a_message_that_was_removed_from_the_state_was_said():
     trimmed = {"messages": LANGGRAPH_MESSAGES[2:]}
     assert read_trace([*VALUES[:3], trimmed]).steps == STEPS
+
+
+def test_marks_that_remove_messages_are_none():
+    mark = {"type": "remove", "content": "", "id": "m1"}
+    built = {"lc": 1, "type": "constructor", "id": ["messages", "RemoveMessage"], "kwargs": {}}
+    last = {"agent": {"messages": [mark, built, LANGGRAPH_MESSAGES[3]]}}
+    assert read_trace([*UPDATES[:3], last]).steps == STEPS
 
 
 def test_a_result_without_an_id_in_an_update_is_that_of_the_state():
