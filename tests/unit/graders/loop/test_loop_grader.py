@@ -106,6 +106,15 @@ def test_an_attempts_number_and_the_agents_own_remarks_make_no_difference():
         for at, word in enumerate(("this", "that", "luck", "hope"))
     ]
     assert ids(steps) == [numbered(1, 4)]
+    states = [
+        {"evaluation_previous_goal": word, "memory": word[::-1], "next_goal": "open it"}
+        for word in ("opened", "failed", "unknown", "once more")
+    ]
+    clicks = [
+        tool("act", {"current_state": state, "action": [{"click": {"index": 4}}]}, "clicked")
+        for state in states
+    ]
+    assert ids(clicks) == [numbered(1, 4)]
     commands = [
         tool("bash", {"command": "make", "description": word}, "no rule")
         for word in ("build", "try", "again", "hm")

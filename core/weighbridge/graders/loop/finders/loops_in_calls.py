@@ -31,6 +31,7 @@ from weighbridge.graders.loop.finders.moving_calls import (
     has_waited,
     may_explore_on,
     may_scroll_on,
+    opens_new_pages,
     without_moves,
 )
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
@@ -116,10 +117,11 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
 
 
 def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -> bool:
-    """Return whether what looks like a loop explores unseen places, waits for a program that goes on, or is a chorus."""
+    """Return whether what looks like a loop explores, opens new pages, waits for a program that goes on, or is a chorus."""
     made = [call for index in finding.indices if (call := calls[index]) is not None]
     return (
         may_explore_on(made, limits)
+        or opens_new_pages(made)
         or has_waited(made, calls, finding.indices[-1])
         or _is_chorus(made)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.call_kinds import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_PAGE_LINES = 5  #: fewer lines are a remark
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
@@ -54,6 +55,17 @@ def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
     """Return whether most calls explore, and their results only say that it was done, but not what there is."""
     unseen = sum(explores(call) and acknowledges(call.result.text or "") for call in found)
     return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
+
+
+def opens_new_pages(found: Sequence[Call]) -> bool:
+    """Return whether a harness writes after most calls what was not there before, as after each `Next` of a list."""
+    known: set[tuple[str, str]] = set()
+    news = 0
+    for call in found:
+        pairs = set(pairwise(call.shown.split("\n")))
+        news += bool(known) and len(pairs) >= _PAGE_LINES and len(pairs - known) > len(pairs) / 2
+        known |= pairs
+    return 2 * news > len(found)
 
 
 def has_waited(found: Sequence[Call], calls: Sequence[Call | None], last: int) -> bool:

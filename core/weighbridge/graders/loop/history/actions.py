@@ -37,6 +37,7 @@ _OBSERVATION = re.compile(
     r"\A\s{0,9}(?:observation|result|output|tool (?:result|response|output))\s{0,9}\d{0,3}\s{0,9}:\s{0,9}",
     re.IGNORECASE,
 )
+_SHOWN_CHARACTERS = 20_000  #: of what a harness writes after a call that are kept
 _RESULT_CHARACTERS = 40  #: a shorter answer is an acknowledgement
 _NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
 
@@ -55,6 +56,7 @@ class Call(Struct, eq=False, gc=False):
     arguments_id: int = 0  #: equal for calls with equal arguments
     action_id: int = 0  #: equal for similar calls
     pair_id: int = 0  #: equal for similar calls with equal results
+    shown: str = ""  #: what a harness writes after it, such as the page that is now open
 
 
 class Message(Struct, eq=False, gc=False):
@@ -153,6 +155,8 @@ class _HistoryReader:
             if kind == "user":
                 self._answer(index, user_text(step))
                 self._add_unrecorded(index, user_text(step))
+                if index in self._prompts and history.calls:
+                    _show(history.calls[-1], user_text(step))
                 turn = None
                 if index != answered and index not in self._prompts:
                     history.calls.append(None)
@@ -252,6 +256,12 @@ class _HistoryReader:
         arguments = Arguments(normalized(given))
         result = CallResult(answer, None, arguments.value, self._budget)
         return Call(step, tool, arguments, result, None, step.name)
+
+
+def _show(call: Call | None, text: str) -> None:
+    """Add what a harness writes after a call, if it belongs to one."""
+    if call is not None and len(call.shown) < _SHOWN_CHARACTERS:
+        call.shown = f"{call.shown}\n{text}"[:_SHOWN_CHARACTERS]
 
 
 def _text_of(output: Any) -> str:

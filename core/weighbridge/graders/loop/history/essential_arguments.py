@@ -54,7 +54,10 @@ _ID_KEYS = _spellings(
 _THINGS = ("attempt", "retry", "trace", "span")
 #: The agent's remarks on its call, kept if the call has no other arguments.
 _REMARK_KEYS = frozenset(
-    ("explanation", "rationale", "reasoning", "justification", "thought", "thoughts")
+    (
+        *("explanation", "rationale", "reasoning", "justification", "thought", "thoughts"),
+        *("thinking", "current_state", "evaluation_previous_goal", "next_goal"),
+    )
 )
 #: What a call is for, removed only beside an address or a path, which says what is requested.
 _PURPOSE_KEYS = frozenset(("reason", "intent", "intention", "purpose", "goal"))

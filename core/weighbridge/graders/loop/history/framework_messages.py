@@ -106,7 +106,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     """Return the indices of the user's messages that are not new requests.
 
     These are messages that are soon repeated, including the first one; near repeats whose length or text shows that
-    they are from the framework; those with the banner of an earlier one; and messages of other agents, about a missing action or usage.
+    they are from the framework; those with the banner of an earlier one; empty ones; and messages of other agents, about a missing action or usage.
     """
     found: set[int] = set()
     last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
@@ -125,7 +125,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
                 or (message.banner and message.banner == earlier.banner)
             ):
                 found |= {earlier.index, index}
-        if (gist and misses_action) or _states_usage(text) or _FROM_AGENT.match(text):
+        is_empty = type(step.output) is str and not text.strip()
+        if is_empty or (gist and misses_action) or _states_usage(text) or _FROM_AGENT.match(text):
             found.add(index)
         last.append(message)
     return found

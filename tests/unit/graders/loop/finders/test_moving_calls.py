@@ -189,3 +189,24 @@ def test_reads_of_which_only_a_label_is_recorded_may_be_of_other_parts():
     assert found([read] * 30)
     assert found([{**read, "output": "const a = 1"}] * 4)
     assert found([{**read, "arguments": {"path": "a.ts"}}] * 4)
+
+
+def page(*titles):
+    """Return what a harness writes of the page that is open."""
+    head = (
+        "Here is the page that is open now. Choose your next action from those that it offers.\n"
+        * 9
+    )
+    return {"type": "user", "output": head + "\n".join(titles)}
+
+
+def test_a_click_after_which_a_harness_shows_another_page_each_time_is_no_loop():
+    click = {"type": "tool", "name": "click", "arguments": {"id": "L11"}, "output": "clicked Next"}
+    pages = [
+        page(*(f"{word} {at} {word[::-1]}" for word in ("ants", "bees", "cats", "dogs", "eels")))
+        for at in range(8)
+    ]
+    assert not found([step for shown in pages for step in (click, shown)])
+    assert found([step for _ in pages for step in (click, pages[0])])
+    remarks = [page(f"Step {at} of 20") for at in range(8)]
+    assert found([step for shown in remarks for step in (click, shown)])

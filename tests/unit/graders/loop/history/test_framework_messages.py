@@ -287,3 +287,11 @@ def test_code_that_a_result_repeats_is_no_news():
 
     assert kinds([placed(at) for at in range(4)]) == [("identical", 4)]
     assert kinds([placed(at, f"Placed it {at} steps further up.") for at in range(4)]) == []
+
+
+def test_an_empty_message_is_no_new_request_and_one_that_is_not_recorded_may_be():
+    call = {"type": "tool", "name": "look", "arguments": {"at": "door"}, "output": "It is shut."}
+    assert kinds([call, user("")] * 4) == [("identical", 4)]
+    assert kinds([call, user(" \n")] * 4) == [("identical", 4)]
+    assert kinds([call, user(None)] * 4) == []
+    assert kinds([call, user([{"type": "image"}])] * 4) == []
