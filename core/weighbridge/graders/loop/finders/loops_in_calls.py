@@ -14,6 +14,7 @@ from weighbridge.graders.loop.finders.cycles import (
     repeats,
 )
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
+from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.known_answers import known_answers
 from weighbridge.graders.loop.finders.known_calls import known_calls
@@ -96,6 +97,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += returning_reasons(calls, limits, _indices(findings))
     findings += unchanged_failures(calls, limits, _indices(findings))
     findings += [*unmet_conditions(calls, limits), *malformed_calls(calls, limits)]
+    findings += failing_rows(calls, limits)
     findings += known_items(calls, limits, _indices(findings))
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:

@@ -276,7 +276,7 @@ def test_one_guess_among_different_questions_makes_them_no_guesses():
 @pytest.mark.parametrize(
     ("texts", "output", "numbered", "found"),
     [
-        ("green north red red red green green red green red red red", "Wrong password!", (3, 5, 6), [("same_failure", 9)]),
+        ("green north red red red green green red green red red red", "That is not the one.", (3, 5, 6), [("same_failure", 9)]),
         ("east west 10 10 10 west west west east east east south west", "", (0, 4, 7), [("nothing_new", 10)]),
     ],
     ids=["a failure", "nothing"],

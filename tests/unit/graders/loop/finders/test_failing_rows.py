@@ -1,0 +1,77 @@
+"""Many calls in a row that all fail in few ways: a loop, whatever they ask and of whichever tool."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+
+from weighbridge.graders.loop import LoopGrader
+
+TOPICS = (
+    "market for charging stations",
+    "key players of the market and what they plan",
+    "rules",
+    "investments since last spring by country and by kind of company",
+    "forecast of sales for cars that charge at home",
+    "standards of plugs",
+    "who builds stations on motorways",
+)
+DOWN = "Error researching topic: 400 Client Error: Bad Request for url: https://api.example/chat"
+FULL = "Error storing memory: the collection does not exist"
+
+
+def called(name, output, **arguments):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output}
+
+
+def row(count):
+    """Return searches and notes in turn, all of which fail."""
+    topics = islice(cycle(TOPICS), count)
+    return [
+        called("note", FULL, text=f"{topic}: open")
+        if at % 3 == 2
+        else called("research", DOWN, query=f"{topic} {'again ' * (at // 7)}")
+        for at, topic in enumerate(topics)
+    ]
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_nine_calls_in_a_row_that_fail_in_two_ways_are_a_loop():
+    assert kinds(row(9)) == [("same_failure", 9)]
+    assert kinds(row(8)) == []
+    assert kinds(row(8), max_repeats=2) == [("same_failure", 8)]
+    assert kinds(row(11), max_repeats=4) == []
+
+
+def test_a_success_or_a_request_between_restarts_the_count():
+    steps = row(12)
+    done = called("research", "Three companies build them: Volt, Ampere and Ohm.", query="stations")
+    assert kinds([*steps[:6], done, *steps[6:]]) == []
+    asked = {"type": "user", "output": "Then leave that, and tell me of trains instead."}
+    assert kinds([*steps[:6], asked, *steps[6:]]) == []
+
+
+def test_failures_of_many_kinds_are_tries():
+    steps = row(12)
+    for at, (step, word) in enumerate(
+        zip(
+            steps,
+            ["the", "a", "one", "two", "few", "all", "most", "some", "no", "any", "each", "both"],
+            strict=True,
+        )
+    ):
+        step["output"] = f"Error in {word}: {word[::-1]} could not be done with {'it ' * at}"
+    assert kinds(steps) == []
+
+
+def test_a_list_of_things_that_are_all_missing_is_no_loop():
+    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jim", "kay", "leo"]
+    steps = [
+        called("read", f"Error: notes/{name}.md: no such file", path=f"notes/{name}.md")
+        for name in names
+    ]
+    assert kinds(steps) == []
