@@ -20,7 +20,7 @@ def events_in(lines: list[bytes]) -> list[Any] | None:
     """Return the JSON in the events of a text by its lines; None if another line, or data that is no JSON, is among them.
 
     An object that names neither its type nor its kind, such as Gemini's, stands under `data` beside the `event`: that it
-    is part of one stream is evident only from the text. So does an array in an event that has a name.
+    is part of one stream is evident only from the text. So does any other value in an event that has a name.
     """
     events: list[Any] = []
     data: list[bytes] = []
@@ -54,10 +54,6 @@ def _take(text: bytes, name: bytes, events: list[Any]) -> bool:
             return False
     event = name.decode(errors="replace") or "message"
     for value in values:
-        is_named = (
-            "type" in value or "object" in value
-            if type(value) is dict
-            else not (name and type(value) is list)
-        )
+        is_named = "type" in value or "object" in value if type(value) is dict else not name
         events.append(value if is_named else {"event": event, "data": value})
     return True

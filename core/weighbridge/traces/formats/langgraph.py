@@ -5,19 +5,9 @@ States and streams repeat messages; each counts once, by its id, or by the call 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.chunked_messages import is_chunk, whole_messages
-from weighbridge.traces.fields import (
-    Notes,
-    count_of,
-    id_of,
-    object_of,
-    objects_of,
-    string_of,
-    text_of,
-)
+from weighbridge.traces.fields import object_of
 from weighbridge.traces.formats import langchain
 from weighbridge.traces.formats.langgraph_parts import (
     STATES,
@@ -26,17 +16,15 @@ from weighbridge.traces.formats.langgraph_parts import (
     message_lists,
     part_of,
     states_in,
-    streamed_in,
 )
+from weighbridge.traces.formats.langgraph_thread import UNREAD_ITEM, Thread, field_of, thread_of
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
+_START = "__start__"  #: the node that writes a run's input
 _LOOKED_AT = 20  #: items that decide whether a list is of them
-
-_Key = tuple[str, Any]
-"""What a message is known by: its id, the call that it answers, or its position."""
 
 
 def _items(value: Any) -> list[Any]:
@@ -48,49 +36,71 @@ def _matches(value: Any) -> bool:
     parts = [part for item in items if (part := part_of(item)) is not None]
     if len(parts) < len(items) or not any(map(has_messages, parts)):
         return False
-    if all(
-        mode == "values" and held is item for (mode, held), item in zip(parts, items, strict=True)
-    ):
-        # Bare states may as well be of different runs, or one may be a whole trace.
-        ids = [own for part in parts for own in set(_ids(part))]
-        return len(ids) > len(set(ids))
+    if all(held is item for (_, held), item in zip(parts, items, strict=True)):
+        if all(mode == "values" for mode, _ in parts):
+            return _share_messages(parts) and not _are_outcomes(parts)
+        if len(parts) > 1 and all(mode == "updates" and _is_run(held) for mode, held in parts):
+            return _share_messages(parts)
     return type(value) is list or parts[0][0] != "updates"
 
 
-def _is_line(value: Any) -> bool:
-    """Return whether a value is a line of a stream: a bare state is, if no model has answered yet."""
-    part = part_of(value)
-    if part is None or not has_messages(part):
+def _share_messages(parts: list[Part]) -> bool:
+    """Return whether a message is in several parts; those without any in common may as well be of different runs."""
+    ids = [own for part in parts for own in set(_ids(part))]
+    return len(ids) > len(set(ids))
+
+
+def _are_outcomes(parts: list[Part]) -> bool:
+    """Return whether states are what different runs ended with, which may begin with the same messages."""
+    ends = [_lists(part)[0][-1] for part in parts if _lists(part)]
+    if any(langchain.role_of(end) != "assistant" for end in ends):
         return False
+    after = zip(ends, parts[1:], strict=False)
+    return not any(field_of(end, "id") in _ids(part) for end, part in after)
+
+
+def _is_run(update: Any) -> bool:
+    """Return whether what looks like an update has a whole conversation, as records of other programs do."""
+    lists = [listed for held in update.values() for listed in message_lists(held)]
+    return any(langchain.role_of(listed[0]) in {"user", "system"} for listed in lists)
+
+
+def _lists(part: Part) -> list[list[Any]]:
+    return [listed for state in states_in(*part) for listed in message_lists(state)]
+
+
+def _is_line(value: Any) -> bool:
+    """Return whether a value is a line of a stream: a bare state is, if no model has answered yet.
+
+    A record of another program may look like an update, with a whole conversation.
+    """
+    part = part_of(value)
+    if part is None:
+        return False
+    if _opens_stream(value, part):
+        return True
+    if not has_messages(part):
+        return False
+    if part[0] == "updates" and part[1] is value:
+        return _START in value or not _is_run(value)
     if part[0] != "values" or part[1] is not value:
         return True
     spoken = [langchain.role_of(message) for message in value["messages"]]
     return spoken == ["user"] and bool(_ids(part))
 
 
-def _thread_of(part: Part) -> str | None:
-    """Return the id of the thread that a checkpoint, or a streamed message, is of."""
+def _opens_stream(value: Any, part: Part) -> bool:
+    """Return whether a value is evidently a part of a stream, even if it has no messages yet."""
     mode, held = part
-    record = object_of(held)
-    record = object_of(record.get("payload")) if mode == "debug" else record
-    config = object_of(object_of(record.get("config")).get("configurable"))
-    places = [config, object_of(record.get("checkpoint")), object_of(record.get("metadata"))]
-    if mode == "messages":
-        places = [object_of(each) for each in held[1:2]] if type(held) is list else []
-    elif mode not in {"checkpoints", "debug"}:
-        return None
-    return next((name for each in places if (name := id_of(each.get("thread_id")))), None)
+    if mode == "metadata":
+        return "run_id" in object_of(held)
+    is_named = value[0] == mode or value[1] == mode if type(value) is list else "ns" in value
+    return mode in {"debug", "checkpoints"} or (is_named and mode in STATES and type(held) is dict)
 
 
 def _ids(part: Part) -> list[str]:
     """Return the ids of the messages in a state, or in what a node returned."""
-    lists = [listed for state in states_in(*part) for listed in message_lists(state)]
-    return [own for listed in lists for each in listed if (own := _field(each, "id"))]
-
-
-def _field(message: Any, name: str) -> str | None:
-    fields = langchain.fields_of(message) if type(message) is dict else None
-    return string_of((fields or {}).get(name))
+    return [own for listed in _lists(part) for each in listed if (own := field_of(each, "id"))]
 
 
 def _threads(parts: list[Part]) -> list[list[Part]]:
@@ -101,7 +111,7 @@ def _threads(parts: list[Part]) -> list[list[Part]]:
     by_message: dict[str, int] = {}
     last = 0
     for part in parts:
-        name, ids = _thread_of(part), _ids(part)
+        name, ids = thread_of(part), _ids(part)
         known = by_name.get(name) if name else None
         if known is None:
             known = next((by_message[each] for each in ids if each in by_message), None)
@@ -121,142 +131,30 @@ def _threads(parts: list[Part]) -> list[list[Part]]:
     return threads
 
 
-class _Thread:
-    """The messages of a thread, each with its pieces, in the order in which they came."""
-
-    def __init__(self) -> None:
-        self.id: str | None = None
-        self.notes = Notes()
-        self._found: dict[_Key, list[Any]] = {}
-        self._stated: set[_Key] = set()  #: of messages that a state or a node's result has
-        self._streamed: set[_Key] = set()
-        self._state: dict[str, Any] = {}  #: the last one
-        self._failed: set[str] = set()
-
-    def take(self, part: Part) -> None:
-        """Add what a part of a stream has."""
-        mode, held = part
-        self.id = self.id or _thread_of(part)
-        if mode in {"messages", "partial"}:
-            for message in streamed_in(held):
-                self._takestreamed_in(message, is_piece=mode == "messages")
-        elif mode in STATES:
-            is_whole = mode in {"values", "checkpoints"}
-            for state in states_in(mode, held):
-                self._take_state(state, is_whole=is_whole)
-            self._note_failures(held)
-        elif mode != "metadata":
-            self.notes.add(f"parts of mode {mode!r}")
-
-    def _takestreamed_in(self, message: dict[str, Any], *, is_piece: bool) -> None:
-        key = self._key(message, ("new", len(self._found)))
-        self._streamed.add(key)
-        if key in self._stated:
-            return
-        pieces = self._found.setdefault(key, [])
-        if not is_piece or not is_chunk(message):
-            pieces.clear()
-        pieces.append(message)
-
-    def _take_state(self, state: Any, *, is_whole: bool) -> None:
-        if is_whole and type(state) is dict:
-            self._state = state
-        for number, listed in enumerate(message_lists(state)):
-            for index, message in enumerate(listed):
-                if langchain.role_of(message) is None:
-                    self.notes.add("messages of another kind")
-                    continue
-                position = ("at", (number, index)) if is_whole else ("new", len(self._found))
-                key = self._key(message, position)
-                self._found[key] = [message]
-                self._stated.add(key)
-
-    def _key(self, message: dict[str, Any], position: _Key) -> _Key:
-        own, call = _field(message, "id"), _field(message, "tool_call_id")
-        return ("id", own) if own else ("call", call) if call else position
-
-    def _note_failures(self, held: Any) -> None:
-        record = object_of(held)
-        record = object_of(record.get("payload")) or record
-        for task in (record, *objects_of(record.get("tasks"))):
-            if task.get("error") and (name := id_of(task.get("id"))) and name not in self._failed:
-                self._failed.add(name)
-                self.notes.add("errors of nodes")
-
-    def messages(self) -> list[Any]:
-        """Return the messages, without the repeats that have no id, and streamed ones that a state has under another."""
-        answered = {
-            _field(held[0], "tool_call_id")
-            for (kind, _), held in self._found.items()
-            if kind == "id"
-        }
-        has_positions = any(kind == "at" for kind, _ in self._found)
-        # A provider may give a whole answer another id than its pieces.
-        unstreamed = [self._found[key] for key in self._stated - self._streamed]
-        calls = {call for held in unstreamed for call in _calls(held)}
-        texts = {_text(held) for held in unstreamed} - {None}
-        kept: list[Any] = []
-        for (kind, name), held in self._found.items():
-            if (kind == "call" and name in answered) or (kind == "new" and has_positions):
-                continue
-            whole = list(whole_messages(held, langchain.fields_of))
-            is_repeat = not calls.isdisjoint(_calls(whole)) or _text(whole) in texts
-            if (kind, name) in self._stated or not is_repeat:
-                kept += whole
-        return kept
-
-    def trace(self) -> Trace:
-        """Return the thread as a trace."""
-        about = {name: held for name, held in self._state.items() if not langchain.is_list(held)}
-        [trace] = langchain.IMPORTER.read({**about, "messages": self.messages()})
-        not_carried = (*trace.not_carried, *self.notes.summaries())
-        return replace(trace, id=self.id, format="langgraph", not_carried=not_carried)
-
-
-def _calls(pieces: list[Any]) -> set[str]:
-    return {
-        call_id
-        for piece in pieces
-        for call in objects_of((langchain.fields_of(piece) or {}).get("tool_calls"))
-        if (call_id := string_of(call.get("id")))
-    }
-
-
-def _text(pieces: list[Any]) -> str | None:
-    fields = langchain.fields_of(pieces[0]) if len(pieces) == 1 else None
-    return (
-        text_of((fields or {}).get("content"))
-        if langchain.role_of(pieces[0]) == "assistant"
-        else None
-    )
-
-
 def _read(value: Any) -> list[Trace]:
-    parts = [part for item in _items(value) if (part := part_of(item)) is not None]
-    traces = []
-    for listed in _threads(parts):
-        thread = _Thread()
+    parts = [(item, part_of(item)) for item in _items(value)]
+    unread = [item for item, part in parts if part is None]
+    traces: list[Trace] = []
+    for listed in _threads([part for _, part in parts if part is not None]):
+        thread = Thread()
+        if not traces and unread:
+            thread.notes.add("items of another kind", len(unread))
+            has_any = any(type(item) in {dict, list} for item in unread)
+            thread.unread = UNREAD_ITEM if has_any else None
         for part in _oldest_first(listed):
             thread.take(part)
         if thread.messages():
             traces.append(thread.trace())
-    unread = len(_items(value)) - len(parts)
-    if traces and unread:
-        traces[0] = replace(
-            traces[0], not_carried=(*traces[0].not_carried, f"items of another kind ({unread:,})")
-        )
     return traces
 
 
 def _oldest_first(parts: list[Part]) -> list[Part]:
     """Return checkpoints in the order of their steps: the history of a thread begins with the newest."""
-    first, last = (count_of(_metadata(part).get("step")) for part in (parts[0], parts[-1]))
-    is_reversed = first is not None and first > (last or 0)
+    first, last = (
+        object_of(object_of(held).get("metadata")).get("step") for _, held in (parts[0], parts[-1])
+    )
+    is_reversed = type(first) is int and type(last) is int and first > last
     return parts[::-1] if is_reversed else parts
-
-
-def _metadata(part: Part) -> dict[str, Any]:
-    return object_of(object_of(part[1]).get("metadata"))
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:

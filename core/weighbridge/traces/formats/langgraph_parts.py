@@ -16,7 +16,13 @@ _OTHERS = frozenset({"custom", "metadata", "error", "end", "lifecycle", "tools"}
 _DEBUG = {"checkpoint": "checkpoints", "task": "tasks", "task_result": "tasks"}
 _BESIDE_VALUES = ("tasks", "checkpoint", "config", "metadata", "parent_config")
 #: Names of objects around states, which are no nodes.
-_WRAPPERS = frozenset({"input", "inputs", "output", "outputs", "values", "state", "data", "result"})
+_WRAPPERS = frozenset(
+    {
+        *("input", "inputs", "output", "outputs", "values", "state", "data", "result"),
+        *("record", "trace", "trajectory", "conversation", "messages", "loglines"),
+    }
+)
+_LOOKED_AT = 20  #: messages whose role decides whether a field has messages
 _MARKS = frozenset({"__interrupt__", "__metadata__"})  #: beside the nodes of an update
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
@@ -30,33 +36,41 @@ def part_of(item: Any) -> Part | None:
         return _listed_part(item)
     if type(item) is not dict:
         return None
-    name = item.get("type") if type(item.get("ns")) is list else item.get("event")
+    space = item.get("ns")
+    name = item.get("type") if type(space) is list else item.get("event")
     if type(name) is str and "data" in item:
-        return _named(name, item["data"])
+        return _of_graph(_named(name, item["data"]), is_inner=bool(space))
     if type(item.get("payload")) is dict and "step" in item and word_of(item.get("type")) in _DEBUG:
         return "debug", item
     if _is_checkpoint(item):
         return "checkpoints", item
     if _is_task(item):
         return "tasks", item
-    if langchain.IMPORTER.matches(item):
+    if _said(item.get("messages"), is_any=True):
         return "values", item
     return ("updates", item) if _is_update(item) else None
 
 
+def _of_graph(part: Part | None, *, is_inner: bool) -> Part | None:
+    """Return a part of a graph's stream; a subgraph's state is what one of the nodes has so far."""
+    return ("updates", {"": part[1]}) if part and is_inner and part[0] == "values" else part
+
+
 def _named(name: str, held: Any) -> Part | None:
-    mode, _, kind = name.partition("|")[0].partition("/")
+    name, _, space = name.partition("|")
+    mode, _, kind = name.partition("/")
     if mode == "messages" and kind:  # of the server: each part has all that came before
         return ("partial", held) if type(held) is list else ("metadata", held)
-    return (mode, held) if mode in STATES or mode in _OTHERS else None
+    is_known = mode in STATES or mode in _OTHERS
+    return _of_graph((mode, held), is_inner=bool(space)) if is_known else None
 
 
 def _listed_part(item: list[Any]) -> Part | None:
     if item and type(item[0]) is list and all(type(name) is str for name in item[0]):
-        item = item[1:]  # without the subgraph
-        if len(item) == 1:
-            held = item[0]
-            return _pair(held) if type(held) is list else part_of(held)
+        space, *item = item  # the subgraph, then as without one
+        held = item[0] if len(item) == 1 else item
+        part = _pair(held) if type(held) is list else part_of(held)
+        return _of_graph(part, is_inner=bool(space))
     return _pair(item)
 
 
@@ -87,31 +101,34 @@ def _is_update(item: dict[str, Any]) -> bool:
     """Return whether an object may have what each node returned, by the nodes' names."""
     results = [held for name, held in item.items() if name not in _MARKS]
     return _WRAPPERS.isdisjoint(item) and all(
-        held is None or (type(held) in {dict, list} and not langchain.is_list(held))
-        for held in results
+        held is None or type(held) in {dict, list} for held in results
     )
 
 
 def message_lists(state: Any) -> list[list[Any]]:
     """Return the lists of messages in a state, in what a node returned, or in several of these."""
-    if type(state) is list:
-        said = _said(state)
-        if said:
-            return [said]
-        # A node's result may be pairs of a channel and what was written to it.
-        states = [dict([held]) if _is_write(held) else held for held in state]
-    else:
-        states = [state]
-    fields = [field for each in states if type(each) is dict for field in each.values()]
-    return [said for field in fields if (said := _said(field))]
+    said = _said(state)
+    if said:
+        return [said]
+    # A node's result may be pairs of a channel and what was written to it.
+    several = state if type(state) is list else [state]
+    states = [dict([held]) if _is_write(held) else held for held in several]
+    fields = [field for each in states if type(each) is dict for field in each.items()]
+    return [said for name, field in fields if (said := _said(field, is_any=name == "messages"))]
 
 
-def _said(listed: Any) -> list[Any]:
-    """Return the messages in a list of them, without the marks that remove earlier ones; empty for anything else."""
+def _said(listed: Any, *, is_any: bool = False) -> list[Any]:
+    """Return a message, or those in a list without the marks that remove earlier ones; empty for anything else.
+
+    They are LangChain's, or any of which one has a known role: a node may return what only the state has as LangChain's.
+    """
+    if type(listed) is dict and "content" in (langchain.fields_of(listed) or {}):
+        listed = [listed]
     if type(listed) is not list:
         return []
     said = [item for item in listed if not _is_removal(item)]
-    return said if langchain.is_list(said) else []
+    is_known = is_any and any(map(langchain.role_of, said[:_LOOKED_AT]))
+    return said if is_known or langchain.is_list(said) else []
 
 
 def _is_removal(item: Any) -> bool:
@@ -149,7 +166,8 @@ def has_messages(part: Part) -> bool:
     mode, held = part
     if mode in {"messages", "partial"}:
         return bool(streamed_in(held))
-    return any(message_lists(state) for state in states_in(mode, held))
+    lists = (listed for state in states_in(mode, held) for listed in message_lists(state))
+    return any(map(langchain.is_list, lists))
 
 
 def streamed_in(held: Any) -> list[Any]:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from support.trace_examples import LANGGRAPH, LANGGRAPH_MESSAGES
+from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 
@@ -69,7 +70,7 @@ def test_streams_become_the_steps_of_the_state(mode):
     trace = read_trace(STREAMS[mode])
     assert (trace.format, trace.steps) == ("langgraph", STEPS)
     assert read_trace("\n".join(map(json.dumps, STREAMS[mode]))) == trace
-    assert opens_session(STREAMS[mode][0]) == (mode != "checkpoints")  # which begins empty
+    assert opens_session(STREAMS[mode][0])
 
 
 @pytest.mark.parametrize("mode", STREAMS)
@@ -177,3 +178,128 @@ def test_updates_without_messages_are_parts_of_a_stream():
 def test_failed_nodes_are_noted():
     failed = {"id": "9", "name": "agent", "error": "boom", "result": {}, "interrupts": []}
     assert "errors of nodes (1)" in read_trace([*TASKS, failed, failed]).not_carried
+
+
+def without_id(message, **fields):
+    return {**message, "id": None, **fields}
+
+
+def test_records_that_have_conversations_are_no_updates():
+    others = [{**message, "id": f"o{message['id']}"} for message in LANGGRAPH_MESSAGES]
+    for name in ("trace", "record", "conversation"):
+        records = [{name: {"messages": said}} for said in (LANGGRAPH_MESSAGES, others)]
+        assert [trace.format for trace in read_traces(records)] == ["langchain", "langchain"]
+        assert not opens_session(records[0])
+    unknown = [{"answer": {"messages": said}} for said in (LANGGRAPH_MESSAGES, others)]
+    with pytest.raises(UnknownTraceFormatError):
+        read_traces(unknown)
+    assert not opens_session(unknown[0])
+    assert not opens_session({"dialog": LANGGRAPH_MESSAGES, "about": {}})
+
+
+def test_outcomes_of_runs_that_began_with_the_same_message_are_different_traces():
+    outcomes = [{"messages": [LANGGRAPH_MESSAGES[0], {**LANGGRAPH_MESSAGES[3], "id": name}]} for name in ("a", "b")]  # fmt: skip
+    assert [len(trace.steps) for trace in read_traces(outcomes)] == [2, 2]
+    turns = [{"messages": LANGGRAPH_MESSAGES[:2]}, {"messages": LANGGRAPH_MESSAGES}]
+    assert read_trace(turns).steps == STEPS
+
+
+def test_a_result_is_that_of_the_last_call_with_its_id():
+    again = {**LANGGRAPH_MESSAGES[1], "id": "m5"}
+    said = [LANGGRAPH_MESSAGES[1], without_id(LANGGRAPH_MESSAGES[2]), again, without_id(LANGGRAPH_MESSAGES[2], content="one")]  # fmt: skip
+    updates = [{"node": {"messages": [message]}} for message in said]
+    values = [{"messages": said[:count]} for count in (1, 2, 3, 4)]
+    for parts in (updates, values, [["updates", part] for part in updates * 2]):
+        assert [call.output for call in read_trace(parts).steps_of("tool")] == ["none", "one"]
+
+
+def test_a_node_may_return_a_single_message_or_one_with_a_role():
+    single = [{node: {"messages": said["messages"][0]}} for part in UPDATES for node, said in part.items()]  # fmt: skip
+    assert read_trace(single).steps == STEPS
+    assert read_trace([["updates", {"agent": message}] for message in LANGGRAPH_MESSAGES]).steps == STEPS  # fmt: skip
+    said = {"agent": {"messages": [{"role": "assistant", "content": "Not there."}]}}
+    assert len(read_trace([*UPDATES[:3], said]).steps_of("llm")) == 2
+
+
+def test_a_message_without_an_id_in_an_update_is_that_of_the_state():
+    parts = [
+        part
+        for message, state in zip(LANGGRAPH_MESSAGES, VALUES, strict=True)
+        for part in (["updates", {"node": {"messages": [without_id(message)]}}], ["values", state])
+    ]
+    assert read_trace(parts).steps == STEPS
+
+
+def test_states_of_subgraphs_are_of_the_run():
+    inner = {"messages": [{**message, "id": f"o{message['id']}"} for message in LANGGRAPH_MESSAGES[:2]]}  # fmt: skip
+    forms = (
+        [*([[], part] for part in VALUES), [["tools:1"], inner]],
+        [*({"event": "values", "data": part} for part in VALUES), {"event": "values|tools:1", "data": inner}],
+        [*({"type": "values", "ns": [], "data": part} for part in VALUES), {"type": "values", "ns": ["tools:1"], "data": inner}],
+    )  # fmt: skip
+    for form in forms:
+        assert len(read_trace(form).steps_of("llm")) == 3
+
+
+def test_an_event_without_data_is_part_of_a_stream():
+    values = "".join(f"event: values\ndata: {json.dumps(part)}\n\n" for part in VALUES)
+    assert read_trace(f"{values}event: end\ndata: null\n\n").steps == STEPS
+
+
+def test_streamed_calls_are_no_repeat_of_an_answer_without_text():
+    asked = {**LANGGRAPH_MESSAGES[1], "content": ""}
+    state = ["values", {"messages": [LANGGRAPH_MESSAGES[0], asked, *LANGGRAPH_MESSAGES[2:]]}]
+    call = {"name": "search", "args": {}, "id": "c9"}
+    inner = {"type": "AIMessageChunk", "id": "other", "content": "", "tool_calls": [call]}
+    streamed = ["messages", [inner, {"langgraph_node": "tools"}]]
+    assert [call.id for call in read_trace([state, streamed]).steps_of("tool")] == ["c1", "c9"]
+
+
+def test_a_streamed_answer_is_no_repeat_of_an_earlier_turn():
+    state = ["values", {"messages": LANGGRAPH_MESSAGES}]
+    said = {"type": "AIMessageChunk", "id": "other", "content": "Not there."}
+    called = {**said, "id": "another", "content": "", "tool_calls": LANGGRAPH_MESSAGES[1]["tool_calls"]}  # fmt: skip
+    streamed = [["messages", [piece, {"langgraph_node": "tools"}]] for piece in (called, said)]
+    trace = read_trace([state, *streamed, state])
+    assert (len(trace.steps_of("llm")), len(trace.steps_of("tool"))) == (4, 2)
+
+
+def test_a_message_of_another_kind_hides_no_others():
+    odd = {"type": "note", "content": "?", "id": "odd"}
+    states = [*VALUES[:2], *({"messages": [odd, *state["messages"]]} for state in VALUES[2:])]
+    for parts in (states, [["values", state] for state in states]):
+        trace = read_trace(parts)
+        assert sorted(step.id for step in trace.steps) == sorted(step.id for step in STEPS)
+        assert "tool_calls" not in trace.missing
+    calling = {**odd, "tool_calls": [{"name": "search", "args": {}, "id": "c9"}]}
+    assert "tool_calls" in read_trace([*states, {"messages": [*LANGGRAPH_MESSAGES, calling]}]).missing  # fmt: skip
+
+
+def test_items_that_are_not_read_may_have_calls():
+    parts = [["values", VALUES[-1]]] * 20
+    assert "tool_calls" not in read_trace([*parts, None]).missing
+    assert "tool_calls" in read_trace([*parts, {"messages": "..."}]).missing
+
+
+def test_tasks_of_a_function_return_messages_and_the_function_all_of_them():
+    tasks = [{"task": message} for message in LANGGRAPH_MESSAGES]
+    assert read_trace([*tasks, {"agent": LANGGRAPH_MESSAGES}]).steps == STEPS
+
+
+def test_a_stream_may_begin_without_messages():
+    begun = {"agent.before_model": None}
+    openings = (
+        {"event": "metadata", "data": {"run_id": "r"}},
+        ["updates", begun],
+        [["team:1"], "updates", begun],
+        {"type": "updates", "ns": [], "data": begun},
+        {"type": "checkpoint", "step": -1, "timestamp": "2025-01-01T12:00:00Z", "payload": {"values": {}}},
+    )  # fmt: skip
+    assert all(map(opens_session, openings))
+    others = (begun, ["updates", 1], [["a"], {"b": {}}], {"event": "metadata", "data": {}})
+    assert not any(map(opens_session, others))
+
+
+def test_a_stream_of_a_thread_that_went_on_is_in_order():
+    begun = ["checkpoints", {**LANGGRAPH[3], "metadata": {"step": 7}}]
+    assert read_trace([begun, *(["updates", part] for part in UPDATES[1:])]).steps == STEPS

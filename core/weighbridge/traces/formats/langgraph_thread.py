@@ -1,0 +1,191 @@
+"""A thread of LangGraph: its messages, each once, out of the parts of a stream or of its states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import CALL_FIELDS
+from weighbridge.traces.chat.chunked_messages import is_chunk, whole_messages
+from weighbridge.traces.fields import Notes, id_of, object_of, objects_of, string_of, text_of
+from weighbridge.traces.formats import langchain
+from weighbridge.traces.formats.langgraph_parts import (
+    STATES,
+    Part,
+    message_lists,
+    states_in,
+    streamed_in,
+)
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability, Trace
+
+_UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
+UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
+
+_Key = tuple[str, Any]
+"""What a message is known by: its id, the call that it answers, or its position."""
+
+
+def thread_of(part: Part) -> str | None:
+    """Return the id of the thread that a checkpoint, or a streamed message, is of."""
+    mode, held = part
+    record = object_of(held)
+    record = object_of(record.get("payload")) if mode == "debug" else record
+    config = object_of(object_of(record.get("config")).get("configurable"))
+    places = [config, object_of(record.get("checkpoint")), object_of(record.get("metadata"))]
+    if mode == "messages":
+        places = [object_of(each) for each in held[1:2]] if type(held) is list else []
+    elif mode not in {"checkpoints", "debug"}:
+        return None
+    return next((name for each in places if (name := id_of(each.get("thread_id")))), None)
+
+
+def field_of(message: Any, name: str) -> str | None:
+    """Return the text that a message has under a name, in any of LangChain's forms; None for no text."""
+    fields = langchain.fields_of(message) if type(message) is dict else None
+    return string_of((fields or {}).get(name))
+
+
+class Thread:
+    """The messages of a thread, each with its pieces, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.notes = Notes()
+        self.unread: str | None = None  #: why calls may be missing
+        self._found: dict[_Key, list[Any]] = {}
+        self._asked: dict[str, set[_Key]] = {}  #: by a call's id, the answers that ask for it
+        self._stated: set[_Key] = set()  #: of messages that a state or a node's result has
+        self._whole: set[_Key] = set()  #: the content of those that a state has by their ids
+        self._streamed: set[_Key] = set()
+        self._state: dict[str, Any] = {}  #: the last one
+        self._failed: set[str] = set()
+
+    def take(self, part: Part) -> None:
+        """Add what a part of a stream has."""
+        mode, held = part
+        self.id = self.id or thread_of(part)
+        if mode in {"messages", "partial"}:
+            for message in streamed_in(held):
+                self._take_streamed(message, is_piece=mode == "messages")
+        elif mode in STATES:
+            is_whole = mode in {"values", "checkpoints"}
+            for state in states_in(mode, held):
+                self._take_state(state, is_whole=is_whole)
+            self._note_failures(held)
+        elif mode != "metadata":
+            self.notes.add(f"parts of mode {mode!r}")
+
+    def _take_streamed(self, message: dict[str, Any], *, is_piece: bool) -> None:
+        key = self._key(message, ("new", len(self._found)), self._asked)
+        self._streamed.add(key)
+        if key in self._stated:
+            return
+        pieces = self._found.setdefault(key, [])
+        if not is_piece or not is_chunk(message):
+            pieces.clear()
+        pieces.append(message)
+
+    def _take_state(self, state: Any, *, is_whole: bool) -> None:
+        if is_whole and type(state) is dict:
+            self._state = state
+        for number, listed in enumerate(message_lists(state)):
+            asked = {} if is_whole else self._asked
+            for index, message in enumerate(listed):
+                if langchain.role_of(message) is None:
+                    self.notes.add("messages of another kind")
+                    if not CALL_FIELDS.isdisjoint(object_of(message)):
+                        self.unread = _UNREAD_MESSAGE
+                    continue
+                position = ("at", (number, index)) if is_whole else ("new", len(self._found))
+                key = self._key(message, position, asked)
+                self._found[key] = [message]
+                self._stated.add(key)
+                if is_whole and key[0] == "id":
+                    self._whole.add(_content(message))
+
+    def _key(self, message: Any, position: _Key, asked: dict[str, set[_Key]]) -> _Key:
+        """Return what a message is known by; a model may give a later call the id of an earlier one."""
+        own, call = field_of(message, "id"), field_of(message, "tool_call_id")
+        if not own and call:
+            return "call", (call, len(asked.get(call, ())))
+        key = ("id", own) if own else position
+        for call_id in _calls([message]):
+            for known in (asked, self._asked):
+                known.setdefault(call_id, set()).add(key)
+        return key
+
+    def _note_failures(self, held: Any) -> None:
+        record = object_of(held)
+        record = object_of(record.get("payload")) or record
+        for task in (record, *objects_of(record.get("tasks"))):
+            if task.get("error") and (name := id_of(task.get("id"))) and name not in self._failed:
+                self._failed.add(name)
+                self.notes.add("errors of nodes")
+
+    def messages(self) -> list[Any]:
+        """Return the messages, without the repeats that have no id, and streamed ones that a state has under another."""
+        answered = Counter(
+            field_of(held[0], "tool_call_id")
+            for (kind, _), held in self._found.items()
+            if kind == "id"
+        )
+        has_positions = any(kind == "at" for kind, _ in self._found)
+        # A provider may give a whole answer, which comes after its pieces, another id than theirs.
+        calls: set[str] = set()
+        texts: set[str] = set()
+        kept: list[list[Any]] = []
+        for key, held in reversed(self._found.items()):
+            whole = list(whole_messages(held, langchain.fields_of))
+            own_calls, text = _calls(whole), _text(whole)
+            if key not in self._stated and (text in texts or not calls.isdisjoint(own_calls)):
+                continue
+            if key in self._stated and key not in self._streamed:
+                calls |= own_calls
+                texts |= {text} if text else set()
+            kind, name = key
+            is_answered = kind == "call" and name[1] <= answered[name[0]] > 0
+            is_new = kind == "new" and (has_positions or _content(held[0]) in self._whole)
+            if not (is_answered or is_new):
+                kept.append(whole)
+        return [message for whole in reversed(kept) for message in whole]
+
+    def trace(self) -> Trace:
+        """Return the thread as a trace."""
+        about = {name: held for name, held in self._state.items() if not langchain.is_list(held)}
+        [trace] = langchain.IMPORTER.read({**about, "messages": self.messages()})
+        not_carried = (*trace.not_carried, *self.notes.summaries())
+        missing: dict[Capability, str] = {"tool_calls": self.unread} if self.unread else {}
+        return replace(
+            trace,
+            id=self.id,
+            format="langgraph",
+            missing={**trace.missing, **missing},
+            not_carried=not_carried,
+        )
+
+
+def _content(message: Any) -> _Key:
+    """Return the role of a message, its text and the ids of its calls."""
+    text = text_of((langchain.fields_of(message) or message).get("content"))
+    return langchain.role_of(message) or "", (text, frozenset(_calls([message])))
+
+
+def _calls(pieces: list[Any]) -> set[str]:
+    return {
+        call_id
+        for piece in pieces
+        for call in objects_of((langchain.fields_of(piece) or piece).get("tool_calls"))
+        if (call_id := string_of(call.get("id")))
+    }
+
+
+def _text(pieces: list[Any]) -> str | None:
+    fields = langchain.fields_of(pieces[0]) if len(pieces) == 1 else None
+    return (
+        text_of((fields or {}).get("content"))
+        if langchain.role_of(pieces[0]) == "assistant"
+        else None
+    )
