@@ -58,6 +58,13 @@ _CACHED = (
     "original_usage.cached_content_token_count",
 )
 _WRITTEN = "original_usage.cache_creation_input_tokens"
+#: Of Anthropic and Bedrock, whose input tokens are without these: Opik leaves them out, or counts written ones as output.
+_APART = frozenset(
+    {
+        *("cache_read_input_tokens", "cache_creation_input_tokens"),
+        *("cacheReadInputTokens", "cacheWriteInputTokens"),
+    }
+)
 
 
 def _is_span(value: Any) -> bool:
@@ -94,9 +101,24 @@ def _read(value: Any) -> list[Trace]:
         for span, scores, scorer in zip(spans, is_scoring, around, strict=True)
         if not scores and scorer is None
     ]
-    found = traces_of(own, "opik", {"spans of scorers": len(spans) - len(own)})
+    others = sum(record.get("type") != "llm" and _usage(record) is not None for record in records)
+    notes = {
+        "spans of scorers": len(spans) - len(own),
+        "tokens of spans that are no model call": others,
+    }
+    found = traces_of(own, "opik", notes)
+    total = _page_total(value)
+    if total:
+        reason = f"the spans are a part of a list of {total:,}: others of the trace may be missing"
+        found = [replace(each, missing={**each.missing, "tool_calls": reason}) for each in found]
     trace = _trace_of(value)
     return [_with_totals(found[0], trace, records), *found[1:]] if trace else found
+
+
+def _page_total(value: Any) -> int | None:
+    """Return how many spans a list has of which a value is one page; None if it has all of them."""
+    total = count_of(value.get("total")) if type(value) is dict else None
+    return total if total and total > len(_spans_in(value)) else None
 
 
 def _merged(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -123,22 +145,21 @@ def _trace_of(value: Any) -> dict[str, Any]:
 
 
 def _with_totals(found: Trace, trace: dict[str, Any], records: list[dict[str, Any]]) -> Trace:
-    """Return a trace with the totals that Opik states, unless they are the sum of all spans.
+    """Return a trace with the totals that Opik states, unless they are the sum of all spans of models.
 
     That sum counts twice what two spans record of one model call, and counts what scorers did.
     """
-    usage = _usage(trace)
-    held = [_usage(record) for record in records]
+    calls_of_models = [record for record in records if record.get("type") == "llm"]
+    usage = _stated_usage(trace)
+    held = [_stated_usage(record) for record in calls_of_models]
     if usage is not None and usage.total == sum(each.total or 0 for each in held if each):
         usage = None
     cost = cost_of(first_of(trace, _COSTS)) or None
-    known = sum(cost_of(first_of(record, _COSTS)) or 0.0 for record in records)
+    known = sum(cost_of(first_of(record, _COSTS)) or 0.0 for record in calls_of_models)
     if cost is not None and cost <= known * (1 + 1e-9):
         cost = None
     calls = count_of(first_of(trace, _LLM_COUNTS))
-    counts = (
-        counts_of(calls) if calls != sum(each.get("type") == "llm" for each in records) else None
-    )
+    counts = counts_of(calls) if calls != len(calls_of_models) else None
     missing = found.missing
     stated = count_of(first_of(trace, _SPAN_COUNTS)) or 0
     if stated > len(records):
@@ -241,6 +262,18 @@ def _is_prompt(record: dict[str, Any], answered: Any) -> bool:
 
 
 def _usage(record: dict[str, Any]) -> Usage | None:
+    """Return the tokens of a span, with those of caches."""
+    original = {
+        key.removeprefix(_ORIGINAL): count
+        for key, count in object_of(json_of(record.get("usage"))).items()
+        if key.startswith(_ORIGINAL)
+    }
+    usage = None if _APART.isdisjoint(original) else read_usage(original)
+    return usage or _stated_usage(record)
+
+
+def _stated_usage(record: dict[str, Any]) -> Usage | None:
+    """Return the tokens of a span or a trace as Opik counts them."""
     held = object_of(json_of(record.get("usage")))
     sent, received, total = (
         held.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
@@ -260,11 +293,16 @@ def _error(recorded: Any) -> str | None:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the spans of each trace."""
+    """Return the spans of each trace; of a page that does not have all with the size of the list."""
     groups: dict[str | None, list[Any]] = {}
     for record in objects_of(_spans_in(value)):
         groups.setdefault(id_of(first_of(record, _TRACE_IDS)), []).append(record)
-    return list(groups.items()) if len(groups) > 1 else [(None, value)]
+    if len(groups) < 2:
+        return [(None, value)]
+    total = _page_total(value)
+    if total is None:
+        return list(groups.items())
+    return [(name, {"content": spans, "total": total}) for name, spans in groups.items()]
 
 
 IMPORTER = Importer(

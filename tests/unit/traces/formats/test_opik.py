@@ -120,3 +120,37 @@ def test_requests_to_the_responses_api_and_bedrocks_invoke_model_are_read():
     bodies = {"input": {"body": {"messages": [asked]}}, "output": {"body": {"content": [use]}}}
     [call] = read_trace([{**OPIK_SPANS[1], **bodies}]).steps_of("tool")
     assert (call.id, call.arguments) == ("c1", {"q": "x"})
+
+
+def test_calls_are_incomplete_if_a_page_has_not_all_spans():
+    page = {"content": OPIK_SPANS[:3], "page": 1, "size": 3, "total": 6}
+    assert "list of 6" in read_trace(page).missing["tool_calls"]
+    others = [{**span, "trace_id": "other"} for span in OPIK_SPANS]
+    of_two = {"content": [*OPIK_SPANS, *others], "page": 1, "size": 12, "total": 40}
+    assert all("tool_calls" in trace.missing for trace in read_traces(of_two))
+    for _, part in single_traces(of_two):
+        assert "tool_calls" in read_trace(part).missing
+    for _, part in single_traces({**of_two, "total": 12}):
+        assert "tool_calls" not in read_trace(part).missing
+
+
+def test_tokens_of_caches_that_opik_leaves_out_or_counts_as_output_are_input():
+    def usage_of(sent, received, **original):
+        named = {f"original_usage.{name}": count for name, count in original.items()}
+        usage = {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received, **named}  # fmt: skip
+        [call] = read_trace([{**OPIK_SPANS[1], "usage": usage}]).steps_of("llm")
+        return call.usage
+
+    anthropic = {"input_tokens": 10, "output_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 5}  # fmt: skip
+    assert usage_of(30, 8, **anthropic) == Usage(35, 3, None, 20, 5)
+    bedrock = {"inputTokens": 10, "outputTokens": 3, "totalTokens": 22, "cacheReadInputTokens": 4, "cacheWriteInputTokens": 5}  # fmt: skip
+    assert usage_of(10, 3, **bedrock) == Usage(19, 3, 22, 4, 5)
+
+
+def test_tokens_of_a_span_that_is_no_models_are_in_the_total():
+    usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+    spans = [{**OPIK_SPANS[0], "usage": usage}, *OPIK_SPANS[1:4]]
+    total = {"prompt_tokens": 99, "completion_tokens": 15, "total_tokens": 114}
+    trace = read_trace({"trace": {**OPIK["trace"], "usage": total}, "spans": spans})
+    assert trace.usage == Usage(99, 15, 114)
+    assert "tokens of spans that are no model call (1)" in trace.not_carried
