@@ -1,14 +1,16 @@
 """Events of LangChain's `astream_events` (v1 and v2), which LangGraph's graphs have too: starts and ends of models and tools.
 
-Of a model's answer only the last event counts, not the pieces that were streamed before.
+Of a model's answer the pieces that were streamed count only if no event has the whole of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.chunked_messages import whole_messages
 from weighbridge.traces.fields import id_of, object_of, read_usage, string_of, word_of
 from weighbridge.traces.formats import langchain
 from weighbridge.traces.importer import Importer
@@ -69,20 +71,36 @@ class _Call:
         self.above = [id_of(each) for each in above] if type(above) is list else []
         self.metadata = object_of(event.get("metadata"))
         self.sent: Any = None
-        self.answered: Any = None
         self.error: str | None = None
-        self.is_unread = False
+        self._answered: Any = None
+        self._pieces: list[Any] = []
 
     def take(self, event: dict[str, Any], moment: str) -> None:
         """Add what an event has."""
         recorded = event["data"]
         self.sent = recorded.get("input") if recorded.get("input") is not None else self.sent
         if moment == "end":
-            self.answered = recorded.get("output")
-            # What is no JSON is often written as the text that Python shows of it.
-            self.is_unread = self.kind == "llm" and word_of(self.answered).startswith("content=")
+            self._answered = recorded.get("output")
         elif moment == "error":
             self.error = string_of(recorded.get("error")) or "error"
+        elif moment == "stream" and self.kind == "llm":
+            self._pieces.append(recorded.get("chunk"))
+
+    @cached_property
+    def answered(self) -> Any:
+        """What was answered, or what was streamed of it."""
+        if self._answered is not None or not self._pieces:
+            return self._answered
+        for message in whole_messages(self._pieces, langchain.fields_of):
+            if langchain.role_of(message) == "assistant":
+                return message
+        texts = (object_of(piece).get("text", piece) for piece in self._pieces)
+        return "".join(map(word_of, texts))
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether an answer is the text that Python shows of it, as what is no JSON is often written."""
+        return self.kind == "llm" and word_of(self.answered).startswith("content=")
 
     @property
     def run_id(self) -> str | None:
@@ -93,6 +111,7 @@ class _Call:
         """Return the call as a span."""
         fields = _message_in(self.answered)
         about = object_of(fields.get("response_metadata"))
+        about = about or object_of(object_of(self.answered).get("llm_output"))
         is_llm = self.kind == "llm"
         usage = (
             read_usage(fields.get("usage_metadata"))
@@ -174,11 +193,14 @@ IMPORTER = Importer(
         ("parent_id", "the nearest step among the parent_ids"),
         ("type", "event: on_chat_model_... and on_llm_... are llm, on_tool_... is tool"),
         ("name, arguments", "name and data.input of a tool's events"),
-        ("input, output", "data.input, data.output"),
+        ("input, output", "data.input, data.output; without an end the data.chunk of the stream"),
         ("error", "data.error of on_tool_error, or the status error of the tool's message"),
         ("model", "response_metadata.model_name of the answer, or metadata.ls_model_name"),
-        ("usage", "usage_metadata of the answer; else token_usage of its response_metadata"),
+        (
+            "usage",
+            "usage_metadata of the answer; else token_usage of its response_metadata, or of llm_output",
+        ),
     ),
     tried_on="events of runs with LangGraph 1.2 and a made-up model",
-    lacks="times, cost and tool definitions; pieces of an answer that never ended",
+    lacks="times, cost and tool definitions",
 )

@@ -67,3 +67,34 @@ def test_each_run_is_a_trace():
     assert [name for name, _ in single_traces(both)] == ["r0", "o0"]
     alone = [{key: held for key, held in event.items() if key != "parent_ids"} for event in LANGCHAIN_EVENTS]  # fmt: skip
     assert len(read_trace(alone).steps) == 4
+
+
+def streamed(**fields):
+    event = LANGCHAIN_EVENTS[2]
+    return {**event, "data": {"chunk": {**event["data"]["chunk"], "content": "", **fields}}}
+
+
+def test_an_answer_without_an_end_is_what_was_streamed():
+    call = {"index": 0, "name": "search", "id": "c1", "args": '{"q": "x"}'}
+    usage = {"input_tokens": 9, "output_tokens": 5, "total_tokens": 14}
+    pieces = [streamed(content="I "), streamed(content="look."), streamed(tool_call_chunks=[call]), streamed(usage_metadata=usage)]  # fmt: skip
+    trace = read_trace([*LANGCHAIN_EVENTS[:2], *pieces])
+    [answer] = trace.steps_of("llm")
+    assert (answer.output, answer.usage) == ("I look.", Usage(9, 5, 14))
+    assert [(call.id, call.arguments) for call in trace.steps_of("tool")] == [("c1", {"q": "x"})]
+    shown = {**LANGCHAIN_EVENTS[2], "data": {"chunk": "content='I '"}}
+    assert "tool_calls" in read_trace([*LANGCHAIN_EVENTS[:2], shown, *LANGCHAIN_EVENTS[6:]]).missing
+
+
+def test_tokens_beside_the_generations_of_a_model_are_read():
+    usage = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
+    output = {"generations": [[{"text": "I look."}]], "llm_output": {"token_usage": usage, "model_name": "m"}}  # fmt: skip
+    answer = read_trace(changed(3, output=output)).steps_of("llm")[0]
+    assert (answer.output, answer.model, answer.usage) == ("I look.", "m", Usage(9, 5, 14))
+
+
+def test_text_that_a_completion_streamed_is_its_answer():
+    begun = {**LANGCHAIN_EVENTS[1], "event": "on_llm_start", "data": {"input": "Find x."}}
+    for chunks in (["I ", "look."], [{"text": "I "}, {"text": "look."}]):
+        pieces = [{**begun, "event": "on_llm_stream", "data": {"chunk": chunk}} for chunk in chunks]
+        assert [step.output for step in read_trace([begun, *pieces]).steps_of("llm")] == ["I look."]
