@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.call_parts import Call, first_of
+from weighbridge.traces.chat.call_parts import Call, first_of, result_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
@@ -152,9 +152,11 @@ def _add_result(item: dict[str, Any], chat: ChatLog) -> None:
     of_call = _plain(item.get("functioncall"))  # in which older versions keep the id
     result = item.get("result")
     call_id = next((item[name] for name in ("callid", "id") if item.get(name)), of_call.get("id"))
-    failed = type(result) is str and result.startswith(_FAILURES)
+    error: Any = (type(result) is str and result.startswith(_FAILURES)) or None
+    if type(result) is dict:  # of a server of the Model Context Protocol
+        result, error = result_of(result)
     name = _name(item) or _name(of_call)
-    chat.result(call_id, result, Facts(error=failed or None), name=name)
+    chat.result(call_id, result, Facts(error=error), name=name)
 
 
 def _facts(message: dict[str, Any], about: dict[str, Any]) -> Facts:
@@ -187,7 +189,7 @@ IMPORTER = Importer(
         ("type", "Role: assistant is llm, each FunctionCallContent in its Items is tool"),
         ("name, arguments", "PluginName and FunctionName, Arguments"),
         ("output", "Text of TextContent; of a tool call Result of its FunctionResultContent"),
-        ("error", "a Result that begins with what the kernel writes of a failure"),
+        ("error", "a Result that begins with what the kernel writes of a failure, or has isError"),
         ("model", "ModelId, ai_model_id"),
         ("usage", "Usage in the Metadata, or the counts of Gemini there"),
         ("started_at", "CreatedAt, created in the Metadata"),

@@ -108,3 +108,15 @@ def test_a_call_in_a_message_that_is_no_answer_is_a_call_without_a_model():
     trace = read_trace(changed(2, Role={"Label": "tool"}))
     assert [step.id for step in trace.steps_of("tool")] == ["c1"]
     assert len(trace.steps_of("llm")) == 1
+
+
+def test_a_result_of_the_model_context_protocol_may_be_an_error():
+    def called(**result):
+        item = {**SEMANTIC_KERNEL[3]["Items"][0], "Result": result}
+        [call] = read_trace(changed(3, Items=[item])).steps_of("tool")
+        return call.output, call.error
+
+    content = [{"type": "text", "text": "No disk."}]
+    assert called(content=content, isError=True) == ("No disk.", "No disk.")
+    assert called(content=content, isError=False) == ("No disk.", None)
+    assert called(found=1) == ({"found": 1}, None)
