@@ -66,12 +66,3 @@ def test_failures_of_many_kinds_are_tries():
     ):
         step["output"] = f"Error in {word}: {word[::-1]} could not be done with {'it ' * at}"
     assert kinds(steps) == []
-
-
-def test_a_list_of_things_that_are_all_missing_is_no_loop():
-    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ida", "jim", "kay", "leo"]
-    steps = [
-        called("read", f"Error: notes/{name}.md: no such file", path=f"notes/{name}.md")
-        for name in names
-    ]
-    assert kinds(steps) == []
