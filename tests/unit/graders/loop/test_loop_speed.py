@@ -62,6 +62,16 @@ LONG = {
     "failures of three kinds": lambda count: [
         ("get", {"id": at % 3}, "Error: no") for at in range(count)
     ],
+    "rows of refused edits with other work between": lambda count: [
+        (
+            "edit",
+            {"old": f"a = {at % 10} or b", "of": "b or c"},
+            "Error: could not find exact match in x.py",
+        )
+        if at % 10 < 6
+        else ("edit", {"old": f"c{at}", "of": f"d{at}"}, f"edited\nline {at}\nof the file")
+        for at in range(count)
+    ],
     "commands of options": lambda count: [
         ("bash", {"command": " -a" * 50 + str(at)}, "Error: no") for at in range(count // 10)
     ],

@@ -93,7 +93,9 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
         if call is not None and call.result.has_failed and refuses_edit(call.result.text or ""):
             refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
     least = 2 * limits.max_repeats
-    effects, budget = CallEffects(), WorkBudget()
+    if max(map(len, refused.values()), default=0) < least:
+        return
+    effects, budget, news = CallEffects(), WorkBudget(), _news(calls)
     for indices in refused.values():
         near = chains_of_attempts(calls, indices, effects, changes=_CALLS_BETWEEN)
         for chain in near if len(indices) >= least else ():
@@ -105,7 +107,7 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
             for related in chains_of(attempts, lambda near, each: is_related(each.words, near)):
                 tried = [each.call for each in related]
                 if len(tried) >= least and not (
-                    _reads_on(calls, related)
+                    _reads_on(related, news)
                     or lists_items([call.arguments.texts for call in tried])
                     or combines_values(tried)
                     or raises_a_limit(tried)
@@ -113,24 +115,28 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
                     yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in related))
 
 
-def _reads_on(calls: Sequence[Call | None], attempts: Sequence[Attempt]) -> bool:
-    """Return whether calls before most attempts but the first show pairs of lines that no result before them has."""
-    first, *later = [attempt.call_index for attempt in attempts]
+def _news(calls: Sequence[Call | None]) -> set[int]:
+    """Return the indices of calls that show pairs of lines that no result before them has."""
     known: set[tuple[str, str]] = set()
-    told: set[int] = set()  #: indices of calls that show something new
-    for index, call in enumerate(calls[: later[-1]]):
+    news: set[int] = set()
+    for index, call in enumerate(calls):
         if call is not None and not call.result.has_failed:
             text = call.result.text or ""
             # Without the first line, which may be a heading.
             pairs = set(pairwise(text.split("\n")[1:])) or {("", text)}
             if not pairs <= known:
-                told.add(index)
+                news.add(index)
             known |= pairs
-    news = sum(
-        not told.isdisjoint(range(before, index))
-        for before, index in zip((first, *later), later, strict=False)
+    return news
+
+
+def _reads_on(attempts: Sequence[Attempt], news: set[int]) -> bool:
+    """Return whether calls before most attempts but the first show something new."""
+    told = sum(
+        not news.isdisjoint(range(before.call_index, attempt.call_index))
+        for before, attempt in pairwise(attempts)
     )
-    return 2 * news > len(later)
+    return 2 * told > len(attempts) - 1
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
