@@ -2,8 +2,8 @@
 
     python -m benchmarks.report_page [--results 1000 100000] [--rounds 5]
 
-The measurement lasts from the request of the file to the first rows in the table. Sizes take turns in one browser, and the
-reference is a page of the same size that only parses the same data. It needs Playwright and a Chromium on the PATH, or
+The measurement lasts from the request of the file to the first rows in the table. In each round, the report takes turns with
+its reference, a page that only parses the same data. It needs Playwright and a Chromium on the PATH, or
 at the path in CHROMIUM.
 """
 

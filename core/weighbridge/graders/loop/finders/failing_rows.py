@@ -39,6 +39,8 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
         if len(row) < least or longest > _LONGEST_CHARACTERS:
             continue
         ways = {failure_of(call, budget)[0] for _, call in row if budget.is_left}
+        if not budget.is_left:  # some ways are unknown
+            return
         if len(ways) <= _WAYS * len(row) and not _lists([call for _, call in row]):
             yield Finding(SAME_FAILURE, None, tuple(index for index, _ in row))
 

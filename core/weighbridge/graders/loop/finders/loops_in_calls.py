@@ -35,6 +35,7 @@ from weighbridge.graders.loop.finders.moving_calls import (
     opens_new_pages,
     without_moves,
 )
+from weighbridge.graders.loop.finders.refused_edits import refused_edits
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_results import (
@@ -43,7 +44,6 @@ from weighbridge.graders.loop.finders.repeated_results import (
 )
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
-    refused_edits,
     retried_failures,
 )
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes

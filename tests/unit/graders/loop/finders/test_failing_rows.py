@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import cycle, islice
 
-from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop import LoopGrader, work_budget
 
 TOPICS = (
     "market for charging stations",
@@ -66,3 +66,8 @@ def test_failures_of_many_kinds_are_tries():
     ):
         step["output"] = f"Error in {word}: {word[::-1]} could not be done with {'it ' * at}"
     assert kinds(steps) == []
+
+
+def test_failures_that_are_not_compared_in_full_are_no_loop(monkeypatch):
+    monkeypatch.setattr(work_budget, "WORK_LIMIT", 1)
+    assert kinds(row(12)) == []

@@ -1,0 +1,88 @@
+"""Loops of edits that are refused in the same words, although each names the lines that it replaces in another way."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
+from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
+from weighbridge.graders.loop.history.request_words import (
+    combines_values,
+    raises_a_limit,
+    words_of,
+)
+from weighbridge.graders.loop.history.result_kinds import refuses_edit
+from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_CALLS_BETWEEN = 2  #: maximum calls that may change something between two attempts
+_QUOTED = re.compile(r"""['"`][^'"`\n]{1,400}['"`]""")
+
+
+def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find `2 * max_repeats` related edits that are refused in the same words, whatever they quote, with few calls between.
+
+    Edits that go through a list, or through values of an argument, are no loop, and neither are those before most of which
+    something new was read.
+    """
+    if limits.similarity_threshold >= 1:
+        return
+    refused: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        if call is not None and call.result.has_failed and refuses_edit(call.result.text or ""):
+            refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
+    least = 2 * limits.max_repeats
+    if max(map(len, refused.values()), default=0) < least:
+        return
+    effects, budget, news = CallEffects(), WorkBudget(), _news(calls)
+    for indices in refused.values():
+        chains = chains_of_attempts(calls, indices, effects, changes=_CALLS_BETWEEN)
+        for chain in chains if len(indices) >= least else ():
+            attempts = [
+                Attempt(index, call, words_of(call, budget))
+                for index in chain
+                if budget.is_left and (call := calls[index]) is not None
+            ]
+            for related in chains_of(attempts, lambda near, each: is_related(each.words, near)):
+                tried = [each.call for each in related]
+                if len(tried) >= least and not (
+                    _reads_on(related, news)
+                    or lists_items([call.arguments.texts for call in tried])
+                    or combines_values(tried)
+                    or raises_a_limit(tried)
+                ):
+                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in related))
+
+
+def _news(calls: Sequence[Call | None]) -> set[int]:
+    """Return the indices of calls that show pairs of lines that no result before them has."""
+    known: set[tuple[str, str]] = set()
+    news: set[int] = set()
+    for index, call in enumerate(calls):
+        if call is not None and not call.result.has_failed:
+            text = call.result.text or ""
+            # Without the first line, which may be a heading.
+            pairs = set(pairwise(text.split("\n")[1:])) or {("", text)}
+            if not pairs <= known:
+                news.add(index)
+            known |= pairs
+    return news
+
+
+def _reads_on(attempts: Sequence[Attempt], news: set[int]) -> bool:
+    """Return whether calls before most attempts but the first show something new."""
+    told = sum(
+        not news.isdisjoint(range(before.call_index, attempt.call_index))
+        for before, attempt in pairwise(attempts)
+    )
+    return 2 * told > len(attempts) - 1

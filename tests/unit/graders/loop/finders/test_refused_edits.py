@@ -1,0 +1,77 @@
+"""Edits of one part that are refused in the same words: a loop, unless something new is read between."""
+
+from __future__ import annotations
+
+from weighbridge.graders.loop import LoopGrader
+
+
+def called(name, output, **arguments):
+    return {"type": "tool", "name": name, "arguments": arguments, "output": output}
+
+
+def kinds(steps, **config):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+#: A part of a file, and ways to quote it that do not match it.
+SHOP = [
+    *("def total(self, items):", "    amount = 0", "    for item in items:"),
+    *("        amount += item.price * item.quantity", "    return amount", ""),
+]
+QUOTED = [
+    "\n".join(SHOP[:end]) + tail
+    for end, tail in ((4, ""), (5, " "), (3, ""), (5, "\n\n"), (6, "\n"), (2, ""))
+]
+
+
+def refused_edits(count, window=SHOP):
+    """Return edits that a tool refuses in the same words, each of a part that it quotes; the file is read between."""
+    steps = [called("show_file", "\n".join(["shop.py", *SHOP]), path="shop.py")]
+    for at, old in enumerate(QUOTED[:count]):
+        text = f"Error: Could not find exact match in shop.py. The first line '{SHOP[at % 2]}' exists, the rest does not."
+        shown = "\n".join([f"shop.py from {at}", *window[at % 3 :]])
+        steps += [
+            called("replace", text, path="shop.py", old=old, new=f"{old}  # checked"),
+            called("show_file", shown, path="shop.py", first=at),
+        ]
+    return steps
+
+
+def test_six_edits_that_are_refused_in_the_same_words_are_a_loop_although_the_file_is_read_between():
+    assert kinds(refused_edits(6)) == [("same_failure", 6)]
+    assert kinds(refused_edits(5)) == []
+    assert kinds(refused_edits(4), max_repeats=2) == [("same_failure", 4)]
+    assert kinds(refused_edits(6), similarity_threshold=1.0) == []
+
+
+def test_edits_between_which_something_new_is_read_are_no_loop():
+    steps = refused_edits(6)
+    for at, step in enumerate(steps[2::2]):
+        step["output"] += f"\nand a part that nobody has read before:\n{'x' * at} = {at}"
+    assert kinds(steps) == []
+
+
+def test_edits_of_other_places_that_are_refused_in_the_same_words_are_no_loop():
+    steps = refused_edits(6)
+    for word, step in zip(
+        ("ants", "bees", "cats", "dogs", "eels", "fish"), steps[1::2], strict=True
+    ):
+        step["arguments"] |= {"old": f"{word}\n{word[::-1]} {word}", "new": word[1:] * 3}
+    assert kinds(steps) == []
+
+
+def test_edits_that_are_refused_after_much_other_work_are_no_loop():
+    steps = [
+        step
+        for at, edit in enumerate(refused_edits(6)[1::2])
+        for step in (
+            edit,
+            *(
+                called("replace", "edited", path=f"{at}{other}.py", old="a", new=f"b{other}")
+                for other in "pqr"
+            ),
+        )
+    ]
+    assert kinds(steps) == []
