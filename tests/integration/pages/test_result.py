@@ -337,7 +337,8 @@ def test_a_case_that_cannot_be_read_within_a_jobs_limits_keeps_its_evidence(
 ) -> None:
     # Without memory a process may end in several ways, and look for it until its time is over.
     too_much = re.compile("takes more than|takes more memory|crashed")
-    batch = grade([traced(*[tool(arguments={"q": n}) for n in range(20_000)])], "loop")
+    case = traced(*[tool(arguments={"q": n}) for n in range(20_000)])
+    batch = grade([case], {"grader": "budget", "config": {"max_tool_calls": 700}})
     limits: tuple[dict[str, object], ...] = (
         {"job_deadline_seconds": 0.01},
         {"child_memory_limit_bytes": 4 << 20, "job_deadline_seconds": 3},
