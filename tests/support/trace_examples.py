@@ -871,6 +871,47 @@ SEMANTIC_KERNEL = [
 ]  # fmt: skip
 
 
+#: Two spaces end what was typed or shown.
+_AIDER_LINES = [
+    "",
+    "# aider chat started at 2026-03-01 10:00:00",
+    "",
+    "> aider --model gpt-4o  ",
+    "> Model: gpt-4o with diff edit format  ",
+    "",
+    "#### Fix the tests.  ",
+    "####  ",
+    "#### They fail.  ",
+    "",
+    "I will.",
+    "",
+    "#### Plan",
+    "> As you said",
+    "",
+    "a.py",
+    "<<<<<<< SEARCH",
+    "x",
+    "=======",
+    "y",
+    ">>>>>>> REPLACE",
+    "",
+    "> Tokens: 11k sent, 369 received. Cost: $0.04 message, $0.04 session.  ",
+    "> # 1 SEARCH/REPLACE block failed to match!",
+    "",
+    "def f():  ",
+    "    return 1",
+    "",
+    "Just reply with fixed versions.  ",
+    "",
+    "Then it is done.",
+    "",
+    "> Tokens: 12k sent, 8 received. Cost: $0.04 message, $0.08 session.  ",
+    "",
+]
+AIDER_HISTORY = "\n".join(_AIDER_LINES)
+AIDER = {"aider_chat": AIDER_HISTORY.lstrip("\n")}
+
+
 def _camel(
     number: int, role: str, content: str, kind: str = "BaseMessage", **fields: Any
 ) -> dict[str, Any]:
@@ -2201,6 +2242,7 @@ EXAMPLES: dict[str, Any] = {
     "braintrust": BRAINTRUST,
     "opik": OPIK,
     "camel": CAMEL,
+    "aider": AIDER,
     "semantic-kernel": SEMANTIC_KERNEL,
     "langgraph": LANGGRAPH,
     "langchain-events": LANGCHAIN_EVENTS,

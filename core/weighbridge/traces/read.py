@@ -14,6 +14,7 @@ from weighbridge.traces.formats import (
     agent_history,
     agno,
     ai_sdk_stream,
+    aider,
     amazon_q,
     anthropic,
     api_stream,
@@ -112,6 +113,7 @@ FORMATS: tuple[Importer, ...] = (
     amazon_q.IMPORTER,
     codex_exec.IMPORTER,
     agno.IMPORTER,
+    aider.IMPORTER,
     continue_session.IMPORTER,
     copilot.IMPORTER,
     bedrock_agents.IMPORTER,
@@ -266,6 +268,10 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         events = events_in(_bytes_of(text).split(b"\n"))
         if events is not None:
             return events
+    if filled and _bytes_of(filled[0]).startswith(aider.SESSION.encode()):
+        sessions = aider.sessions_in(_bytes_of(text).decode(errors="replace"))
+        if sessions:
+            return sessions if len(sessions) > 1 else sessions[0]
     try:
         if len(filled) > 1:
             return [json_in(line) for line in filled]

@@ -23,7 +23,7 @@ from weighbridge_producer.input.files.input_files import (
     Paths,
     opened_input,
 )
-from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, length_fault
+from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
@@ -32,7 +32,7 @@ from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
-from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped
+from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
 from weighbridge_producer.input.traces.long_lines import in_native_form
 from weighbridge_producer.input.traces.mapped_traces import mapped_cases
 from weighbridge_producer.input.traces.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases

@@ -91,6 +91,15 @@ def grouped(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:
         yield LineBlock(b"".join(rows), size=sum(sizes), count=len(rows), sizes=sizes)
 
 
+def length_fault(size: int, limit: int) -> Fault:
+    """Return the fault for a line that is too long."""
+    return Fault(
+        ErrorCode.LINE_TOO_LONG,
+        f"the line has {size:,} bytes, at most {limit:,} are allowed",
+        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
+    )
+
+
 def encode_case(
     case: Mapping[str, Any] | bytes | str, as_plain: Callable[[Any], Any] | None = None
 ) -> SourceLine:

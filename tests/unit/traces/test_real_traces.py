@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
@@ -224,21 +223,3 @@ def test_swe_agent_runs_have_their_tokens_and_cost_where_these_were_counted():
             assert (trace.usage, trace.cost_usd) == (None, None)
             assert {"token_usage", "cost"} < set(trace.missing)
     assert counted == 3
-
-
-def test_a_thousand_real_messages_take_little_more_time_than_parsing_them():
-    def seconds(work):
-        started = time.process_time()
-        work()
-        return time.process_time() - started
-
-    messages = [message for record in records(TAU_AIRLINE) for message in record["traj"]][:1000]
-    text = json.dumps(messages)
-    # In turn, because the speed of a busy machine changes within a second.
-    rounds = [
-        (seconds(lambda: read_trace(messages)), seconds(lambda: json.loads(text)))
-        for _ in range(20)
-    ]
-    reading, parsing = map(min, zip(*rounds, strict=True))
-    # About twice on a quiet machine.
-    assert reading < 4 * parsing

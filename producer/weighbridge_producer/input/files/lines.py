@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK
+from weighbridge_producer.input.files.aider_histories import with_sessions_as_lines
 from weighbridge_producer.input.files.decompress import (
     DAMAGE,
     HEAD_BYTES,
@@ -18,7 +19,7 @@ from weighbridge_producer.input.files.decompress import (
 from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.non_json_files import readable_lines
-from weighbridge_producer.input.source_lines import LineBlock, SourceLine
+from weighbridge_producer.input.source_lines import LineBlock, SourceLine, length_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,6 +67,7 @@ class StreamLines:
                 plain.read(len(BYTE_ORDER_MARK))
             lines = self._split(plain, packed=unpacking is not None)
             lines = with_events_as_list(lines, self._settings.line_limit_bytes)
+            lines = with_sessions_as_lines(lines, self._settings.line_limit_bytes)
             yield from readable_lines(lines)
         except ExpansionError:
             yield SourceLine(b"\n", bomb_fault(self._settings.expansion_limit))
@@ -208,15 +210,6 @@ def _read_some(stream: BinaryIO, size: int) -> bytes:
     # read1 returns what a pipe has; read would delay lines until the buffer is full.
     read1 = getattr(stream, "read1", None)
     return cast("bytes", read1(size) if read1 else stream.read(size))
-
-
-def length_fault(size: int, limit: int) -> Fault:
-    """Return the fault for a line that is too long."""
-    return Fault(
-        ErrorCode.LINE_TOO_LONG,
-        f"the line has {size:,} bytes, at most {limit:,} are allowed",
-        "split the case, or raise WEIGHBRIDGE_LINE_LIMIT_BYTES",
-    )
 
 
 def bomb_fault(limit: int) -> Fault:

@@ -12,12 +12,11 @@ from weighbridge.grading.strict_json import INT_MAX, INT_MIN
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.files.decompress import ExpansionError, check_expansion
-from weighbridge_producer.input.files.lines import length_fault
 from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import is_binary
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.rows.table_cells import NO_CELLS, is_of_totals
-from weighbridge_producer.input.source_lines import SourceLine, encode_case
+from weighbridge_producer.input.source_lines import SourceLine, encode_case, length_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

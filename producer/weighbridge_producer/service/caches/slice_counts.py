@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _KEPT = 24  #: counts in memory, each of a batch and its fields
 _LEFT_ALONE_SECONDS = 30.0  #: after which a count that is not complete may be dropped
-COUNT_SECONDS = 0.1  #: that one request counts, plus the time for the chunk that it has begun
+COUNT_SECONDS = 0.1  #: CPU time of one request, plus that for the chunk it has begun
+_WITH_WAITS = 10  #: times as long that it may take on a busy machine or with a slow server
 
 
 class SlicedJobs(NamedTuple):
@@ -55,14 +56,16 @@ class _Count:
     lock: Lock = field(default_factory=Lock)
     used_at: float = field(default_factory=time.monotonic)
 
-    def read_on(self, deadline: float) -> bool:
-        """Count further results; return whether all recorded ones are counted."""
+    def read_on(self, seconds: float) -> bool:
+        """Count further results for seconds of CPU time; return whether all recorded ones are counted."""
+        cpu_deadline = time.thread_time() + seconds
+        deadline = time.monotonic() + _WITH_WAITS * seconds
         pages = self.pages or self.reader.pages(follow=False)
         self.pages = None  # after an error, the reader begins another one
         for page in pages:
             for line in page.lines.splitlines():
                 self._add(line)
-            if time.monotonic() > deadline:
+            if time.thread_time() > cpu_deadline or time.monotonic() > deadline:
                 self.pages, self.is_complete = pages, False
                 return False
         self.is_complete = True
@@ -91,10 +94,9 @@ class SliceCounts:
 
         Raises ResultsFreedError if results are deleted, StaleCursorError if the batch is retried meanwhile.
         """
-        deadline = time.monotonic() + seconds
         count = self._of(state.batch_id, by)
         with count.lock:
-            complete = count.read_on(deadline)
+            complete = count.read_on(seconds)
             slices, jobs = count.tally.slices(), count.jobs
         return SlicedJobs(slices, jobs, max(state.counts.finished, jobs), complete)
 

@@ -1,0 +1,59 @@
+"""aider's chat histories as input: a line for each session, and other files are unchanged."""
+
+from __future__ import annotations
+
+import json
+
+from support.trace_examples import AIDER, AIDER_HISTORY
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge_producer.input.files.aider_histories import with_sessions_as_lines
+from weighbridge_producer.input.source_lines import LineBlock, SourceLine
+
+LIMIT = 100_000
+IDLE = b"# aider chat started at 2026-03-02 10:00:00\n\n> aider v0.86  \n\n"
+
+
+def lines_of(text):
+    return [SourceLine(line, None, len(line)) for line in text.splitlines(keepends=True)]
+
+
+def read(lines, limit=LIMIT):
+    return list(with_sessions_as_lines(iter(lines), limit))
+
+
+def test_each_session_is_a_line_and_an_idle_one_is_blank():
+    text = AIDER_HISTORY.lstrip().encode() + b"\n" + IDLE + AIDER_HISTORY.lstrip().encode()
+    first, idle, second = read(lines_of(text))
+    assert json.loads(first.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
+    assert json.loads(second.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
+    assert (idle.raw, idle.fault) == (b"\n", None)
+    assert first.size + idle.size + second.size == len(text)
+
+
+def test_lines_may_come_in_blocks():
+    text = AIDER_HISTORY.encode() + IDLE
+    start, *_ = lines_of(text[1:])
+    whole = [SourceLine(b"\n", None, 1), start, LineBlock.of(text[1 + len(start.raw) :])]
+    assert read(whole) == read(lines_of(text))
+
+
+def test_other_files_are_left_as_they_are():
+    for text in (b'{"a": 1}\n', b"# Notes\n\n# aider chat started at noon\n", b"\n\n", b""):
+        lines = lines_of(text)
+        assert read(lines) == lines
+
+
+def test_a_session_over_the_limit_is_a_fault_and_the_next_is_read():
+    long = AIDER_HISTORY.replace("Then", "Then " * 1_000).encode()
+    fault, line = read(lines_of(long.lstrip() + b"\n" + AIDER_HISTORY.encode().lstrip()), 3_000)
+    assert fault.fault is not None
+    assert fault.fault.code == ErrorCode.LINE_TOO_LONG
+    assert json.loads(line.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
+
+
+def test_a_line_that_cannot_be_read_stays_a_fault():
+    broken = SourceLine(b"\n", Fault(ErrorCode.INPUT_TRUNCATED, "cut", "again"), 9)
+    first, session = read([*lines_of(AIDER_HISTORY.lstrip().encode()), broken])
+    assert first == broken
+    assert json.loads(session.raw).keys() == AIDER.keys()
