@@ -59,15 +59,16 @@ def has_dialogue(session: str) -> bool:
 
 
 def _parts(session: str) -> Iterator[_Part]:
-    """Yield what was typed, answered and shown, in order, lines of one kind together."""
+    """Yield each message that was typed, answered or shown, in order; messages shown in a row are one."""
     held: list[str] = []
     kind: _Kind = "answer"
     for found, text in _lines(session):
-        if found != kind:
+        if found != kind or text is None:
             yield from _part(kind, held)
             held = []
         kind = found
-        held.append(text)
+        if text is not None:
+            held.append(text)
     yield from _part(kind, held)
 
 
@@ -77,7 +78,8 @@ def _part(kind: _Kind, lines: list[str]) -> Iterator[_Part]:
         yield _Part(kind, text)
 
 
-def _lines(session: str) -> Iterator[tuple[_Kind, str]]:
+def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
+    """Yield each line with its kind, without its mark; None for the empty line between two messages that were typed."""
     lines = [line.rstrip("\r") for line in session.split("\n")]
     # An editor may have removed the spaces at the ends of lines. Then an answer ends where aider shows its tokens.
     is_trimmed = not any(line.startswith("####") and line.endswith(_END) for line in lines)
@@ -104,6 +106,8 @@ def _lines(session: str) -> Iterator[tuple[_Kind, str]]:
             # Two spaces may also end a line of code, which another line follows.
             goes_on = bool(following) or not (is_trimmed or is_whole)
             yield kind, line.removesuffix(_END)
+        elif kind == "typed" and not line:
+            yield kind, None
         elif line or kind == "answer":
             kind = "answer"
             yield kind, line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _START = SESSION.encode()
+_FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
 
 
 def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
@@ -23,7 +24,7 @@ def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Ite
     A session of more than `limit_bytes` becomes a fault, and one in which nothing was typed or answered a blank line.
     """
     read: list[SourceLine] = []
-    for line in lines:
+    for line in islice(lines, _FIRST_LINES):
         read.append(line)
         if line.fault or line.raw.strip(JSON_SPACE):
             break

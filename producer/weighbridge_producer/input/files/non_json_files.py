@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 512  #: of a file's content, examined to detect binary files
 _LINES = 20  #: the first lines; a file in which none starts like JSON has no JSON
+_HELD_LINES = 10_000  #: first lines, empty ones too, that are examined
 _JSON_STARTS = (*(b"{", b"[", b'"'), b"\xef\xbb\xbf")
 _UNPACK = "unpack it and give the files in it"
 _CONVERT = "export what is in it as JSON Lines"
@@ -105,7 +106,7 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
             return iter((SourceLine(b"\n", fault, line.size),))
         read.append(line)
         content = line.raw.lstrip(JSON_SPACE)
-        if line.fault or content.startswith(_JSON_STARTS):
+        if line.fault or content.startswith(_JSON_STARTS) or len(read) == _HELD_LINES:
             break
         filled += bool(content)
         if filled == _LINES:

@@ -6,11 +6,14 @@ import gzip
 import io
 import tarfile
 import zipfile
+from itertools import repeat
 
 import pytest
 
 from weighbridge.settings import Settings
+from weighbridge_producer.input.files.non_json_files import readable_lines
 from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source_lines import SourceLine
 
 
 def archived(kind: str) -> bytes:
@@ -87,3 +90,8 @@ def test_an_archive_of_another_kind_than_inspects_is_one_error_too():
 def test_a_file_with_some_json_or_few_lines_keeps_its_lines(text):
     lines = list(Source(io.BytesIO(text), Settings()))
     assert b"".join(line.raw for line in lines) == text
+
+
+def test_empty_lines_are_not_held_however_many_there_are():
+    empty = SourceLine(b"\n", None, 1)
+    assert next(readable_lines(repeat(empty))) == empty

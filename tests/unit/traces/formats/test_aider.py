@@ -71,6 +71,16 @@ def test_a_command_is_answered_by_aider_and_not_by_the_model():
     ]
 
 
+def test_messages_that_were_typed_one_after_the_other_are_apart():
+    assert said(
+        session("#### /add a.py  ", "", "#### Fix it,  ", "#### please.  ", "", "Done.")
+    ) == [
+        ("user", "/add a.py"),
+        ("user", "Fix it,\nplease."),
+        ("llm", "Done."),
+    ]
+
+
 def test_enter_alone_says_nothing():
     assert said(session("#### <blank>  ", "", "Hello."))[0] == ("user", "")
 
