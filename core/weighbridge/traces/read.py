@@ -270,8 +270,9 @@ def _decoded(text: str | bytes | bytearray) -> Any:
             return events
     if filled and _bytes_of(filled[0]).startswith(aider.SESSION.encode()):
         sessions = aider.sessions_in(_bytes_of(text).decode(errors="replace"))
-        if sessions:
-            return sessions if len(sessions) > 1 else sessions[0]
+        if not sessions:
+            raise damaged("nothing was typed or answered in any session of this history of aider")
+        return sessions if len(sessions) > 1 else sessions[0]
     try:
         if len(filled) > 1:
             return [json_in(line) for line in filled]

@@ -114,7 +114,8 @@ def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
 
 
 def _matches(value: Any) -> bool:
-    return type(value) is dict and type(value.get(KEY)) is str and SESSION in value[KEY]
+    session = value.get(KEY) if type(value) is dict else None
+    return type(session) is str and session.lstrip().startswith(SESSION)
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
@@ -144,7 +145,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 def _started(session: str) -> str:
     """Return the local time at which a session started."""
-    return session[session.index(SESSION) + len(SESSION) :].split("\n", 1)[0].strip()
+    return session.lstrip()[len(SESSION) :].split("\n", 1)[0].strip()
 
 
 def _model(shown: list[str]) -> str | None:

@@ -56,7 +56,7 @@ def test_each_session_is_a_trace_and_one_without_requests_is_none():
     later = session("#### Go on.  ", "", "Done.", "", USAGE, start="2026-03-02 10:00:00")
     traces = read_traces(f"{idle}\n{AIDER_HISTORY}\n{later}")
     assert [trace.metadata["started"] for trace in traces] == ["2026-03-01 10:00:00", "2026-03-02 10:00:00"]  # fmt: skip
-    with pytest.raises(TraceError):
+    with pytest.raises(TraceError, match="nothing was typed or answered"):
         read_traces(idle)
 
 
