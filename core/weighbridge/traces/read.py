@@ -268,7 +268,7 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         events = events_in(_bytes_of(text).split(b"\n"))
         if events is not None:
             return events
-    if filled and _bytes_of(filled[0]).startswith(aider.SESSION.encode()):
+    if filled and aider.begins_session(_bytes_of(filled[0]).decode(errors="replace")):
         sessions = aider.sessions_in(_bytes_of(text).decode(errors="replace"))
         if not sessions:
             raise damaged("nothing was typed or answered in any session of this history of aider")

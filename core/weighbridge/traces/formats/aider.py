@@ -1,7 +1,8 @@
 """Sessions of aider's chat history: a Markdown file, to which each session appends what was typed, answered and shown.
 
-`io.py` of aider writes what was typed after `####`, and what aider shows after `>`, of several lines only before the first.
-It ends either with two spaces, so the same marks without these are part of an answer, which begins below an empty line.
+`io.py` of aider writes what was typed after `####`, below an empty line, and what it shows after `>`, of several lines only
+before the first; it ends both with two spaces. An answer stands between empty lines, and its usage is shown below it.
+Headings and quotations in answers look alike: where a line stands tells which it is.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 SESSION = "# aider chat started at "  #: how the first line of a session begins
+_is_start = re.compile(rf"{SESSION}\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\s*").fullmatch
 KEY = "aider_chat"  #: under which a session stands as JSON
 _TYPED = re.compile(r"####(?: (.*))?")
 _SHOWN = re.compile(r"> ?(.*)")
 _END = "  "  #: of what was typed or shown
-_COMMANDS = ("/", "!")  #: how commands to aider begin
 _BLANK = "<blank>"  #: what aider writes where only Enter was pressed
-_USAGE = re.compile(r"Tokens: .{1,80} received\.")
-_SHOWN_USAGE = "> Tokens: "
+_USAGE = re.compile(r"> Tokens: .{1,80} received\.")
+_BREAK = ("> ^C", "> Retrying in ")  #: what is shown below an answer that was broken off
+#: A question that an answer for its group decides, which is written as if it had been typed.
+_CONFIRMED = re.compile(r".{1,2000}\(Y\)es/\(N\)o.{1,60}\]: (?:all|skip)")
 _MODEL = re.compile(r"(?:Main m|M)odel: (\S+)(?: with .*)?")
 _EDITOR = "Editor model: "
 _REASONS: dict[Capability, str] = {
@@ -45,12 +48,20 @@ class _Part(NamedTuple):
     text: str
 
 
+def begins_session(line: str) -> bool:
+    """Return whether a line is the first of a session."""
+    return line.startswith(SESSION) and _is_start(line) is not None
+
+
 def sessions_in(text: str) -> list[dict[str, str]]:
     """Return the sessions in the text of a history in which something was typed or answered."""
-    starts = [0, *(found.end() for found in re.finditer(rf"\n(?={re.escape(SESSION)})", text))]
-    ends = [*starts[1:], len(text)]
-    parts = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [{KEY: part} for part in parts if has_dialogue(part)]
+    parts: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        if begins_session(line):
+            parts.append([])
+        parts[-1].append(line)
+    sessions = ["\n".join(part) for part in parts]
+    return [{KEY: session} for session in sessions if has_dialogue(session)]
 
 
 def has_dialogue(session: str) -> bool:
@@ -81,41 +92,71 @@ def _part(kind: _Kind, lines: list[str]) -> Iterator[_Part]:
 def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
     """Yield each line with its kind, without its mark; None for the empty line between two messages that were typed."""
     lines = [line.rstrip("\r") for line in session.split("\n")]
-    # An editor may have removed the spaces at the ends of lines. Then an answer ends where aider shows its tokens.
-    is_trimmed = not any(line.startswith("####") and line.endswith(_END) for line in lines)
-    shows_usage = any(line.startswith(_SHOWN_USAGE) for line in lines)
-    kind: _Kind = "shown"
+    # An editor may have removed the spaces at the ends of lines.
+    is_trimmed = not any(line.startswith(("####", ">")) and line.endswith(_END) for line in lines)
+    before_usage = _before_usage(lines)
+    kind: _Kind | None = None
     goes_on = False  #: whether the next line is shown too, unless it has a mark
-    is_command = False  #: whether what was typed last is a command, which the model does not answer
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        is_whole = line.endswith(_END)
-        if is_trimmed:
-            is_whole = not (shows_usage and kind == "answer") or line.startswith(_SHOWN_USAGE)
-        typed = _TYPED.fullmatch(line) if is_whole else None
-        shown = None if typed else _SHOWN.fullmatch(line)
-        if line.startswith(SESSION):
-            kind, goes_on = "shown", False
-        elif typed:
-            is_command = (typed[1] or "").startswith(_COMMANDS)
-            kind = "typed"
-            yield kind, (typed[1] or "").rstrip(" ")
-        elif shown and (is_whole or kind == "shown" or (kind == "typed" and is_command)):
-            kind, goes_on = "shown", not is_whole or bool(following)
+    above, higher = "", ""
+    for line, following, is_before_usage in zip(lines, [*lines[1:], ""], before_usage, strict=True):
+        is_whole = is_trimmed or line.endswith(_END)
+        typed, shown = _TYPED.fullmatch(line), _SHOWN.fullmatch(line)
+        if begins_session(line):
+            kind, goes_on = None, False
+        elif typed and is_whole and _may_be_typed(kind, above, higher):
+            text = (typed[1] or "").rstrip(" ")
+            kind = "shown" if _CONFIRMED.fullmatch(text) else "typed"
+            goes_on = False
+            yield kind, text
+        elif shown and (
+            _USAGE.match(line)
+            or _may_be_shown(kind, above, is_whole=is_whole, is_before_usage=is_before_usage)
+        ):
+            kind, goes_on = "shown", bool(following) or not is_whole
             yield kind, shown[1].removesuffix(_END)
         elif kind == "shown" and goes_on:
             # Two spaces may also end a line of code, which another line follows.
-            goes_on = bool(following) or not (is_trimmed or is_whole)
+            goes_on = bool(following) or not is_whole
             yield kind, line.removesuffix(_END)
         elif kind == "typed" and not line:
             yield kind, None
         elif line or kind == "answer":
             kind = "answer"
             yield kind, line
+        above, higher = line.strip(), above
+
+
+def _may_be_typed(kind: _Kind | None, above: str, higher: str) -> bool:
+    """Return whether a line may be typed by what is above it: an answer ends with an empty line, and then another follows."""
+    return kind == "typed" or not (above or (kind == "answer" and higher))
+
+
+def _may_be_shown(kind: _Kind | None, above: str, *, is_whole: bool, is_before_usage: bool) -> bool:
+    """Return whether a line with its mark is shown: one without the spaces begins a session or stands right below another."""
+    if kind == "answer":
+        return is_whole and not (above or is_before_usage)
+    return is_whole or above != "" or kind is None
+
+
+def _before_usage(lines: list[str]) -> list[bool]:
+    """Return for each line whether usage is shown there or below it, before anything is typed or an answer is broken off."""
+    found: list[bool] = []
+    is_before = False
+    for index in range(len(lines) - 1, -1, -1):
+        line, above, higher = lines[index], *(lines[max(0, index - back)] for back in (1, 2))
+        if _USAGE.match(line):
+            is_before = True
+        elif line.startswith(_BREAK) or (
+            _TYPED.fullmatch(line) and not above and (not higher or higher.startswith(">"))
+        ):
+            is_before = False
+        found.append(is_before)
+    return found[::-1]
 
 
 def _matches(value: Any) -> bool:
     session = value.get(KEY) if type(value) is dict else None
-    return type(session) is str and session.lstrip().startswith(SESSION)
+    return type(session) is str and begins_session(session.lstrip().split("\n", 1)[0])
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
@@ -139,7 +180,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         model=_model(shown),
         metadata=scalars(started=_started(session)),
     )
-    counts = counts_of(sum(_USAGE.match(line) is not None for line in shown))
+    counts = counts_of(sum(_USAGE.match(f"> {line}") is not None for line in shown))
     return [chat.trace("aider", _REASONS, run, counts=counts, totals_from="the lines `Tokens:`")]
 
 

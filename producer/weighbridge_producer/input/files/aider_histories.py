@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.traces.formats.aider import KEY, SESSION, has_dialogue
+from weighbridge.traces.formats.aider import KEY, SESSION, begins_session, has_dialogue
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from weighbridge.errors import Fault
 
 _START = SESSION.encode()
 _FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
@@ -21,7 +23,8 @@ _FIRST_LINES = 20  #: of which one begins a session; the others before it are em
 def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
     """Return the lines of a file, or one line for each session if it is a history of aider's chats.
 
-    A session of more than `limit_bytes` becomes a fault, and one in which nothing was typed or answered a blank line.
+    A session of more than `limit_bytes`, or with a line that is a fault, becomes a fault. One in which nothing was typed or
+    answered becomes a blank line.
     """
     read: list[SourceLine] = []
     for line in islice(lines, _FIRST_LINES):
@@ -29,31 +32,32 @@ def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Ite
         if line.fault or line.raw.strip(JSON_SPACE):
             break
     every = chain(read, lines)
-    return _sessions(every, limit_bytes) if read and read[-1].raw.startswith(_START) else every
+    return _sessions(every, limit_bytes) if read and _begins_session(read[-1]) else every
+
+
+def _begins_session(line: SourceLine) -> bool:
+    return line.raw.startswith(_START) and begins_session(line.raw.decode(errors="replace"))
 
 
 def _sessions(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
     held: list[bytes] = []
-    size = 0
+    size, fault = 0, None
     for line in (each for read in lines for each in read.lines()):
-        if line.raw.startswith(_START) and held:
-            yield _session(held, size, limit_bytes)
-            held, size = [], 0
-        if line.fault:
-            yield line
-            continue
+        if _begins_session(line) and size:
+            yield _session(held, size, fault, limit_bytes)
+            held, size, fault = [], 0, None
         size += line.size
-        if size <= limit_bytes or not held:
+        fault = fault or line.fault
+        if size <= limit_bytes:
             held.append(line.raw)
-    yield _session(held, size, limit_bytes)
+    yield _session(held, size, fault, limit_bytes)
 
 
-def _session(held: list[bytes], size: int, limit_bytes: int) -> SourceLine:
-    if size > limit_bytes:
-        return SourceLine(b"\n", length_fault(size, limit_bytes), size)
+def _session(held: list[bytes], size: int, fault: Fault | None, limit_bytes: int) -> SourceLine:
+    fault = fault or (length_fault(size, limit_bytes) if size > limit_bytes else None)
     text = b"".join(held).decode(errors="replace")
-    if not has_dialogue(text):
-        return SourceLine(b"\n", None, size)
+    if fault or not has_dialogue(text):
+        return SourceLine(b"\n", fault, size)
     line = orjson.dumps({KEY: text}, option=orjson.OPT_APPEND_NEWLINE)
     if len(line) > limit_bytes:
         return SourceLine(b"\n", length_fault(len(line), limit_bytes), size)

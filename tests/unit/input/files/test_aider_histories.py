@@ -52,8 +52,10 @@ def test_a_session_over_the_limit_is_a_fault_and_the_next_is_read():
     assert json.loads(line.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
 
 
-def test_a_line_that_cannot_be_read_stays_a_fault():
-    broken = SourceLine(b"\n", Fault(ErrorCode.INPUT_TRUNCATED, "cut", "again"), 9)
-    first, session = read([*lines_of(AIDER_HISTORY.lstrip().encode()), broken])
-    assert first == broken
-    assert json.loads(session.raw).keys() == AIDER.keys()
+def test_a_session_with_a_line_that_cannot_be_read_is_one_fault():
+    text = AIDER_HISTORY.lstrip().encode()
+    fault = Fault(ErrorCode.LINE_TOO_LONG, "too long", "cut it")
+    broken = [*lines_of(text), SourceLine(b"\n", fault, 5_000), *lines_of(b"more\n")]
+    first, second = read([*broken, *lines_of(text)])
+    assert (first.fault, first.size) == (fault, len(text) + 5_005)
+    assert json.loads(second.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()

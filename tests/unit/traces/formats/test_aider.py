@@ -60,15 +60,54 @@ def test_each_session_is_a_trace_and_one_without_requests_is_none():
         read_traces(idle)
 
 
-def test_a_command_is_answered_by_aider_and_not_by_the_model():
-    text = session("#### /map  ", "", "> Summaries:", "", "a.py", "  ", "#### Fix it.  ", "", "> a quotation", "Done.", "", USAGE)  # fmt: skip
+def test_a_command_is_answered_by_aider_directly_below_it():
+    text = session("#### /map  ", "> Summaries:", "", "a.py  ", "", "#### /ask Why?  ", "", "> a quotation", "Done.", "", USAGE)  # fmt: skip
     assert said(text) == [
         ("user", "/map"),
         ("user", "Summaries:\n\na.py"),
-        ("user", "Fix it."),
+        ("user", "/ask Why?"),
         ("llm", "> a quotation\nDone."),
         ("user", "Tokens: 9 sent, 2 received."),
     ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A\n\n#### Step 1  \nDo.\n\n#### Step 2  \nDo.",
+        "See:\n\n> one  \n> two\n\nThen the fix.",
+        "A > b  \n> c  \nd",
+        "A\n\n# aider chat started at noon\n\nB",
+    ],
+)
+def test_an_answer_may_hold_lines_that_look_like_what_is_typed_or_shown(answer):
+    shown = [("user", "Go."), ("llm", answer), ("user", "Tokens: 9 sent, 2 received.")]
+    assert said(session("#### Go.  ", "", answer, "", USAGE)) == shown
+
+
+def test_usage_of_a_cached_prompt_takes_two_lines():
+    usage = "> Tokens: 10k sent, 8k cache write, 5k cache hit, 200 received.\nCost: $0.02 message, $0.05 session.  "
+    trace = read_trace(session("#### Go.  ", "", "Done.", "", usage, "", "#### On.  ", "", "Yes.", "", USAGE))  # fmt: skip
+    assert [step.output for step in trace.steps_of("llm")] == ["Done.", "Yes."]
+    assert trace.counts.llm_calls == 2
+
+
+def test_a_session_in_which_nothing_was_typed_has_answers():
+    text = session("> Aider v0.86  ", "", "#### Plan", "", "Do it.", "", USAGE)
+    assert said(text)[1] == ("llm", "#### Plan\n\nDo it.")
+
+
+@pytest.mark.parametrize("shown", ["^C again to exit", "Retrying in 0.2 seconds..."])
+def test_an_answer_that_was_broken_off_is_another(shown):
+    text = session("#### Go.  ", "", "Do", "", f"> {shown}  ", "", "Done.", "", USAGE)
+    assert [step.output for step in read_trace(text).steps_of("llm")] == ["Do", "Done."]
+
+
+def test_a_question_that_its_group_decides_is_not_asked():
+    question = "Add file to the chat? (Y)es/(N)o/(A)ll/(S)kip all/(D)on't ask again [Yes]: "
+    text = session("#### Go.  ", "", f"#### {question}all  ", f"> {question}a  ", "", "Done.")
+    assert said(text)[1] == ("user", f"{question}all\n{question}a")
+    assert read_trace(text).steps[1].name == "aider"
 
 
 def test_messages_that_were_typed_one_after_the_other_are_apart():
