@@ -29,7 +29,7 @@ from weighbridge.errors import (
     UnknownGraderError,
 )
 from weighbridge.jobs.batch_state import BatchStatus
-from weighbridge.settings import MIB, Settings
+from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -382,11 +382,11 @@ class TestServers:
         self, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         waits = threading.Event()
-        with TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server:
-            settings = Settings(memory_high_water=5.0, full_server_timeout_seconds=60)
+        with TcpServer(tmp_path_factory.mktemp("full")) as server:
+            # High enough for the producer to meet the refusal itself.
+            settings = Settings(memory_high_water=1e12, full_server_timeout_seconds=60)
             with RedisClient(server.url, settings=settings) as client:
                 batch = client.open("cases", ())
-                fill(client)
 
                 def feed() -> None:
                     from weighbridge_producer.input.source import Source
@@ -396,10 +396,10 @@ class TestServers:
                         other.batch(batch.id).feed(source, on_wait=lambda _: waits.set())
 
                 feeding = threading.Thread(target=feed, daemon=True)
-                feeding.start()
-                assert waits.wait(20)
-                assert feeding.is_alive()
-                empty(client)
+                with server.full():
+                    feeding.start()
+                    assert waits.wait(20)
+                    assert feeding.is_alive()
                 feeding.join(20)
                 assert not feeding.is_alive()
                 assert batch.status().counts.total == 1000
@@ -408,38 +408,38 @@ class TestServers:
         self, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         with (
-            TcpServer(tmp_path_factory.mktemp("full"), maxmemory=str(8 * MIB)) as server,
+            TcpServer(tmp_path_factory.mktemp("full")) as server,
             RedisClient(server.url) as client,
         ):
             from weighbridge.grading.line_grader import LineGrader, Tally
 
             batch = client.submit(true_false_cases(300))
             unsealed = client.open("cases", ())
-            fill(client)
             store, queue = client.store, client.settings.queue
-            with pytest.raises(ServerFullError) as raised:
-                client.open("cases", ())
-            assert raised.value.code == "REDIS_FULL"
-            wake_often(client, times=40)  # a worker that is woken makes room
-            store.seal(unsealed.id, 0, "")
-            given_back = claimed(store, queue, "w/1").chunk
-            assert store.renew(batch.id, str(given_back), "w/1", 60)
-            assert store.release(batch.id, str(given_back), "w/1")
-            failed = claimed(store, queue, "w/2").chunk
-            assert store.count_failure(batch.id, failed, "w/2", FAILURE) == 1
-            chunk = claimed(store, queue, "w/3").chunk
-            assert store.renew(batch.id, str(chunk), "w/3", 60, at="0 0")
-            tally = Tally()
-            lines = store.chunk(batch.id, chunk).lines(chunk)
-            results = b"".join(LineGrader().grade(line, tally) for line in lines)
-            assert store.record(batch.id, chunk, results, tally) == "new"
-            store.watch(batch.id)
-            assert store.pause_batch(batch.id, paused=True)
-            assert store.pause_batch(batch.id, paused=False)
-            state = batch.cancel()
-            assert state.status == BatchStatus.CANCELLED
-            assert state.counts.graded == tally.jobs
-            assert_counts_agree(batch.status(), batch.results(follow=False))
+            with server.full():
+                with pytest.raises(ServerFullError) as raised:
+                    client.open("cases", ())
+                assert raised.value.code == "REDIS_FULL"
+                wake_often(client, times=40)  # a worker that is woken makes room
+                store.seal(unsealed.id, 0, "")
+                given_back = claimed(store, queue, "w/1").chunk
+                assert store.renew(batch.id, str(given_back), "w/1", 60)
+                assert store.release(batch.id, str(given_back), "w/1")
+                failed = claimed(store, queue, "w/2").chunk
+                assert store.count_failure(batch.id, failed, "w/2", FAILURE) == 1
+                chunk = claimed(store, queue, "w/3").chunk
+                assert store.renew(batch.id, str(chunk), "w/3", 60, at="0 0")
+                tally = Tally()
+                lines = store.chunk(batch.id, chunk).lines(chunk)
+                results = b"".join(LineGrader().grade(line, tally) for line in lines)
+                assert store.record(batch.id, chunk, results, tally) == "new"
+                store.watch(batch.id)
+                assert store.pause_batch(batch.id, paused=True)
+                assert store.pause_batch(batch.id, paused=False)
+                state = batch.cancel()
+                assert state.status == BatchStatus.CANCELLED
+                assert state.counts.graded == tally.jobs
+                assert_counts_agree(batch.status(), batch.results(follow=False))
 
 
 def test_jobs_are_graded_while_a_separate_broker_is_full(
@@ -448,14 +448,10 @@ def test_jobs_are_graded_while_a_separate_broker_is_full(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("full-broker")
-    with TcpServer(folder, maxmemory=str(8 * MIB)) as broker:
+    with TcpServer(folder) as broker:
         start_worker(own_server.url, broker_url=broker.url, sweep_seconds=0.3)
         settings = Settings(broker_url=broker.url)  # type: ignore[arg-type]
-        with (
-            RedisClient(own_server.url, settings=settings) as client,
-            RedisClient(broker.url) as ballast,
-        ):
-            fill(ballast)
+        with RedisClient(own_server.url, settings=settings) as client, broker.full():
             batch = client.submit(true_false_cases(500))
             batch.wait(30)
             results = results_by_id(batch)
@@ -466,24 +462,6 @@ def test_jobs_are_graded_while_a_separate_broker_is_full(
 def wake_often(client: RedisClient, times: int) -> None:
     for _ in range(times):
         client.publisher.wake()
-
-
-def fill(client: RedisClient) -> None:
-    """Leave the server no room at all."""
-    from redis.exceptions import OutOfMemoryError
-
-    size, number = MIB, 0
-    while size > 64:
-        try:
-            client.store.redis.set(f"ballast:{number}", b"x" * size)
-            number += 1
-        except OutOfMemoryError:
-            size //= 2
-
-
-def empty(client: RedisClient) -> None:
-    """Give the room back."""
-    client.store.redis.delete(*client.store.redis.keys("ballast:*"))
 
 
 def test_a_grader_that_no_worker_has_is_refused_at_submission(

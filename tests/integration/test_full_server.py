@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from redis.exceptions import OutOfMemoryError
 
 from support.cases import assert_graded_right, results_by_id, sleepy_cases, true_false_cases
 from support.chunks import FAILURE, a_batch, claimed, filled, recorded
@@ -43,24 +42,11 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TcpServer
         yield server
 
 
-@contextmanager
-def full(server: TcpServer) -> Iterator[Any]:
-    """Leave a server no room, as a maxmemory that is reached does."""
-    with server.client() as client:
-        client.config_set("maxmemory", 1)
-        with pytest.raises(OutOfMemoryError):
-            client.set("more", 1)
-        try:
-            yield client
-        finally:
-            client.config_set("maxmemory", 0)
-
-
 def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) -> None:
     store = Store(server.url)
     worker_registry = WorkerRegistry(store.redis)
     worker = WorkerInfo("one", "host", 1, 2, "queue", SCHEMA_VERSION)
-    with full(server):
+    with server.full():
         assert not worker_registry.heartbeat(worker, 8)
         assert worker_registry.alive() == [worker]
         worker_registry.drain("one")
@@ -72,7 +58,7 @@ def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) 
 
 def test_requests_are_counted_on_a_full_server(server: TcpServer) -> None:
     store = Store(server.url)
-    with full(server):
+    with server.full():
         RateLimit(store.redis).count("reads", "somebody", 2)
     store.close()
 
@@ -80,7 +66,7 @@ def test_requests_are_counted_on_a_full_server(server: TcpServer) -> None:
 def test_a_batch_is_cancelled_on_a_full_server(server: TcpServer) -> None:
     with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
-        with full(server):
+        with server.full():
             batch.cancel()
             assert batch.status().status == BatchStatus.CANCELLED
 
@@ -89,7 +75,7 @@ def test_a_chunk_claimed_on_a_full_server_expires_with_its_batch(server: TcpServ
     with closing(Store(server.url)) as store:
         batch = a_batch(store, "queue")
         filled(store, batch, [1])
-        with full(server):
+        with server.full():
             claimed(store, "queue")
         assert store.redis.pttl(key(batch, "open")) > 0
 
@@ -118,7 +104,7 @@ def test_what_goes_on_with_a_batch_goes_on_on_a_full_server(server: TcpServer, s
     with closing(Store(server.url)) as store:
         filled(store, a_batch(store, "queue"), [1], seal=step != "seal")
         claim = claimed(store, "queue")
-        with full(server):
+        with server.full():
             assert STEPS[step](store, claim)
 
 
@@ -131,7 +117,7 @@ def test_a_full_server_costs_no_worker_and_what_is_submitted_is_graded(
     with RedisClient(server.url) as client:
         # The sleepy ones take longer than a heartbeat lasts.
         batch = client.submit([*true_false_cases(JOBS), *sleepy_cases(6, 1.0)])
-        with full(server):
+        with server.full():
             watch_worker(client, worker.pid, until=lambda: batch.status().status.final)
         assert_graded_right(results_by_id(batch), JOBS)
         assert {child.pid for child in worker.children()} == children
@@ -145,7 +131,7 @@ def test_a_worker_that_starts_on_a_full_server_takes_what_waits(
 ) -> None:
     with RedisClient(server.url) as client:
         batch = client.submit(true_false_cases(JOBS))
-        with full(server):
+        with server.full():
             start_worker(server.url)
             batch.wait(30)
         assert_graded_right(results_by_id(batch), JOBS)
@@ -160,7 +146,7 @@ def test_messages_that_are_missing_are_sent_on_a_full_server(
     with RedisClient(server.url) as client:
         batch = client.batch(a_batch(client.store, client.settings.queue))
         filled(client.store, batch.id, [JOBS])  # without a message
-        with full(server):
+        with server.full():
             assert batch.wait(30).counts.passed == JOBS
         assert {child.pid for child in worker.children()} == children
 

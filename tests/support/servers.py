@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import pytest
 import redis
 
 from support.waiting import eventually
@@ -18,7 +19,7 @@ from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
 
 class ReusedServer:
@@ -131,6 +132,18 @@ class TcpServer:
     def client(self) -> Any:
         """Return a plain redis-py client, for direct access."""
         return redis.Redis(port=self.port, password=self._password, socket_timeout=10, protocol=2)
+
+    @contextmanager
+    def full(self) -> Iterator[Any]:
+        """Temporarily leave the server no room, as a maxmemory that is reached does; yield a plain client."""
+        with self.client() as client:
+            client.config_set("maxmemory", 1)
+            with pytest.raises(redis.exceptions.OutOfMemoryError):
+                client.set("more", 1)
+            try:
+                yield client
+            finally:
+                client.config_set("maxmemory", 0)
 
     def __enter__(self) -> Self:
         return self.start()
