@@ -33,7 +33,7 @@ MACHINE_TRACES = {
     "a root user's folder": r"/root/\.?\w",
     "a person's folder": r"/(?:home|Users)/(?!weighbridge\b)[a-z]\w*/",
     "a workplace's folder": r"/[w]ork/\w|\.[l]ibrary\b",
-    "a package registry": r"index-url|find-links|pythonhosted\.org|pypi\.org/simple",
+    "a package registry": r"""(?:index-url|find-links)[ =]+["']?(?:\w+:|/)|pythonhosted\.org|pypi\.org/simple""",
     "an issue's number": r"\bissue #?\d",
 }
 
