@@ -689,6 +689,19 @@ CURSOR_CLI = [
 ]  # fmt: skip
 
 
+def _transcript(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "message": {"content": list(parts)}}
+
+
+CURSOR_TRANSCRIPT = [
+    _transcript("user", {"type": "text", "text": "<user_query>\nFind x.\n</user_query>"}),
+    _transcript("assistant", {"type": "text", "text": "I look.\n\n[REDACTED]"}, {"type": "tool_use", "name": "Read", "input": {"path": "a.md"}}),
+    _transcript("assistant", {"type": "text", "text": "[REDACTED]"}, {"type": "tool_use", "name": "Grep", "input": {"pattern": "x"}}, {"type": "tool_use", "name": "Glob", "input": {}}),
+    _transcript("assistant", {"type": "text", "text": "Not there."}),
+    {"type": "turn_ended", "status": "success"},
+]  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2262,6 +2275,7 @@ EXAMPLES: dict[str, Any] = {
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
+    "cursor-transcript": CURSOR_TRANSCRIPT,
     "vscode-chat": VSCODE_CHAT,
     "zed": ZED,
     "openhands": OPENHANDS,

@@ -76,13 +76,38 @@ def _is_init(line: Any) -> bool:
     return type(line) is dict and line.get("type") == "init" and "session_id" in line
 
 
+def _is_request(line: Any) -> bool:
+    """Return whether a line is a request as streams have them, which a harness may also write before the stream."""
+    return (
+        type(line) is dict
+        and line.get("type") == "message"
+        and line.get("role") == "user"
+        and type(line.get("content")) is str
+    )
+
+
 def _is_line(value: Any) -> bool:
-    return (_is_session(value) and "messages" not in value) or _is_init(value)
+    return (_is_session(value) and "messages" not in value) or _is_init(value) or _is_request(value)
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the runs in the lines of several streams, each with the requests right before it."""
+    if type(value) is not list or not _is_stream(value):
+        return []
+    starts: list[int] = []
+    for index, line in enumerate(value):
+        if _is_init(line):
+            start, least = index, starts[-1] + 1 if starts else 0
+            while start > least and _is_request(value[start - 1]):
+                start -= 1
+            starts.append(start)
+    ends = [*starts[1:], len(value)]
+    return [(None, value[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
 def _read(value: Any) -> list[Trace]:
     if type(value) is list and _is_stream(value):
-        return [_read_stream(objects_of(value))]
+        return [_read_stream(objects_of(lines)) for _, lines in _parts(value)]
     about: dict[str, Any] = {}
     messages: dict[str, dict[str, Any]] = {}
     chat = ChatLog()
@@ -211,6 +236,7 @@ IMPORTER = Importer(
     name="gemini-cli sessions",
     matches=_matches,
     read=_read,
+    parts=_parts,
     is_line=_is_line,
     fields=(
         ("id", "sessionId; id of a message, of a tool call toolCalls[].id"),

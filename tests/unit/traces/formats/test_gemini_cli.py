@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from support.trace_examples import GEMINI_CLI
-from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
-from weighbridge.traces.split import opens_session
+from weighbridge.traces.split import opens_session, single_traces
 
 ABOUT = {key: item for key, item in GEMINI_CLI.items() if key != "messages"}
 
@@ -51,8 +51,14 @@ def test_a_stream_may_begin_with_the_request_of_a_harness():
         {"type": "tool_use", "tool_id": "c1", "tool_name": "search", "parameters": {"q": "x"}},
         {"type": "tool_result", "tool_id": "c1", "status": "success", "output": "some"},
     ]
+    assert opens_session(lines[0])
     trace = read_trace(lines)
     assert (trace.id, [step.type for step in trace.steps]) == ("s", ["user", "user", "llm", "tool"])
+    result = {"type": "result", "status": "success", "stats": {"input_tokens": 9}}
+    again = [lines[0], {**lines[1], "session_id": "t"}, *lines[2:]]
+    parts = single_traces([*lines, result, *again])
+    assert parts == [(None, [*lines, result]), (None, again)]
+    assert [trace.id for trace in read_traces([*lines, result, *again])] == ["s", "t"]
 
 
 def test_a_stream_of_json_joins_the_pieces_of_an_answer():
