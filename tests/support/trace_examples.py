@@ -689,6 +689,28 @@ CURSOR_CLI = [
 ]  # fmt: skip
 
 
+def _antigravity(index: int, source: str, kind: str, **more: Any) -> dict[str, Any]:
+    time = f"2026-01-01T12:00:{index:02}Z"
+    return {"step_index": index, "source": source, "type": kind, "status": "DONE", "created_at": time, **more}  # fmt: skip
+
+
+ANTIGRAVITY = [
+    _antigravity(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>\nFind x.\n</USER_REQUEST>"),
+    _antigravity(1, "SYSTEM", "CONVERSATION_HISTORY"),
+    _antigravity(2, "MODEL", "PLANNER_RESPONSE", thinking="Hm.", tool_calls=[
+        {"name": "run_command", "args": {"CommandLine": '"make"', "WaitMs": "500", "toolAction": '"Building"'}},
+        {"name": "list_dir", "args": {"DirectoryPath": '"/x"', "toolSummary": '"Listing"'}},
+    ]),
+    _antigravity(3, "MODEL", "LIST_DIRECTORY", content="Created At: 2026-01-01T12:00:02Z\nCompleted At: 2026-01-01T12:00:03Z\na.md"),
+    _antigravity(4, "MODEL", "RUN_COMMAND", content="Created At: 2026-01-01T12:00:03Z\nThe command failed with exit code: 2"),
+    _antigravity(5, "MODEL", "PLANNER_RESPONSE", content="I look.", tool_calls=[{"name": "view_file", "args": {"AbsolutePath": '"/x/b.md"'}}]),
+    _antigravity(6, "SYSTEM", "ERROR_MESSAGE", error="no such file"),
+    _antigravity(7, "MODEL", "PLANNER_RESPONSE"),
+    _antigravity(8, "SYSTEM", "ERROR_MESSAGE", error="The model API is overloaded.", error_code=429),
+    _antigravity(9, "MODEL", "PLANNER_RESPONSE", content="Not there.", usage={"input_tokens": 9, "output_tokens": 3, "cache_read_tokens": 4, "model": "m"}),
+]  # fmt: skip
+
+
 def _transcript(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
     return {"role": role, "message": {"content": list(parts)}}
 
@@ -2272,6 +2294,7 @@ EXAMPLES: dict[str, Any] = {
     "gemini-cli": GEMINI_CLI,
     "codex-exec": CODEX_EXEC,
     "amazon-q": AMAZON_Q,
+    "antigravity": ANTIGRAVITY,
     "continue": CONTINUE,
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,

@@ -6,8 +6,10 @@ a call, so an answer that another one follows had one, even if none is recorded.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.text import pluralize
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import object_of, objects_of, string_of, word_of
@@ -59,6 +61,7 @@ def _is_end(line: Any) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     chat = ChatLog()
+    left = 0  #: calls that are not recorded
     is_answered = False  #: whether the line before is an answer without a call
     for line in objects_of(value):
         if _is_end(line):
@@ -69,14 +72,16 @@ def _read(value: list[Any]) -> list[Trace]:
         elif line["role"] == "user":
             chat.say("user", line["message"]["content"])
         else:
-            if is_answered:
-                chat.notes.add("calls that are not recorded")
-                chat.notes.calls_left += 1
+            left += is_answered
             is_answered = not _answer(line["message"]["content"], chat)
             chat.notes.add_fields(line, _LINE_FIELDS, "line")
             continue
         is_answered = False
-    return [chat.trace("cursor-transcript", _REASONS, Run())]
+    trace = chat.trace("cursor-transcript", _REASONS, Run())
+    if left:
+        reason = f"the transcript leaves out the calls of {pluralize(left, 'answer')}"
+        trace = replace(trace, missing={"tool_calls": reason, **trace.missing})
+    return [trace]
 
 
 def _answer(content: Any, chat: ChatLog) -> bool:
@@ -112,7 +117,7 @@ IMPORTER = Importer(
     fields=(
         (
             "type",
-            "role: assistant is llm, each of its tool_use parts is tool; a turn that failed is error",
+            "role: assistant is llm, each of its tool_use parts is tool; a turn that failed is other",
         ),
         ("name, arguments", "name and input of a tool_use part"),
         (

@@ -1,0 +1,249 @@
+"""Transcripts of Google Antigravity: `transcript.jsonl` and `transcript_full.jsonl`, a line for each step of a conversation.
+
+Results follow their calls without naming them: one of a type that a tool writes belongs to the first call of that tool, and any
+other, or an error, to the first call without a result. In `transcript.jsonl` each argument is a text in JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.text import pluralize
+from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.chat_log import ChatLog
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.fields import (
+    counted,
+    json_in,
+    object_of,
+    objects_of,
+    string_of,
+    time_of,
+    usage_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.traces.model import Capability, Trace, Usage
+
+_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_SOURCES = ("USER", "MODEL", "SYSTEM")  #: how a source begins
+_ANSWER, _ERROR = "PLANNER_RESPONSE", "ERROR_MESSAGE"
+_SAID = (
+    "content",
+    "thinking",
+    "tool_calls",
+)  #: fields of an answer, of which one that failed has none
+_FAILED = frozenset({"ERROR", "INVALID", "CANCELED"})
+#: Tools by the type of their results, where it is not their name in capitals.
+_TOOLS = {
+    "LIST_DIRECTORY": frozenset({"list_dir"}),
+    "CODE_ACTION": frozenset(
+        {"write_to_file", "replace_file_content", "multi_replace_file_content"}
+    ),
+}
+_LABELS = frozenset({"toolAction", "toolSummary"})  #: arguments for display, in ever other words
+_LINE_FIELDS = frozenset(
+    {"step_index", "source", "type", "status", "created_at", "error", "error_code", *_SAID, "usage"}
+)
+#: How the content of a result begins.
+_TIMES = re.compile(r"Created At: \S{1,40}\n(?:Completed At: (\S{1,40})\n)?")
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no answer of this transcript records its tokens",
+    "timing": "no line of this transcript has a time",
+    "cost": "transcripts record no cost, and this one no tokens to compute it from",
+    "tool_definitions": "transcripts do not list the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    return type(value) is list and bool(value) and all(map(_is_line, value[:_LOOKED_AT]))
+
+
+def _is_line(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and type(value.get("step_index")) is int
+        and type(value.get("type")) is str
+        and word_of(value.get("source")).startswith(_SOURCES)
+    )
+
+
+def _read(value: list[Any]) -> list[Trace]:
+    lines = objects_of(value)
+    reader = _LineReader(are_encoded=_are_encoded(lines))
+    for line, following in zip(lines, [*lines[1:], {}], strict=True):
+        reader.line(line, has_failed=following.get("type") == _ERROR)
+    trace = reader.chat.trace("antigravity", _REASONS, Run())
+    if reader.results_left:
+        reason = f"the calls of {pluralize(reader.results_left, 'result')} are not recorded"
+        trace = replace(trace, missing={"tool_calls": reason, **trace.missing})
+    return [trace]
+
+
+def _are_encoded(lines: list[dict[str, Any]]) -> bool:
+    """Return whether all texts in arguments are JSON, apart from those that were cut off."""
+    texts = [
+        text
+        for line in lines
+        if "truncated_fields" not in line
+        for call in objects_of(line.get("tool_calls"))
+        for text in object_of(call.get("args")).values()
+        if type(text) is str
+    ]
+    return bool(texts) and all(map(_is_json, texts))
+
+
+class _OpenCalls:
+    """The calls of an answer that have no result, in order."""
+
+    def __init__(self) -> None:
+        self._all: deque[str] = deque()
+        self._of_tool: dict[str, deque[str]] = defaultdict(deque)
+        self._closed: set[str] = set()
+
+    def add(self, call: str, tool: str) -> None:
+        """Add a call by its id."""
+        self._all.append(call)
+        self._of_tool[tool].append(call)
+
+    def close(self, tools: Iterable[str] = ()) -> str | None:
+        """Remove and return the first call of one of the tools, or else the first one, if there is any."""
+        of_tools = [self._of_tool[tool] for tool in tools if tool in self._of_tool]
+        for calls in [*of_tools, self._all]:
+            while calls:
+                call = calls.popleft()
+                if call not in self._closed:
+                    self._closed.add(call)
+                    return call
+        return None
+
+
+class _LineReader:
+    def __init__(self, *, are_encoded: bool) -> None:
+        self.chat = ChatLog()
+        self._are_encoded = are_encoded
+        self.results_left = 0  #: results whose calls are not recorded
+        self._calls = 0
+        self._open = _OpenCalls()
+
+    def line(self, line: dict[str, Any], *, has_failed: bool) -> None:
+        """Take in a line; an answer may have failed before it said anything."""
+        kind, source = word_of(line.get("type")), word_of(line.get("source"))
+        time = time_of(line.get("created_at"))
+        self.chat.notes.add_fields(line, _LINE_FIELDS, "line")
+        if source.startswith("USER"):
+            self._open = _OpenCalls()
+            self.chat.say("user", line.get("content"), Facts(started_at=time))
+        elif kind == _ANSWER:
+            self._open = _OpenCalls()
+            if not has_failed or any(map(line.get, _SAID)):
+                self._answer(line, time)
+        elif kind == _ERROR:
+            self._error(line, time)
+        elif source.startswith("MODEL"):
+            self._result(line, kind)
+        elif kind == "SYSTEM_MESSAGE":
+            self.chat.say("system", line.get("content"), Facts(started_at=time))
+        else:
+            self.chat.notes.add_kind("lines", kind)
+
+    def _answer(self, line: dict[str, Any], time: int | None) -> None:
+        if line.get("thinking"):
+            self.chat.notes.add("parts of the model's reasoning")
+        usage = object_of(line.get("usage"))
+        facts = Facts(model=string_of(usage.get("model")), usage=_usage(usage), ended_at=time)
+        self.chat.answer(line.get("content"), facts=facts)
+        for call in objects_of(line.get("tool_calls")):
+            self._calls += 1
+            name, tool = f"call {self._calls}", string_of(call.get("name"))
+            self._open.add(name, tool or "")
+            asked = Call(name, tool, self._arguments(call.get("args")))
+            self.chat.ask(asked, Facts(started_at=time))
+
+    def _arguments(self, given: Any) -> Any:
+        if type(given) is not dict:
+            return given
+        return {
+            key: _decoded(item) if self._are_encoded and type(item) is str else item
+            for key, item in given.items()
+            if key not in _LABELS
+        }
+
+    def _result(self, line: dict[str, Any], kind: str) -> None:
+        content = line.get("content")
+        ended = line.get("created_at")
+        if type(content) is str and (times := _TIMES.match(content)):
+            ended = times[1] or ended
+            content = content[times.end() :]
+        error = string_of(line.get("error")) or (line.get("status") in _FAILED or None)
+        call = self._open.close(_TOOLS.get(kind) or (kind.lower(),))
+        self._add_result(call, content, Facts(error=error, ended_at=time_of(ended)))
+
+    def _error(self, line: dict[str, Any], time: int | None) -> None:
+        error = string_of(line.get("error")) or string_of(line.get("content")) or "error"
+        facts = Facts(error=error, ended_at=time)
+        call = self._open.close()
+        if call is None:
+            self.chat.say("error", error, facts)
+        else:
+            self._add_result(call, error, facts)
+
+    def _add_result(self, call: str | None, output: Any, facts: Facts) -> None:
+        if call is None:
+            self.results_left += 1
+        else:
+            self.chat.result(call, output, facts)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json_in(text)
+    except ValueError:  # it was cut off
+        return text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json_in(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _usage(recorded: dict[str, Any]) -> Usage | None:
+    sent, received, cached = (
+        recorded.get(name) for name in ("input_tokens", "output_tokens", "cache_read_tokens")
+    )
+    return counted(usage_of(sent, received, None, cached))
+
+
+IMPORTER = Importer(
+    id="antigravity",
+    name="Antigravity transcripts",
+    matches=_matches,
+    read=_read,
+    is_line=_is_line,
+    fields=(
+        (
+            "type",
+            "type: PLANNER_RESPONSE is llm, each of its tool_calls is tool; by source USER_EXPLICIT is user",
+        ),
+        ("name, arguments", "name and args of a tool call, without toolAction and toolSummary"),
+        ("output", "content; of a tool call that of a later line of source MODEL"),
+        ("error", "error of a line of type ERROR_MESSAGE; status ERROR"),
+        ("model, usage", "usage of an answer, in newer transcripts"),
+        (
+            "started_at, ended_at",
+            "created_at; of a result, the times with which its content begins",
+        ),
+    ),
+    tried_on="transcripts in three public repositories",
+    lacks="cost, tool definitions; tokens, in earlier transcripts",
+)
