@@ -244,6 +244,6 @@ IMPORTER = Importer(
             "created_at; of a result, the times with which its content begins",
         ),
     ),
-    tried_on="transcripts in three public repositories",
+    tried_on="transcripts in four public repositories",
     lacks="cost, tool definitions; tokens, in earlier transcripts",
 )

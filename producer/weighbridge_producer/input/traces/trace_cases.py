@@ -130,7 +130,8 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             return
     items = _items(read.text())
     if items is None:
-        fault = several_values_fault(read.text()) if begins_document(first) else None
+        held = read.text()
+        fault = several_values_fault(held) if begins_document(first) else _session_fault(held)
         yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
         return
     wrapper = TraceWrapper(name, ids)
@@ -144,6 +145,27 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield SourceLine(raw + b"\n", None, taken)
         else:
             yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
+
+
+def _session_fault(document: bytes) -> Fault | None:
+    """Return the fault for the lines of a session of which one is not JSON; None for other lines."""
+    values: list[Any] = []
+    damaged = 0
+    for number, row in enumerate(document.split(b"\n"), start=1):
+        if not row.strip(JSON_SPACE):
+            continue
+        try:
+            values.append(orjson.loads(row))
+        except ValueError:
+            damaged = damaged or number
+        if not values or (len(values) == 1 and not opens_session(values[0])):
+            return None
+    if any(map(_is_case, values)):
+        return None
+    text = f"line {damaged:,} of the session is not JSON"
+    return Fault(
+        ErrorCode.INVALID_JSON, text, "remove it, or wait until the session is written whole"
+    )
 
 
 class _Item(NamedTuple):

@@ -152,8 +152,22 @@ def test_all_lines_of_a_session_are_one_case_named_after_it(lines: list[dict[str
     assert said == ["hello"]
 
 
-def test_a_session_of_which_a_line_is_broken_is_left_as_it_is() -> None:
-    data = jsonl(*CODEX) + b'{"timestamp": \n'
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_session_of_which_a_line_is_broken_is_one_fault(at: int) -> None:
+    rows = [jsonl(line) for line in CODEX]
+    data = b"".join([*rows[:at], b"\n", b'{"timestamp": \n', *rows[at:], b"oops"])
+    (line,) = Source(io.BytesIO(data), Settings())
+    assert line.fault
+    assert line.fault.code == "INVALID_JSON"
+    assert line.fault.message == f"line {at + 2} of the session is not JSON"
+    assert line.size == len(data)
+
+
+def test_a_session_of_which_a_line_is_broken_is_left_as_it_is_if_cases_are_among_its_lines() -> (
+    None
+):
+    case = {"custom_id": "a", "inputs": {"agent_response": "yes"}}
+    data = jsonl(CODEX[0], case) + b'{"timestamp": \n'
     assert b"".join(line.raw for line in Source(io.BytesIO(data), Settings())) == data
 
 
