@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.errors import UnknownTraceFormatError
+from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.read import Recognised, find_format, formats
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
@@ -23,6 +24,7 @@ _CODEX_LINES = frozenset(
 #: Lines that open a session, and the field with its data: of Codex, of Copilot, and of VS Code's journals.
 _HEADS = (("type", "session_meta", "payload"), ("type", "session.start", "data"), ("kind", 0, "v"))
 _OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})  #: of sessions before late 2025
+_CONTENTS = frozenset({"content", "tool_calls"})  #: of a message, which has one of them
 _CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
 
@@ -47,11 +49,13 @@ def spans_lines(value: Any) -> bool:
 
 
 def opens_session(value: Any) -> bool:
-    """Return whether a value is a line of an agent's session file, in which all lines are one run."""
+    """Return whether a value is a line of an agent's session file, or a message of a chat: all lines are one run then."""
     if any(importer.is_line is not None and importer.is_line(value) for importer in formats()):
         return True
     if type(value) is not dict:
         return False
+    if not _CONTENTS.isdisjoint(value) and are_messages([value]):
+        return not is_trace(value)
     if _OLD_CODEX_HEAD <= value.keys() <= _OLD_CODEX_HEAD | {"git"}:
         return True
     if type(value.get("type")) is not str or is_trace(value):

@@ -152,6 +152,13 @@ def test_all_lines_of_a_session_are_one_case_named_after_it(lines: list[dict[str
     assert said == ["hello"]
 
 
+def test_the_messages_of_a_chat_on_lines_are_one_case() -> None:
+    asked = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{}"}}]}  # fmt: skip
+    lines = [*MESSAGES, asked, {"role": "tool", "tool_call_id": "c1", "content": "some"}]
+    (case,) = cases_of(jsonl(*lines))
+    assert case["inputs"] == {"trace": lines}
+
+
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_session_of_which_a_line_is_broken_is_one_fault(at: int) -> None:
     rows = [jsonl(line) for line in CODEX]
