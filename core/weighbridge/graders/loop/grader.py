@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 25
+    version = 26
     Config = LoopConfig
     settings: LoopConfig
 

@@ -124,7 +124,7 @@ def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -
     return (
         may_explore_on(made, limits)
         or opens_new_pages(made)
-        or has_waited(made, calls, finding.indices[-1])
+        or has_waited(finding.indices, calls)
         or _is_chorus(made)
     )
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _PAGE_LINES = 5  #: fewer lines are a remark
+_SPREAD = 3  #: up to how many times as many calls are searched for waits as were found
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
@@ -68,18 +69,26 @@ def opens_new_pages(found: Sequence[Call]) -> bool:
     return 2 * news > len(found)
 
 
-def has_waited(found: Sequence[Call], calls: Sequence[Call | None], last: int) -> bool:
+def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     """Return whether calls that look at what goes on elsewhere were soon followed by one that saw something new.
 
-    Between lie only waits and other looks.
+    So does one call that is made after each wait. Between lie only waits and other looks.
     """
-    if not all(map(polls, found)):
+    made = [call for index in found if (call := calls[index]) is not None]
+    is_dense = found[-1] - found[0] < _SPREAD * len(found)
+    between = [call for call in calls[found[0] : found[-1]] if call is not None] if is_dense else []
+    looks = [call for call in made if polls(call) or not is_wait(call)]
+    looks = looks or [call for call in between if not is_wait(call)]
+    asked = {call.arguments_id for call in looks}
+    is_polled = len(asked) == 1 and any(map(is_wait, between))
+    if not looks or not (is_polled or all(map(polls, looks))):
         return False
-    known = {call.result.masked for call in found}
-    for call in islice(calls, last + 1, last + 1 + _LATER):
-        if call is None or not (polls(call) or is_wait(call) or is_read_only(call)):
+    known = {call.result.masked for call in looks}
+    for call in islice(calls, found[-1] + 1, found[-1] + 1 + _LATER):
+        is_look = call is not None and (call.arguments_id in asked or polls(call))
+        if call is None or not (is_look or is_wait(call) or is_read_only(call)):
             return False
-        if polls(call) and call.result.masked not in known:
+        if is_look and call.result.masked not in known:
             return not call.result.has_failed
     return False
 

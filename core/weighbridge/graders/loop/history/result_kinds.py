@@ -29,10 +29,10 @@ _UNMATCHED_EDIT = r"""\b(?:blocks?|hunks?|patch|diff|edits?) (?:has |have )?(?:f
 _mentions_unmatched_edit = occurs(_UNMATCHED_EDIT)
 _mentions_failure = occurs(
     _START
-    + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b|unable to\b
+    + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|(?:invalid|illegal|rejected)\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
-|forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http\W{0,4})?[45]\d\d (?:[a-z]|$))
+|forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
 |"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|no module named\b|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
@@ -69,6 +69,11 @@ _mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
 |\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*(?:\[\]|\{\}|\(\)|null|none|"")\s*$|\btext='(?:\[\]|\{\})?'|\bnothing (?:was )?found\b"""
 )
+#: Field with an empty list of what was found, which hints may follow.
+_has_no_results = occurs(
+    r""""(?:results|items|documents|hits|records|matches|rows|entries)"\s?:\s?\[\]"""
+)
+_OBJECT_CHARACTERS = 600  #: of an object with such a field
 #: Placeholder of an image that the trace omits, whose content is unknown.
 _OMITTED = re.compile(
     r"\W{0,5}(?:base64[ _-])?(?:image|screenshot|picture)(?:[ _/:]{1,2}(?:omitted|removed|redacted|elided|data|base64|url|content|png|jpe?g|\w{1,40}\.(?:png|jpe?g))){0,3}\W{0,5}",
@@ -113,7 +118,10 @@ def is_answer(text: str) -> bool:
 
 def reports_no_results(text: str) -> bool:
     """Return whether a result says that nothing was found."""
-    return len(text) <= _SHORT_CHARACTERS and _mentions_no_results(text)
+    if len(text) <= _SHORT_CHARACTERS:
+        return _mentions_no_results(text)
+    is_object = len(text) <= _OBJECT_CHARACTERS and text.startswith("{")
+    return is_object and _has_no_results(text[:_SHORT_CHARACTERS])
 
 
 def is_omitted_image(text: str) -> bool:

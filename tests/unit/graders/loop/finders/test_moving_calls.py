@@ -142,6 +142,16 @@ def test_waiting_for_a_program_is_a_loop_only_if_nothing_comes_of_it(name, argum
     assert found(polled("Wall time 5.0 seconds\n", name=name, arguments=arguments))
 
 
+@pytest.mark.parametrize("last", ["available", "creating"])
+def test_one_call_after_each_wait_is_a_loop_only_if_nothing_comes_of_it(last):
+    def look(state):
+        return {"type": "tool", "name": "aws", "arguments": {"cmd": "rds x"}, "output": state}
+
+    waits = [{"type": "tool", "name": "sleep", "arguments": {"seconds": 60}, "output": "slept"}] * 6
+    steps = [step for wait in waits for step in (wait, look("creating"))]
+    assert bool(found([*steps, waits[0], look(last)])) == (last == "creating")
+
+
 @pytest.mark.parametrize(
     "between",
     [

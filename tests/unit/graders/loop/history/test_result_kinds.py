@@ -1,0 +1,42 @@
+"""What the text of a result says of its call."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_results
+
+REQUEST = '{"query": "boat", "total": 0, "results": [], "took_ms": 58, '
+HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "has_failed"),
+    [
+        ("illegal move: e1g1", True),
+        ("Rejected: the limit is 9", True),
+        ("HTTP/1.1 422 Unprocessable Entity\nx-request-id: 17", True),
+        ("HTTP/2 503 Service Unavailable", True),
+        ("HTTP/1.1 200 OK\n", False),
+        ("The move is legal", False),
+        ("Three of the legal moves, one illegal move", False),
+    ],
+)
+def test_a_failure_is_told_at_the_beginning(text: str, *, has_failed: bool) -> None:
+    assert reports_failure(text) == has_failed
+
+
+@pytest.mark.parametrize(
+    ("text", "is_nothing"),
+    [
+        (REQUEST + HINT, True),
+        (REQUEST.replace("[]", '["a"]') + HINT, False),
+        ("Found: " + REQUEST + HINT, False),
+        (REQUEST + HINT * 3, False),
+        ("no results", True),
+    ],
+)
+def test_an_object_without_results_found_nothing_whatever_it_hints(
+    text: str, *, is_nothing: bool
+) -> None:
+    assert reports_no_results(text) == is_nothing
