@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,9 @@ from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+#: Linux gives connections the ports from 32,768 on, and other systems higher ones.
+_LOWEST_PORT, _PORTS = 10_000, 22_000
 
 
 class ReusedServer:
@@ -348,7 +352,9 @@ def _offset(server: Any) -> int:
 
 
 def free_port() -> int:
-    """Return a free TCP port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a free TCP port of those that the system gives to no connection, so that it is still free some time later."""
+    while True:
+        port = _LOWEST_PORT + secrets.randbelow(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
