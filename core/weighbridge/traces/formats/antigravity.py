@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 _LOOKED_AT = 20  #: lines that decide whether a list is of this form
 _SOURCES = ("USER", "MODEL", "SYSTEM")  #: how a source begins
 _ANSWER, _ERROR = "PLANNER_RESPONSE", "ERROR_MESSAGE"
-_SAID = (
-    "content",
-    "thinking",
-    "tool_calls",
-)  #: fields of an answer, of which one that failed has none
+#: Fields of an answer, of which one that failed has none.
+_SAID = ("content", "thinking", "tool_calls")
 _FAILED = frozenset({"ERROR", "INVALID", "CANCELED"})
 #: Tools by the type of their results, where it is not their name in capitals.
 _TOOLS = {
@@ -182,7 +179,7 @@ class _LineReader:
         if type(content) is str and (times := _TIMES.match(content)):
             ended = times[1] or ended
             content = content[times.end() :]
-        error = string_of(line.get("error")) or (line.get("status") in _FAILED or None)
+        error = string_of(line.get("error")) or (word_of(line.get("status")) in _FAILED or None)
         call = self._open.close(_TOOLS.get(kind) or (kind.lower(),))
         self._add_result(call, content, Facts(error=error, ended_at=time_of(ended)))
 

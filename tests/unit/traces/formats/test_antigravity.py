@@ -76,7 +76,12 @@ def test_a_result_without_a_call_is_counted(between):
 
 @pytest.mark.parametrize(
     ("more", "error"),
-    [({"status": "ERROR"}, "x"), ({"error": "denied"}, "denied"), ({"status": "RUNNING"}, None)],
+    [
+        ({"status": []}, None),
+        ({"status": "ERROR"}, "x"),
+        ({"error": "denied"}, "denied"),
+        ({"status": "RUNNING"}, None),
+    ],
 )
 def test_a_result_says_whether_it_is_a_failure(more, error):
     step = read_trace([answer(("view_file", {})), line("VIEW_FILE", content="x") | more]).steps[-1]
