@@ -13,7 +13,16 @@ from msgspec import structs
 from weighbridge.traces.chat.anthropic_blocks import Blocks
 from weighbridge.traces.chat.call_parts import are_foreign, call_of, opened
 from weighbridge.traces.chat.conversation import Run, read_messages
-from weighbridge.traces.fields import cost_of, counted, read_usage, scalars, string_of, time_of
+from weighbridge.traces.fields import (
+    added,
+    cost_of,
+    counted,
+    object_of,
+    read_usage,
+    scalars,
+    string_of,
+    time_of,
+)
 from weighbridge.traces.model import Capability, Usage
 
 if TYPE_CHECKING:
@@ -22,6 +31,13 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Step, Trace
 
 _SPEAKERS = frozenset({"user", "assistant"})
+#: Fields of the usage of a model, by those of the usage of a run.
+_MODEL_USAGE = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cache_read_input_tokens": "cacheReadInputTokens",
+    "cache_creation_input_tokens": "cacheCreationInputTokens",
+}
 _REASONS: dict[Capability, str] = {
     "token_usage": "no line records an answer's usage",
     "timing": "these lines carry no times",
@@ -164,7 +180,7 @@ class _Session:
 
     def trace(self) -> Trace:
         """Return the trace of all lines taken in."""
-        run_usage = counted(read_usage(self._last.get("usage")))
+        run_usage = _usage_of_run(self._last)
         for said in self._said:
             message, line = {**said.message, "content": said.content}, said.line
             self._blocks.add(message, time_of(line.get("timestamp")), cost_of(line.get("costUSD")))
@@ -198,6 +214,20 @@ class _Session:
             if step.type == "tool":
                 calls.add(step.id)
             yield structs.replace(step, parent_id=caller) if caller in calls else step
+
+
+def _usage_of_run(result: dict[str, Any]) -> Usage | None:
+    """Return the tokens of a run: of all its models together, as its cost is, where these are more than its usage."""
+    of_models = [
+        read_usage({ours: object_of(model).get(theirs) for ours, theirs in _MODEL_USAGE.items()})
+        for model in object_of(result.get("modelUsage")).values()
+    ]
+    usages = (counted(read_usage(result.get("usage"))), counted(added(of_models)))
+    return max(filter(None, usages), key=_tokens, default=None)
+
+
+def _tokens(usage: Usage) -> int:
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
 def _settled(usage: Usage | None) -> Usage | None:

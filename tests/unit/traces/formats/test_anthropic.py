@@ -293,6 +293,30 @@ def test_a_stream_tells_the_tools_the_sum_and_the_cost_of_the_run():
     assert trace.steps_of("llm")[0].usage == Usage(3, None)
 
 
+@pytest.mark.parametrize(
+    ("models", "usage"),
+    [
+        ([(5, 2, 20), (1, 3, 0)], Usage(26, 5, 31, 20, 0)),
+        ([(1, 1, 0)], Usage(10, 9, None, 7)),
+        ([(5, 2, 20), "?"], Usage(10, 9, None, 7)),
+        ([], Usage(10, 9, None, 7)),
+    ],
+)
+def test_the_tokens_of_all_models_count_if_they_are_more_than_the_usage_of_the_run(models, usage):
+    names = ("inputTokens", "outputTokens", "cacheReadInputTokens")
+    closed = {
+        "type": "result",
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 9},
+        "modelUsage": {
+            f"m{at}": model
+            if model == "?"
+            else {**dict(zip(names, model, strict=True)), "cacheCreationInputTokens": 0}
+            for at, model in enumerate(models)
+        },
+    }
+    assert read_trace([*SESSION, closed]).usage == usage
+
+
 def test_a_sub_agents_answers_are_part_of_the_call_that_started_it():
     inner = line("assistant", calls("t3", "Bash"), message={"id": "B"}, parent_tool_use_id="t2")
     prompt = line("user", text("Sub-task"), parent_tool_use_id="t2")
