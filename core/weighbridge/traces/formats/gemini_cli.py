@@ -94,13 +94,12 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
     """Return the runs in the lines of several streams, each with the requests right before it."""
     if type(value) is not list or not _is_stream(value):
         return []
-    starts: list[int] = []
-    for index, line in enumerate(value):
-        if _is_init(line):
-            start, least = index, starts[-1] + 1 if starts else 0
-            while start > least and _is_request(value[start - 1]):
-                start -= 1
-            starts.append(start)
+    _, *others = [index for index, line in enumerate(value) if _is_init(line)]
+    starts = [0]
+    for init in others:
+        starts.append(init)
+        while _is_request(value[starts[-1] - 1]):
+            starts[-1] -= 1
     ends = [*starts[1:], len(value)]
     return [(None, value[start:end]) for start, end in zip(starts, ends, strict=True)]
 

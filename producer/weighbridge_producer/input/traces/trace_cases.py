@@ -128,10 +128,11 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield from read.lines()
             yield from lines
             return
-    items = _items(read.text())
+    document = read.text()
+    items = _items(document)
     if items is None:
-        held = read.text()
-        fault = several_values_fault(held) if begins_document(first) else _session_fault(held)
+        is_begun = begins_document(first)
+        fault = several_values_fault(document) if is_begun else _session_fault(document)
         yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
         return
     wrapper = TraceWrapper(name, ids)
@@ -158,9 +159,7 @@ def _session_fault(document: bytes) -> Fault | None:
             values.append(orjson.loads(row))
         except ValueError:
             damaged = damaged or number
-        if not values or (len(values) == 1 and not opens_session(values[0])):
-            return None
-    if any(map(_is_case, values)):
+    if not damaged or not values or not opens_session(values[0]) or any(map(_is_case, values)):
         return None
     text = f"line {damaged:,} of the session is not JSON"
     return Fault(

@@ -59,6 +59,8 @@ def test_a_stream_may_begin_with_the_request_of_a_harness():
     parts = single_traces([*lines, result, *again])
     assert parts == [(None, [*lines, result]), (None, again)]
     assert [trace.id for trace in read_traces([*lines, result, *again])] == ["s", "t"]
+    other = {"type": "error", "message": "no network"}
+    assert [step.type for step in read_trace([other, *lines]).steps][:2] == ["other", "user"]
 
 
 def test_a_stream_of_json_joins_the_pieces_of_an_answer():
