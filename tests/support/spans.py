@@ -7,6 +7,7 @@ from itertools import count
 
 from weighbridge.traces import Step
 from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.spans import Span
 from weighbridge.traces.spans.steps import traces_of
 
@@ -34,6 +35,7 @@ def span(attributes, *, span_id=None, parent=None, name="span", at=0, lasts=1, *
 def read(*spans):
     for each in spans:
         include_details(each)
+        include_monocle(each)
     [trace] = traces_of(spans, "otel")
     return trace
 

@@ -724,6 +724,19 @@ CURSOR_TRANSCRIPT = [
 ]  # fmt: skip
 
 
+CLAUDE_AGENT_SDK = [
+    {"subtype": "init", "data": {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Bash"], "model": "m"}},
+    {"content": [{"thinking": "hm", "signature": "x"}], "model": "m", "parent_tool_use_id": None, "error": None},
+    {"content": [{"text": "I look."}], "model": "m", "parent_tool_use_id": None, "error": None},
+    {"content": [{"id": "c1", "name": "Bash", "input": {"command": "ls"}}], "model": "m", "parent_tool_use_id": None, "error": None},
+    {"content": [{"id": "c2", "name": "Bash", "input": {"command": "pwd"}}], "model": "m", "parent_tool_use_id": None, "error": None},
+    {"content": [{"tool_use_id": "c1", "content": "a.py", "is_error": False}], "uuid": "u1", "parent_tool_use_id": None},
+    {"content": [{"tool_use_id": "c2", "content": "no such folder", "is_error": True}], "uuid": "u2", "parent_tool_use_id": None},
+    {"content": [{"text": "Done."}], "model": "m", "parent_tool_use_id": None, "error": None},
+    {"subtype": "success", "duration_ms": 9, "duration_api_ms": 8, "is_error": False, "num_turns": 2, "session_id": "s", "total_cost_usd": 0.01, "usage": {"input_tokens": 10, "output_tokens": 5}, "result": "Done."},
+]  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2299,6 +2312,7 @@ EXAMPLES: dict[str, Any] = {
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
     "cursor-transcript": CURSOR_TRANSCRIPT,
+    "claude-agent-sdk": CLAUDE_AGENT_SDK,
     "vscode-chat": VSCODE_CHAT,
     "zed": ZED,
     "openhands": OPENHANDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from datetime import UTC, datetime, timedelta
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count
+_LITERAL_CHARACTERS = 50_000  #: of a text in Python's notation; longer ones are not parsed
 #: Names under which tool definitions stand beside messages.
 TOOL_FIELDS = ("tools", "functions", "tool_definitions", "toolDefinitions", "available_tools")
 _TOOL_KINDS = ("function", "custom", "toolSpec")
@@ -72,6 +74,17 @@ def json_in(text: str | bytes | bytearray) -> Any:
         return msgspec.json.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def python_object_in(text: str) -> dict[str, Any] | None:
+    """Return the dict in a text in Python's own notation; None if there is none or the text is long."""
+    if len(text) > _LITERAL_CHARACTERS or not text.lstrip().startswith("{"):
+        return None
+    try:
+        held = json_in(orjson.dumps(ast.literal_eval(text.strip())))
+    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
+        return None  # a TypeError also for what JSON does not have, such as a set
+    return held if type(held) is dict else None
 
 
 def text_of(content: Any) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.formats.otel import is_of_agent
 from weighbridge.traces.read import Recognised, find_format, formats
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
@@ -130,8 +131,12 @@ def _is_otlp(value: Any) -> bool:
 
 
 def _by_trace_id(exports: list[dict[str, Any]]) -> list[tuple[str | None, Any]]:
-    """Group spans and log records by trace ID; keep their resources and scopes with them."""
+    """Group spans and log records by trace ID; keep their resources and scopes with them.
+
+    Traces without a span that may be an agent's step go with the first that has one, where they are counted.
+    """
     traces: dict[str | None, dict[str, list[Any]]] = {}
+    of_agents: set[str | None] = set()
     for export in exports:
         for resources, scopes, items in _SPANS:
             for resource in _dicts(export.get(resources)):
@@ -144,6 +149,14 @@ def _by_trace_id(exports: list[dict[str, Any]]) -> list[tuple[str | None, Any]]:
                     for trace_id, group in groups.items():
                         part = {**resource, scopes: [{**scope, items: group}]}
                         traces.setdefault(trace_id, {}).setdefault(resources, []).append(part)
+                        if trace_id not in of_agents and any(map(is_of_agent, group)):
+                            of_agents.add(trace_id)
+    first = next(
+        (trace_id for trace_id in traces if trace_id in of_agents), next(iter(traces), None)
+    )
+    for trace_id in [each for each in traces if each != first and each not in of_agents]:
+        for resources, listed in traces.pop(trace_id).items():
+            traces[first].setdefault(resources, []).extend(listed)
     return list(traces.items())
 
 

@@ -27,6 +27,25 @@ _FIELDS = frozenset(
 )
 
 
+def continues_answer(before: list[Any], block: list[Any]) -> bool:
+    """Return whether a message of at most one block goes on with the answer before it, when neither has an id.
+
+    Some record a message for each block. An answer's blocks are its reasoning, then one text, then its calls; reasoning
+    may have been left out, so that its message is empty.
+    """
+    rank, last = _rank(block), _rank(before[-1:])
+    return len(block) <= 1 and (rank > last or rank == last != _TEXT_RANK)
+
+
+_TEXT_RANK = 1
+
+
+def _rank(blocks: list[Any]) -> int:
+    held = blocks[0] if blocks else None
+    kind = opened(held)[0] if type(held) is dict else "reasoning"
+    return {"reasoning": 0, "call": 2}.get(kind, _TEXT_RANK)
+
+
 class Blocks:
     """Collector that turns messages of content blocks into chat messages and their metadata."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.anthropic_blocks import Blocks
+from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
 from weighbridge.traces.fields import cost_of, object_of, read_usage, string_of, tools_field
 from weighbridge.traces.formats import claude_code, cursor_cli
@@ -24,6 +24,7 @@ _FIELDS = frozenset(
     {"messages", "system", "tools", "model", "response", "usage", "id", "metadata", "cost_usd"}
 )
 _ANSWER_FIELDS = frozenset({"role", "content", "id", "type", "model", "usage", "stop_reason"})
+_ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: what only whole answers have
 _REASONS: dict[Capability, str] = {
     "token_usage": "the messages come without the answers' usage",
     "timing": "Anthropic messages carry no times",
@@ -111,7 +112,7 @@ def _read(value: Any) -> list[Trace]:
     blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
-    messages = value["messages"]
+    messages = _whole_answers(value["messages"])
     if is_said:
         again = ends_with(messages, answer)
         messages = [*messages[:-1], {**messages[-1], **answer}] if again else [*messages, answer]
@@ -132,6 +133,31 @@ def _read(value: Any) -> list[Trace]:
         notes=blocks.notes,
     )
     return [read_messages(blocks.messages, "anthropic", run, _REASONS)]
+
+
+def _whole_answers(messages: list[Any]) -> list[Any]:
+    """Return messages with each answer whole, if they have one for each block of an answer."""
+    answers = [held for held in messages if type(held) is dict and held.get("role") == "assistant"]
+    if any(
+        type(held.get("content")) is not list
+        or len(held["content"]) > 1
+        or not _ANSWER_IDS.isdisjoint(held)
+        for held in answers
+    ):
+        return messages
+    whole: list[Any] = []
+    for message in messages:
+        last = whole[-1] if whole else None
+        if (
+            type(last) is not dict
+            or type(message) is not dict
+            or not last.get("role") == message.get("role") == "assistant"
+            or not continues_answer(last["content"], message["content"])
+        ):
+            whole.append(message)
+        else:
+            whole[-1] = {**last, **message, "content": [*last["content"], *message["content"]]}
+    return whole
 
 
 IMPORTER = Importer(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from weighbridge.traces.chat.anthropic_blocks import Blocks
+from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
 from weighbridge.traces.chat.call_parts import are_foreign, call_of, opened
 from weighbridge.traces.chat.conversation import Run, read_messages
 from weighbridge.traces.fields import (
@@ -168,13 +168,16 @@ class _Session:
 
     def _keep(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         answer = string_of(message.get("id")) if line["type"] == "assistant" else None
+        if answer is None and self._said and _goes_on(self._said[-1], message, line):
+            self._said[-1].add(message, line)
+            return
         caller = string_of(line.get("parent_tool_use_id"))
         if answer and caller:
             self._started_by[answer] = caller
         index = self._answers.setdefault(answer, len(self._said)) if answer else len(self._said)
         if index == len(self._said):
             content = message.get("content")
-            self._said.append(_Said(message, line, content if answer is None else []))
+            self._said.append(_Said(message, line, _copied(content) if answer is None else []))
         if answer:
             self._said[index].add(message, line)
 
@@ -214,6 +217,22 @@ class _Session:
             if step.type == "tool":
                 calls.add(step.id)
             yield structs.replace(step, parent_id=caller) if caller in calls else step
+
+
+def _goes_on(said: _Said, message: dict[str, Any], line: dict[str, Any]) -> bool:
+    """Return whether a line without an answer's id has the next block of the answer before it."""
+    return (
+        line["type"] == said.line["type"] == "assistant"
+        and said.message.get("id") is None
+        and said.message.get("usage") == message.get("usage")
+        and said.line.get("parent_tool_use_id") == line.get("parent_tool_use_id")
+        and type(said.content) is type(message.get("content")) is list
+        and continues_answer(said.content, message["content"])
+    )
+
+
+def _copied(content: Any) -> Any:
+    return list(content) if type(content) is list else content
 
 
 def _usage_of_run(result: dict[str, Any]) -> Usage | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weighbridge.traces.fields import string_of, time_of
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
 from weighbridge.traces.spans.steps import traces_of
 
@@ -48,6 +49,7 @@ def _read(value: Any) -> list[Trace]:
     ]
     for span in spans:
         include_details(span)
+        include_monocle(span)
     return traces_of(spans, "jaeger")
 
 

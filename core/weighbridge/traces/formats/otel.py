@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import count_of, string_of, time_of
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.attributes import may_be_step
 from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.phoenix_rows import ROW_KEYS, is_row, rows_of_columns, span_of_row
 from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
 from weighbridge.traces.spans.steps import traces_of
@@ -138,7 +140,22 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
             return [(None, value)]
         trace_id = _hex(first_of(_ids(document), _TRACE_IDS), _TRACE_ID_BYTES)
         groups.setdefault(trace_id, []).append(document)
+    of_agents = [key for key, spans in groups.items() if any(map(is_of_agent, spans))]
+    first = next(iter(of_agents or groups), "")
+    for key in [key for key in groups if key not in {first, *of_agents}]:  # counted there
+        groups[first] += groups.pop(key)
     return list(groups.items()) if len(groups) > 1 else [(None, value)]
+
+
+def is_of_agent(span: dict[str, Any]) -> bool:
+    """Return whether a span, as recorded, may be an agent's step and not only HTTP or a database."""
+    if is_row(span) or "span_kind" in span:
+        return True
+    recorded = json_of(span.get("attributes"))
+    names = recorded if type(recorded) is dict else _pairs(recorded, 0)
+    return may_be_step(names) or any(
+        "gen_ai." in (string_of(event.get("name")) or "") for event in _listed(span, ("events",))
+    )
 
 
 def _read(value: Any) -> list[Trace]:
@@ -158,6 +175,7 @@ def _read(value: Any) -> list[Trace]:
     unlinked = _link(spans, logs)
     for span in spans:
         include_details(span)
+        include_monocle(span)
     return traces_of(spans, "otel", {"log records of no span": unlinked})
 
 
@@ -318,7 +336,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     is_line=_is_line,
-    tried_on="real exports of agents with OpenTelemetry, and real spans of Vercel's AI SDK; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
+    tried_on="real exports of agents with OpenTelemetry, also of Monocle and Microsoft's Agent Framework, and real spans of Vercel's AI SDK; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
     fields=(("id of the trace", "traceId"), *FIELDS),
     lacks=LACKS,
 )

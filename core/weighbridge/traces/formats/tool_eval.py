@@ -6,7 +6,6 @@ assistant node of an answer without one.
 
 from __future__ import annotations
 
-import ast
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,10 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Run
 from weighbridge.traces.fields import (
-    json_in,
     object_of,
     objects_of,
     parse_arguments,
+    python_object_in,
     scalars,
     string_of,
     word_of,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _FIELDS = frozenset({"query", "available_tools", "answer"})
 _ANSWER_FIELDS = frozenset({"method", "total_steps", "final_answer", "answer_details"})
 _LOOKED_AT = 5  #: entries that decide whether an object is of predictions
-_LITERAL_CHARACTERS = 50_000  #: of a node's text in Python's form; longer ones are not parsed
 _REASONS: dict[Capability, str] = {
     "token_usage": "ToolEval's predictions carry no token counts",
     "timing": "ToolEval's predictions carry no times",
@@ -117,16 +115,10 @@ def _call(chat: ChatLog, number: int, recorded: Any) -> None:
 
 def _parsed(text: Any) -> dict[str, Any]:
     """Return what a tool node's text says, as JSON or as Python prints a dict; empty if it is neither."""
-    if type(text) is not str or len(text) > _LITERAL_CHARACTERS:
+    if type(text) is not str:
         return {}
-    try:
-        return object_of(json_in(text))
-    except ValueError:
-        pass
-    try:
-        return object_of(ast.literal_eval(text))
-    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
-        return {}
+    held = parse_arguments(text)
+    return held if type(held) is dict else python_object_in(text) or {}
 
 
 IMPORTER = Importer(

@@ -19,11 +19,14 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.model import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from weighbridge.traces.spans.spans import Span
 
 Kind = Literal["llm", "tool", "agent", "other", "group", "none"]
 """What a span is: a step's type, a `group` of other spans, or `none` of them (HTTP, a database)."""
 
+MONOCLE_TYPE = "span.type"  #: Monocle's name for the kind of a span
 _KIND_NAMES = (
     "openinference.span.kind",
     "gen_ai.operation.name",
@@ -129,6 +132,13 @@ _TELLING = frozenset(
         *("gen_ai.tool.name", *_CALL_IDS[:2], "gcp.vertex.agent.llm_request"),
     }
 )
+#: Also the attributes that are read under other names.
+_MAY_TELL = _TELLING | {MONOCLE_TYPE}
+
+
+def may_be_step(names: Iterable[str]) -> bool:
+    """Return whether a span whose attributes have these names may be a step."""
+    return not _MAY_TELL.isdisjoint(names)
 
 
 def kind_of(span: Span) -> Kind:

@@ -6,8 +6,10 @@ client and server for one call of a tool. Such spans become one operation.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.traces.chat.call_parts import first_of
@@ -17,6 +19,7 @@ from weighbridge.traces.spans.attributes import (
     call_id_of,
     kind_of,
     tool_name_of,
+    usage_of_span,
     wraps_calls,
 )
 from weighbridge.traces.spans.content import inputs_of, outputs_of
@@ -85,6 +88,7 @@ def operations_of(spans: Sequence[Span]) -> list[Operation]:
         parent = outer[best]
         parents.append(None if parent is None else numbers[final[parent]])
         operations.append(Operation(kinds[best], [spans[index] for index in indices]))
+    _adopt_siblings(operations, parents)
     return _finished(operations, parents)
 
 
@@ -177,6 +181,59 @@ def _overlap(one: Span, other: Span) -> bool:
     if times[0] is None or times[1] is None or times[2] is None or times[3] is None:
         return True
     return times[0] < times[3] and times[2] < times[1]
+
+
+def _adopt_siblings(operations: list[Operation], parents: Parents) -> None:
+    """Put calls that stand beside the agent whose run they are part of inside it.
+
+    Microsoft's Agent Framework records streamed runs so. Such calls ran during the agent's run, and their tokens are
+    its own.
+    """
+    beside: dict[int | None, list[int]] = defaultdict(list)
+    for index, parent in enumerate(parents):
+        beside[parent].append(index)
+    for siblings in beside.values():
+        agents = _apart(
+            [index for index in siblings if operations[index].kind == "agent"], operations
+        )
+        starts = [start for start, _, _ in agents]
+        inside: dict[int, list[int]] = defaultdict(list)
+        for index in siblings if agents else ():
+            start, end = operations[index].started_at, operations[index].ended_at
+            if operations[index].kind == "agent" or start is None or end is None:
+                continue
+            at = bisect_right(starts, start) - 1
+            if at >= 0 and end <= agents[at][1]:
+                inside[agents[at][2]].append(index)
+        for agent, indices in inside.items():
+            calls = [operations[index] for index in indices if operations[index].kind == "llm"]
+            if calls and _tokens(operations[agent]) == sum(_tokens(call) or 0 for call in calls):
+                for index in indices:
+                    parents[index] = agent
+
+
+def _apart(agents: list[int], operations: list[Operation]) -> list[tuple[int, int, int]]:
+    """Return the start, end and index of the agents that ran while no other one did, in order."""
+    runs = sorted(
+        (start, end, index)
+        for index in agents
+        if (start := operations[index].started_at) is not None
+        and (end := operations[index].ended_at) is not None
+    )
+    latest_ends = list(accumulate((end for _, end, _ in runs), max))
+    return [
+        run
+        for at, run in enumerate(runs)
+        if (at == 0 or latest_ends[at - 1] <= run[0])
+        and (at + 1 == len(runs) or run[1] <= runs[at + 1][0])
+    ]
+
+
+def _tokens(operation: Operation) -> int | None:
+    usage = operation.first(usage_of_span)
+    if usage is None or usage.total is not None:
+        return usage.total if usage else None
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
 def _finished(operations: list[Operation], parents: Parents) -> list[Operation]:

@@ -76,13 +76,16 @@ def traces_of(
     for span in spans:
         total += 1
         group = by_trace.setdefault(span.trace_id, {})
-        group.setdefault(span.id or len(group), span)  # an exporter may send a span again
+        key = span.id or len(group)
+        # An exporter may send a span again, also first when it starts and then when it ends.
+        if key not in group or (group[key].ended_at is None and span.ended_at is not None):
+            group[key] = span
     runs = [_Run(list(group.values())) for group in by_trace.values()]
     found = [run for run in runs if run.operations]
     if not found:
         raise TraceError(
-            f"none of {total:,} spans is of a model call, a tool call or an agent",
-            "expected attributes such as gen_ai.operation.name or openinference.span.kind",
+            f"none of {total:,} spans has attributes known to mark a model call, a tool call or an agent",
+            "such as gen_ai.operation.name, openinference.span.kind or span.type; a trace mapping reads others",
         )
     found[0].note(
         {

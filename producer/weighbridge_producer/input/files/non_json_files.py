@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
@@ -120,6 +120,15 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         if fault := _binary_fault(text[:_HEAD_BYTES]) or known:
             return iter((SourceLine(b"\n", fault, len(text)),))
     return chain(read, lines)
+
+
+def indented_objects(text: bytes) -> list[bytes]:
+    """Return the JSON objects that follow each other, each over many lines; none for other text.
+
+    A line that begins with a brace is never inside a string, because a string in JSON has no line breaks.
+    """
+    ends = [match.start() + 1 for match in _NEXT_OBJECT.finditer(text)]
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])] if ends else []
 
 
 def several_values_fault(text: bytes) -> Fault | None:

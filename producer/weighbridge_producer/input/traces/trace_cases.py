@@ -19,9 +19,15 @@ from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
-from weighbridge.traces.split import opens_session, session_id, single_traces, spans_lines
+from weighbridge.traces.split import (
+    is_trace,
+    opens_session,
+    session_id,
+    single_traces,
+    spans_lines,
+)
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
-from weighbridge_producer.input.files.non_json_files import several_values_fault
+from weighbridge_producer.input.files.non_json_files import indented_objects, several_values_fault
 from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 
@@ -182,8 +188,10 @@ def _items(document: bytes) -> list[_Item] | None:
     try:
         value = orjson.loads(document)
     except ValueError:
-        rows = [row.strip(JSON_SPACE) for row in document.split(b"\n")]
-        rows = [row for row in rows if row]
+        indented = indented_objects(document)
+        rows = [
+            row for line in indented or document.split(b"\n") if (row := line.strip(JSON_SPACE))
+        ]
         try:
             value = [orjson.loads(row) for row in rows]
         except ValueError:
@@ -194,7 +202,8 @@ def _items(document: bytes) -> list[_Item] | None:
                 return [_Item(orjson.dumps(part), trace_id) for trace_id, part in records]
             return [_Item(b"[%b]" % b",".join(rows), session_id(value))]
         if not spans_lines(value):
-            return None
+            is_known = indented and (_are_cases(value) or is_trace(value[0]))
+            return [_Item(row) for row in rows] if is_known else None
     if type(value) not in {dict, list}:
         return None
     found = [(None, item) for item in value] if _are_cases(value) else single_traces(value)

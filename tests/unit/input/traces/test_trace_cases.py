@@ -111,7 +111,8 @@ def test_a_document_can_be_a_list_of_cases() -> None:
 
 @pytest.mark.parametrize("in_lines", [True, False])
 def test_spans_of_one_run_are_one_case_on_whichever_lines_they_stand(*, in_lines: bool) -> None:
-    first = export(span("aa", "1"), span("bb", "2"))
+    told = {"gen_ai.operation.name": "chat"}
+    first = export(span("aa", "1", attributes=told), span("bb", "2", attributes=told))
     second = export(span("aa", "3", parentSpanId="1"))
     data = (
         jsonl(first, second)
@@ -125,6 +126,29 @@ def test_spans_of_one_run_are_one_case_on_whichever_lines_they_stand(*, in_lines
         for case in found
     ]  # fmt: skip
     assert spans == [["1", "3"], ["2"]]
+
+
+@pytest.mark.parametrize("values", [[NATIVE, MESSAGES], [NATIVE, NATIVE | {"id": "run-2"}]])
+def test_indented_values_one_after_the_other_are_as_those_on_lines(values: list[Any]) -> None:
+    values = [value if type(value) is dict else {"messages": value} for value in values]
+    indented = b"\n".join(orjson.dumps(value, option=orjson.OPT_INDENT_2) for value in values)
+    found = [case["inputs"]["trace"] for case in cases_of(indented)]
+    assert found == values
+    assert found == [case["inputs"]["trace"] for case in cases_of(jsonl(*values))]
+
+
+def test_spans_that_a_console_exporter_printed_are_one_case_for_each_trace() -> None:
+    spans = [
+        {
+            "name": "chat",
+            "context": {"trace_id": trace_id, "span_id": str(number)},
+            "attributes": {"gen_ai.operation.name": "chat"},
+        }
+        for number, trace_id in enumerate(("0xaa", "0xbb", "0xaa"))
+    ]
+    found = cases_of(b"\n".join(orjson.dumps(one, option=orjson.OPT_INDENT_2) for one in spans))
+    assert [case["custom_id"] for case in found] == ["aa", "bb"]
+    assert [len(case["inputs"]["trace"]) for case in found] == [2, 1]
 
 
 CLAUDE_CODE = [

@@ -164,6 +164,26 @@ def test_tools_that_the_provider_runs_have_their_results_in_the_same_answer():
     assert [step.output for step in trace.steps_of("llm")] == ["Here."]
 
 
+def test_messages_with_a_block_each_are_joined_to_answers():
+    said = [
+        says(text("Find x."), role="user"),
+        *(says(), says(text("I look.")), says(calls("t1")), says(calls("t2"))),
+        says(result("t1"), role="user"),
+        says(result("t2"), role="user"),
+        *(says(), says(), says(calls("t3"))),
+        says(result("t3"), role="user"),
+        *(says(text("Not there.")), says(text("Really."))),
+    ]
+    trace = read_trace(said)
+    assert [(step.type, step.output) for step in trace.steps if step.type != "tool"] == [
+        *(("user", "Find x."), ("llm", "I look."), ("llm", None)),
+        *(("llm", "Not there."), ("llm", "Really.")),
+    ]
+    assert [len(trace.steps_of(kind)) for kind in ("llm", "tool")] == [4, 3]
+    for told in ({"id": "m1"}, {"usage": {"input_tokens": 3}}, {"content": [text("a"), calls()]}):
+        assert len(read_trace([*said, says(text("Yes.")) | told]).steps_of("llm")) == 10
+
+
 def test_thinking_is_not_carried():
     trace = read_trace([says({"type": "thinking", "thinking": "hm", "signature": ""}, text("Hi."))])
     assert trace.steps == (Step(id="s1", type="llm", output="Hi."),)

@@ -12,6 +12,7 @@ from support.growth import assert_takes_at_most
 from support.spans import CHAT
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Usage, read_trace, read_traces
+from weighbridge.traces.split import single_traces
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
@@ -195,8 +196,29 @@ def test_several_trace_ids_are_several_traces():
     assert [trace.id for trace in traces] == [TRACE, other]
 
 
+def test_traces_without_an_agents_step_are_no_parts():
+    spans = [
+        *(otlp_span(trace_id="a" * 32, told={"http.method": "GET"}), otlp_span(trace_id="b" * 32)),
+        *(otlp_span(trace_id="c" * 32, told={"db.system": "x"}), otlp_span(trace_id="d" * 32)),
+    ]
+    flat = [{"name": "x", **one, "attributes": spread(one)} for one in spans]
+    for value in (request(*spans), flat):
+        parts = single_traces(value)
+        assert parts
+        assert [trace_id for trace_id, _ in parts] == ["b" * 32, "d" * 32]
+        traces = [read_trace(part) for _, part in parts]
+        assert [len(trace.steps) for trace in traces] == [1, 1]
+        assert traces[0].not_carried == ("traces without a model call, tool call or agent (2)",)
+        assert traces[1].not_carried == ()
+    assert len(single_traces(request(*spans[::2]))) == 1
+
+
+def spread(one):
+    return {item["key"]: item["value"]["stringValue"] for item in one["attributes"]}
+
+
 def test_a_document_without_an_agents_spans_is_refused_and_says_what_is_wanted():
-    with pytest.raises(TraceError, match="none of 1 spans is of a model call"):
+    with pytest.raises(TraceError, match="none of 1 spans has attributes known to mark"):
         read_traces(request(otlp_span(told={"http.method": "GET"})))
     with pytest.raises(TraceError, match="none of 0 spans"):
         read_traces(logs(log("gen_ai.choice", {})))

@@ -72,7 +72,7 @@ def test_spans_of_other_work_and_groups_are_no_steps_but_are_counted(attributes)
 
 
 def test_spans_that_tell_of_no_agent_at_all_are_refused():
-    with pytest.raises(TraceError, match="none of 2 spans is of a model call"):
+    with pytest.raises(TraceError, match="none of 2 spans has attributes known to mark"):
         traces_of([span({"http.method": "GET"}), span({})], "otel")
 
 

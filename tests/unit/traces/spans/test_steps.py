@@ -225,6 +225,48 @@ def test_the_sum_that_an_agent_tells_stays_on_the_agent():
     assert trace.usage is None
 
 
+def agent_of(tokens, **facts):
+    return span(
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": tokens}, **facts
+    )
+
+
+def test_calls_beside_the_agent_whose_tokens_they_are_stand_inside_it():
+    calls = [
+        span(CHAT | {"gen_ai.usage.input_tokens": 10}, span_id="one", parent="root", at=1),
+        span(runs(), span_id="tool", parent="root", at=2),
+        span(CHAT | {"gen_ai.usage.input_tokens": 20}, span_id="two", parent="root", at=3),
+    ]
+    later = [
+        span(CHAT | {"gen_ai.usage.input_tokens": 5}, span_id="three", parent="root", at=11),
+        agent_of(5, span_id="second", parent="root", at=10, lasts=9),
+    ]
+    trace = read(*calls, agent_of(30, span_id="first", parent="root", lasts=9), *later)
+    assert {found.id: found.parent_id for found in trace.steps} == {
+        "first": None,
+        "one": "first",
+        "tool": "first",
+        "two": "first",
+        "second": None,
+        "three": "second",
+    }
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [
+        [agent_of(31, span_id="a", lasts=9)],  # of other tokens
+        [agent_of(30, span_id="a", lasts=2)],  # ended before
+        [agent_of(30, span_id="a", lasts=9), agent_of(30, span_id="b", at=1, lasts=2)],
+        [agent_of(30, span_id="a", lasts=9), agent_of(30, span_id="b", lasts=9, at=8)],
+    ],
+)
+def test_calls_beside_an_agent_stay_there_if_they_may_be_anothers(agents):
+    call = span(CHAT | {"gen_ai.usage.input_tokens": 30}, span_id="call", at=2)
+    trace = read(call, *agents)
+    assert next(found for found in trace.steps if found.id == "call").parent_id is None
+
+
 # What is missing
 
 
@@ -334,6 +376,17 @@ def test_a_span_that_came_twice_is_one():
     trace = read(twice, twice)
     assert len(trace.steps) == 1
     assert trace.not_carried == ("repeated spans (1)",)
+
+
+@pytest.mark.parametrize("is_first_done", [True, False])
+def test_of_a_span_that_was_sent_at_its_start_and_at_its_end_the_latter_counts(is_first_done):
+    done = span(CHAT | {"gen_ai.usage.input_tokens": 3}, span_id="a")
+    begun = span(CHAT, span_id="a")
+    begun.ended_at = None
+    trace = read(*([done, begun] if is_first_done else [begun, done]))
+    [model] = trace.steps
+    assert model.usage == Usage(3)
+    assert model.ended_at == done.ended_at
 
 
 def test_each_trace_id_with_a_step_is_a_trace():
