@@ -145,7 +145,7 @@ def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
     assert ran.status == 1
     [row] = rows(tmp_path / "out.jsonl")
     assert row["result"]["verdict"] == "ungradable"
-    assert "ATIF" in row["result"]["evidence"][0]["description"]
+    assert "weighbridge trace formats" in row["result"]["evidence"][0]["description"]
 
 
 @pytest.mark.parametrize("command", ["show", "check", "convert"])
@@ -157,6 +157,21 @@ def test_a_table_of_traces_is_refused_with_the_command_that_reads_it(
     assert ended.status == 1
     assert "MAPPING_NEEDED: 'a.csv' is CSV" in ended.err + ended.out
     assert "weighbridge run --map custom_id=COLUMN,trace=COLUMN" in ended.err + ended.out
+
+
+def test_lines_in_no_known_format_are_one_error_for_the_file(cli, tmp_path):
+    lines = [{"ts": 1, "event": "start"}, *[{"ts": at, "event": "act"} for at in range(98)]]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    checked = cli("trace", "check", "log.jsonl", "--json")
+    [error] = checked.json["files"][0]["errors"]
+    assert error["code"] == "UNKNOWN_TRACE_FORMAT"
+    assert error["message"].endswith(": 99 lines, the first of them an object with ts, event")
+    assert "--trace-mapping" in error["hint"]
+    # With a trace, or a line that is wrong in another way, each line is an error of its own.
+    (tmp_path / "log.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines) + "oops\n"
+    )
+    assert len(cli("trace", "check", "log.jsonl", "--json").json["files"][0]["errors"]) == 100
 
 
 def test_formats_are_listed(cli):
@@ -265,7 +280,7 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
     ended = cli("trace", "check", str(folder), "--json")
     found = {Path(each["file"]).name: each for each in ended.json["files"]}
     assert ended.status == 1
-    assert found["other.json"]["errors"][0]["code"] == "MISSING_FIELD"
+    assert found["other.json"]["errors"][0]["code"] == "UNKNOWN_TRACE_FORMAT"
     assert found["a.json"]["traces"][0]["counts"]["total_tokens"] == 12
     assert [trace["id"] for trace in found["two.jsonl.gz"]["traces"]] == ["b", "c"]
 

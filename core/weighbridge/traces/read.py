@@ -306,12 +306,19 @@ def find_format(value: Any) -> Recognised:
         beside = inner.get("id")
         trace_id = trace_id or (beside if type(beside) is str and beside else None)
         inner = _wrapped(inner, notes)
-    known = ", ".join(importer.name for importer in formats())
-    advice = advice_on(value)
     raise UnknownTraceFormatError(
-        f"not a recognised trace format: {_described(value)}",
-        f"{advice}; known formats: {known}" if advice else f"known formats: {known}",
+        f"not a recognised trace format: {described(value)}", hint_for_unknown(value)
     )
+
+
+def hint_for_unknown(value: Any) -> str:
+    """Return the hint for a value of unknown shape: advice on it if there is any, and how other formats are read."""
+    advice = advice_on(value)
+    others = (
+        "a mapping file describes other formats (--trace-mapping); "
+        "`weighbridge trace formats` lists the known ones"
+    )
+    return f"{advice}; {others}" if advice else others
 
 
 def advice_on(value: Any) -> str:
@@ -339,7 +346,7 @@ def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
     return None
 
 
-def _described(value: Any) -> str:
+def described(value: Any) -> str:
     """Return a description of a value by its keys alone."""
     if type(value) is dict:
         keys = [key[:40] if type(key) is str else "?" for key in value]
@@ -349,6 +356,6 @@ def _described(value: Any) -> str:
         )
     if type(value) is list:
         first = value[0] if value else None
-        more = f", the first of them {_described(first)}" if type(first) is dict else ""
+        more = f", the first of them {described(first)}" if type(first) is dict else ""
         return f"an array of {len(value):,}{more}"
     return "neither an object nor an array"

@@ -32,13 +32,17 @@ _TAG = re.compile(
     r"|write_to_file|replace_in_file|apply_diff|search_files|attempt_completion|\|python_tag\||\|tool_call"
     r"|\uff5ctool\u2581call|\|channel\|>commentary to=)"
 )
-#: A call as JSON: its name, then its arguments.
+#: A call as JSON: its name, then its arguments; or an action as an object that begins with its name.
 _JSON = re.compile(
     r'"(?:action|tool|tool_name|function|name)"\s{0,9}:\s{0,9}"[^"\n]{1,100}"\s{0,9},\s{0,9}'
     r'"(?:action_input|tool_input|args|arguments|input|parameters|kwargs)"\s{0,9}:'
+    r'|"(?:actions?|tool_calls?)"\s{0,9}:\s{0,9}\[?\s{0,9}\{\s{0,9}"(?:type|name|tool|action|action_type)"\s{0,9}:\s{0,9}"'
     r'|"keystrokes"\s{0,9}:'
 )
-_JSON_WORDS = ('input"', 'args"', '"arguments"', '"parameters"', '"keystrokes"')
+_JSON_WORDS = (
+    *('input"', 'args"', '"arguments"', '"parameters"', '"keystrokes"'),
+    *('"action"', '"actions"', '"tool_call'),
+)
 _FENCED_CALL = re.compile(r"^```(?:mswea_bash_command|tool_code|tool_call)\b", re.MULTILINE)
 #: An action in words or as a program, which counts only where the next message is an observation.
 _LOOSE_ACTION = re.compile(

@@ -79,12 +79,16 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
 
     result = CheckedFile(file)
 
-    def lose(fault: Fault, where: str) -> None:
+    def lose(fault: Fault, where: str = "") -> None:
         fields = {"code": str(fault.code), "message": where + fault.message, "hint": fault.hint}
         result.errors.append(fields)
 
-    for found in Traces(file, mapping, lose):
+    traces = Traces(file, mapping, lose)
+    for found in traces:
         result.traces.append(_read(found))
+    if fault := traces.fault_of_all():
+        result.errors.clear()
+        lose(fault)
     if not result.traces and not result.errors:
         result.errors.append({"code": "EMPTY", "message": "the file is empty", "hint": ""})
     return result

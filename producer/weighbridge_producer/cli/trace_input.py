@@ -6,12 +6,22 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.errors import InputError, LineError, MappingNeededError, TraceError
+from weighbridge.errors import (
+    InputError,
+    LineError,
+    MappingNeededError,
+    TraceError,
+    UnknownTraceFormatError,
+)
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.grader_cache import missing_input
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
+from weighbridge.text import pluralize
 from weighbridge.traces import read_traces
+from weighbridge.traces.chat.call_parts import json_of
+from weighbridge.traces.read import described, hint_for_unknown
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.source import Source
 
@@ -26,6 +36,9 @@ if TYPE_CHECKING:
 
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
+_NO_CASE = ErrorCode.MISSING_FIELD
+_KEPT_UNKNOWN = 50  #: objects
+_CASE_FIELDS = frozenset({"custom_id", "inputs"})
 _NAME_OF_TRACE = b'"trace"'  #: contained in every line with a trace
 _NO_TABLES = (
     "`weighbridge trace` does not read tables: give JSON, JSON Lines or .eval; to grade traces in a column, use"
@@ -58,6 +71,8 @@ class Traces:
         self._line: Line
         self._read = 0  #: traces read so far
         self.lost = 0  #: lines or traces that could not be read or written
+        self._unknown: list[dict[str, Any]] = []  #: the first objects that are no case and no trace
+        self._unknown_count = 0
 
     def __iter__(self) -> Iterator[NamedTrace]:
         """Yield every trace that can be read; raises MappingNeededError for a table."""
@@ -75,6 +90,7 @@ class Traces:
             try:
                 found = _traces_of(self._line)
             except (LineError, TraceError) as error:
+                self._keep_unknown(error)
                 self.lose(error)
                 continue
             self._read += len(found)
@@ -86,6 +102,22 @@ class Traces:
         location = self._line.location
         where = "" if location else f"line {self._line.number}: "
         self._tell(error.fault.at(location), where)
+
+    def fault_of_all(self) -> Fault | None:
+        """Return one fault for all lines read, if each is an object that is no case and no trace; else None."""
+        if self._read or not self._unknown or self._unknown_count < self.lost:
+            return None
+        lines = f"{pluralize(self.lost, 'line')}, the first of them {described(self._unknown[0])}"
+        return UnknownTraceFormatError(
+            f"not a recognised trace format: {lines}", hint_for_unknown(self._unknown)
+        ).fault
+
+    def _keep_unknown(self, error: LineError | TraceError) -> None:
+        value = json_of(self._line.raw.decode()) if error.fault.code == _NO_CASE else None
+        if type(value) is dict and _CASE_FIELDS.isdisjoint(value):
+            self._unknown_count += 1
+            if len(self._unknown) < _KEPT_UNKNOWN:
+                self._unknown.append(value)
 
     def about_how_many(self) -> str:
         """Return the number of traces as text if it is cheap to count; empty if it is one or unknown."""

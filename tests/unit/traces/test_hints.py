@@ -33,7 +33,7 @@ def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
     with pytest.raises(UnknownTraceFormatError) as caught:
         read_trace(value)
     assert caught.value.hint.startswith(hint)
-    assert "; known formats: " in caught.value.hint
+    assert "; a mapping file describes other formats" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_value_of_no_known_shape_is_told_which_formats_are_nearest_by_what_is_
         read_trace(value)
     assert caught.value.hint.startswith("the most similar known formats: ")
     for name in names:
-        assert name in caught.value.hint.split("; known formats")[0]
+        assert name in caught.value.hint.split("; a mapping file")[0]
 
 
 def test_what_is_near_to_nothing_names_no_format():

@@ -213,6 +213,8 @@ IN_TEXT = {
     "tags": run('<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>', "<tool_response>\n{}\n</tool_response>"),
     "functions as tags": run("<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>", "EXECUTION RESULT of [execute_bash]:\na"),
     "JSON": [ASK, *[assistant(content='{"tool": "track", "args": {"parcel": "P1"}}')] * 2],
+    "JSON, an action by its type": [ASK, *[assistant(content='{"state": {"goal": "in"}, "action": {"type": "goto", "url": "x"}}')] * 2],
+    "JSON, a list of actions": [ASK, *[assistant(content='{"actions": [ {"name": "click", "id": "B1"}]}')] * 2],
     "mini-SWE-agent": run("THOUGHT: look\n\n```bash\nls\n```", "<returncode>0</returncode>\n<output>\na\n</output>"),
     "code": run("Thought: count\nCode:\n```py\nprint(1)\n```", "Observation:\n1"),
     "Cline": run("I look.\n<read_file>\n<path>a</path>\n</read_file>", "[read_file for 'a'] Result:\n1"),
@@ -235,6 +237,7 @@ ORDINARY = {
     "minutes of a meeting": [*run("Action: Ann writes (by Friday)\nAction: Bob", "Fine."), *run("Action: none", "Bye.")],
     "a shell command": [*run("Run this:\n```bash\nls\n```", "It says: a"), *run("Then:\n```bash\nrm a\n```", "Done")],
     "markup": [*run("Use <b> and <tool>.", "Yes."), *run("Write <function> here", "Yes.")],
+    "JSON with a word for an action": [*run('{"action": "none", "tool_call": null}', "Next."), *run('{"actions": []}', "Done.")],
     "JSON output": [*run('{"name": "Ann", "age": 5}', "Next."), *run('{"name": "Bob", "age": 6}', "Done.")],
 }  # fmt: skip
 
