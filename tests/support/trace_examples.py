@@ -737,6 +737,82 @@ CLAUDE_AGENT_SDK = [
 ]  # fmt: skip
 
 
+def _chatgpt(key: str, parent: str, role: str, text: str, *, to: str = "all", kind: str = "text", **fields: Any) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    content = (
+        {"content_type": kind, "text": text}
+        if kind == "code"
+        else {"content_type": kind, "parts": [text]}
+    )
+    author = {"role": role, "name": fields.pop("name", None)}
+    message = {
+        "id": key,
+        "author": author,
+        "content": content,
+        "recipient": to,
+        "metadata": {"model_slug": "gpt-5"},
+        **fields,
+    }
+    return key, {"id": key, "parent": parent, "children": [], "message": message}  # fmt: skip
+
+
+CHATGPT_EXPORT = {
+    "title": "Find x",
+    "conversation_id": "g",
+    "current_node": "a3",
+    "mapping": dict(
+        [
+            ("root", {"id": "root", "parent": None, "children": ["s"], "message": None}),
+            _chatgpt("s", "root", "system", ""),
+            _chatgpt("u", "s", "user", "Find x.", create_time=1735732800.5),
+            _chatgpt("t", "u", "assistant", "", kind="thoughts"),
+            _chatgpt("a1", "t", "assistant", "I look.", end_turn=False, create_time=1735732801.0),
+            _chatgpt(
+                "c1",
+                "a1",
+                "assistant",
+                '{"q": "x"}',
+                to="web.run",
+                kind="code",
+                create_time=1735732802.0,
+            ),
+            _chatgpt("r1", "c1", "tool", "nothing", name="web.run", create_time=1735732803.0),
+            _chatgpt("c2", "r1", "assistant", "find(x)", to="python", kind="code"),
+            _chatgpt(
+                "r2",
+                "c2",
+                "tool",
+                "NameError",
+                name="python",
+                metadata={"aggregate_result": {"status": "failed_with_in_kernel_exception"}},
+            ),
+            _chatgpt("a2", "r2", "assistant", "Another branch.", end_turn=True),
+            _chatgpt(
+                "a3", "r2", "assistant", "Not there.", end_turn=True, create_time=1735732804.0
+            ),
+        ]
+    ),
+}  # fmt: skip
+CLAUDE_AI_EXPORT = {
+    "uuid": "k",
+    "name": "Find x",
+    "chat_messages": [
+        {"uuid": "m1", "sender": "human", "text": "Find x.", "content": [{"type": "text", "text": "Find x."}], "created_at": "2025-01-01T12:00:00Z", "files": [{"file_name": "a"}], "parent_message_uuid": "00000000-0000-4000-8000-000000000000"},
+        {"uuid": "m2", "sender": "assistant", "text": "An earlier try.", "content": [], "parent_message_uuid": "m1"},
+        {"uuid": "m3", "sender": "assistant", "text": "", "created_at": "2025-01-01T12:00:09Z", "parent_message_uuid": "m1", "content": [
+            {"type": "thinking", "thinking": "hm", "start_timestamp": "2025-01-01T12:00:01Z"},
+            {"type": "text", "text": "I look.", "start_timestamp": "2025-01-01T12:00:02Z", "stop_timestamp": "2025-01-01T12:00:03Z"},
+            {"type": "tool_use", "id": "t1", "name": "web_search", "input": {"query": "x"}, "start_timestamp": "2025-01-01T12:00:03Z", "stop_timestamp": "2025-01-01T12:00:04Z"},
+            {"type": "tool_use", "id": "t2", "name": "view", "input": {"path": "x"}},
+            {"type": "tool_result", "tool_use_id": "t1", "name": "web_search", "content": [{"type": "text", "text": "nothing"}], "is_error": False},
+            {"type": "tool_result", "tool_use_id": "t2", "name": "view", "content": [{"type": "text", "text": "no such file"}], "is_error": True},
+            {"type": "token_budget"},
+            {"type": "text", "text": "Not there.", "start_timestamp": "2025-01-01T12:00:08Z", "stop_timestamp": "2025-01-01T12:00:09Z"},
+            {"type": "token_budget"},
+        ]},
+    ],
+}  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2313,6 +2389,8 @@ EXAMPLES: dict[str, Any] = {
     "cursor-cli": CURSOR_CLI,
     "cursor-transcript": CURSOR_TRANSCRIPT,
     "claude-agent-sdk": CLAUDE_AGENT_SDK,
+    "chatgpt-export": CHATGPT_EXPORT,
+    "claude-ai-export": CLAUDE_AI_EXPORT,
     "vscode-chat": VSCODE_CHAT,
     "zed": ZED,
     "openhands": OPENHANDS,

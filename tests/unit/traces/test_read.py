@@ -101,11 +101,11 @@ def test_a_bad_item_of_a_list_is_named():
         ("5", "neither an object nor an array"),
     ],
 )
-def test_an_unknown_shape_is_an_error_that_names_the_formats(value, described):
+def test_an_unknown_shape_is_an_error_that_says_where_the_formats_are_listed(value, described):
     with pytest.raises(UnknownTraceFormatError) as caught:
         read_traces(value)
     assert described in caught.value.message
-    assert all(importer.name in caught.value.hint for importer in FORMATS)
+    assert "`weighbridge trace formats` lists the known ones" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}\n{", b"\xff", "\ud800", "[" * 5000, "NaN"])
