@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from support.trace_examples import BATCH_RESULT
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.settings import read_settings
 from weighbridge_producer.input.graders_file import read_graders
@@ -172,6 +173,15 @@ def test_lines_in_no_known_format_are_one_error_for_the_file(cli, tmp_path):
         "".join(json.dumps(line) + "\n" for line in lines) + "oops\n"
     )
     assert len(cli("trace", "check", "log.jsonl", "--json").json["files"][0]["errors"]) == 100
+
+
+def test_results_of_a_batch_api_are_traces(cli, tmp_path):
+    (tmp_path / "out.jsonl").write_text(
+        "".join(json.dumps({**BATCH_RESULT, "custom_id": f"r{at}"}) + "\n" for at in range(2))
+    )
+    [checked] = cli("trace", "check", "out.jsonl", "--json").json["files"]
+    assert [trace["id"] for trace in checked["traces"]] == ["r0", "r1"]
+    assert [trace["counts"]["total_tokens"] for trace in checked["traces"]] == [5, 5]
 
 
 def test_formats_are_listed(cli):

@@ -813,6 +813,17 @@ CLAUDE_AI_EXPORT = {
 }  # fmt: skip
 
 
+BATCH_RESULT = {
+    "id": "batch_req_1",
+    "custom_id": "r1",
+    "response": {
+        "status_code": 200,
+        "body": {"id": "chatcmpl-1", "object": "chat.completion", "model": "gpt-4o", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
+    },
+    "error": None,
+}  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2388,6 +2399,7 @@ EXAMPLES: dict[str, Any] = {
     "copilot": COPILOT,
     "cursor-cli": CURSOR_CLI,
     "cursor-transcript": CURSOR_TRANSCRIPT,
+    "batch-results": BATCH_RESULT,
     "claude-agent-sdk": CLAUDE_AGENT_SDK,
     "chatgpt-export": CHATGPT_EXPORT,
     "claude-ai-export": CLAUDE_AI_EXPORT,

@@ -22,6 +22,7 @@ from weighbridge.text import pluralize
 from weighbridge.traces import read_traces
 from weighbridge.traces.chat.call_parts import json_of
 from weighbridge.traces.read import described, hint_for_unknown
+from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.source import Source
 
@@ -156,7 +157,14 @@ def _traces_of(line: Line) -> list[NamedTrace]:
     """Return the traces on a line; raises LineError or TraceError if there is none."""
     if line.fault:
         raise LineError(line.fault.code, line.fault.message, line.fault.hint)
-    case = parse_case(line.raw, (), needs_grader=False)  # parsed as for grading
+    try:
+        case = parse_case(line.raw, (), needs_grader=False)  # parsed as for grading
+    except LineError:
+        # With a `custom_id`, such as results of a batch API, but no case.
+        bare: Any = json_of(line.raw.decode())
+        if type(bare) is not dict or "inputs" in bare or not is_trace(bare):
+            raise
+        return [NamedTrace(trace.id or line.location, trace) for trace in read_traces(bare)]
     if "trace" not in case.inputs:
         fault = missing_input("trace", ("trace",), sorted(case.inputs))
         raise LineError(fault.code, fault.message, fault.hint)

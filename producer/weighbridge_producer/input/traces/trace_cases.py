@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DOCUMENT_LIMIT_BYTES = 128 * MIB
+_LOOKED_AT = 100  #: lines that decide whether a file has a value on each
+_FEWEST_LINES = 20  #: of a document, to be taken for one although it is not JSON
 _OPENING = b"{[,"  #: last characters of the first line of a multi-line document
 _CASE_KEYS = frozenset({"custom_id", "inputs"})
 #: Fields of traces that have an `inputs` field like cases: LangSmith's runs, Weave's calls.
@@ -138,7 +140,7 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
     items = _items(document)
     if items is None:
         is_begun = begins_document(first)
-        fault = several_values_fault(document) if is_begun else _session_fault(document)
+        fault = _document_fault(document) if is_begun else _session_fault(document)
         yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
         return
     wrapper = TraceWrapper(name, ids)
@@ -152,6 +154,28 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield SourceLine(raw + b"\n", None, taken)
         else:
             yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
+
+
+def _document_fault(document: bytes) -> Fault | None:
+    """Return the fault for a document on many lines that is not JSON; None for few lines, or some that are objects."""
+    if fault := several_values_fault(document):
+        return fault
+    rows = [row for row in document.split(b"\n") if row.strip(JSON_SPACE)]
+    if len(rows) < _FEWEST_LINES or sum(map(_is_object, rows[:_LOOKED_AT])) > _FEWEST_LINES // 10:
+        return None
+    try:
+        orjson.loads(document)
+    except ValueError as error:
+        hint = "check that the file is complete, and as the tool wrote it"
+        return Fault(ErrorCode.INVALID_JSON, f"the document is not JSON: {error}", hint)
+    return None
+
+
+def _is_object(row: bytes) -> bool:
+    try:
+        return type(orjson.loads(row)) is dict
+    except ValueError:
+        return False
 
 
 def _session_fault(document: bytes) -> Fault | None:

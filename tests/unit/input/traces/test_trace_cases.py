@@ -151,6 +151,21 @@ def test_spans_that_a_console_exporter_printed_are_one_case_for_each_trace() -> 
     assert [len(case["inputs"]["trace"]) for case in found] == [2, 1]
 
 
+def test_a_document_on_many_lines_that_is_not_json_is_one_fault() -> None:
+    document = orjson.dumps([NATIVE] * 3, option=orjson.OPT_INDENT_2)
+    [line] = Source(io.BytesIO(document + b'\n]"\n'), Settings())
+    assert line.fault
+    assert line.fault.message.startswith(
+        "the document is not JSON: unexpected content after document"
+    )
+    [line] = Source(io.BytesIO(document[:-20]), Settings())
+    assert line.fault
+    # Where the other lines are values, the first is one of them, and only it is wrong.
+    first, *others = Source(io.BytesIO(b'{"steps": [\n' + jsonl(*[NATIVE] * 30)), Settings())
+    assert first.raw == b'{"steps": [\n'
+    assert len(others) == 30
+
+
 CLAUDE_CODE = [
     {"type": "summary", "summary": "A chat", "leafUuid": "u2"},
     {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"role": "user", "content": "hi"}},
