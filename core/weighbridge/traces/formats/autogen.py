@@ -1,4 +1,4 @@
-"""AutoGen since 0.4: messages and events of a team's task, and logged events of model and tool calls."""
+"""AutoGen since 0.4: messages and events of a team's task, a team's saved state, and logged events of model and tool calls."""
 
 from __future__ import annotations
 
@@ -38,6 +38,10 @@ _MESSAGES = frozenset(
 _OF_TOOLS = frozenset({"ToolCallRequestEvent", "ToolCallExecutionEvent"})
 _LOGGED = frozenset({"LLMCall", "ToolCall", "LLMStreamEnd", "LLMStreamStart"})
 _STRUCTURED = "StructuredMessage"
+_UNSIGNED = ("SystemMessage", "FunctionExecutionResultMessage")
+_CONTEXT = ("UserMessage", "AssistantMessage", *_UNSIGNED)
+_AGENT_STATE = "AssistantAgentState"
+_TEAM_STATE, _THREAD = "TeamState", "message_thread"
 _USERS = frozenset({"user", "user_proxy"})
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
@@ -49,11 +53,24 @@ _REASONS: dict[Capability, str] = {
 
 
 def _matches(value: Any) -> bool:
-    listed = value.get("messages") if type(value) is dict else value
+    listed = _listed(value)
     if type(listed) is not list or not listed:
         return False
     some = listed[:_LOOKED_AT]
-    return all(map(_is_message, some)) or all(map(_is_logged, some))
+    kinds = (_is_message, _is_logged, _is_of_context)
+    return any(all(map(of_kind, some)) for of_kind in kinds)
+
+
+def _listed(value: Any) -> Any:
+    """Return the messages of a run: those that a team's manager keeps, in the saved state of a team."""
+    if type(value) is not dict:
+        return value
+    if value.get("type") == _AGENT_STATE:
+        return object_of(value.get("llm_context")).get("messages")
+    if value.get("type") == _TEAM_STATE:
+        states = object_of(value.get("agent_states")).values()
+        return next((thread for state in states if (thread := object_of(state).get(_THREAD))), None)
+    return value.get("messages")
 
 
 def _is_message(value: Any) -> bool:
@@ -75,22 +92,34 @@ def _is_logged(value: Any) -> bool:
     )
 
 
+def _is_of_context(value: Any) -> bool:
+    """Return whether a value is a message of a model's context, which an agent's saved state has."""
+    kind = value.get("type") if type(value) is dict else None
+    return kind in _CONTEXT and ("source" in value or kind in _UNSIGNED) and "content" in value
+
+
 def _is_line(value: Any) -> bool:
     return _is_message(value) or _is_logged(value)
 
 
 def _read(value: Any) -> list[Trace]:
     about = value if type(value) is dict else {}
-    listed = objects_of(about.get("messages") if about else value)
+    listed = objects_of(_listed(value))
     reader = _MessageReader()
     for number, message in enumerate(listed):
         if _is_logged(message):
             reader.logged(message)
+        elif _is_of_context(message):
+            reader.of_context(message)
         else:
             reader.message(message, is_first=number == 0)
     reader.close()
     about_run = scalars(stop_reason=about.get("stop_reason"))
-    run = Run(id=id_of(about.get("id")), metadata=about_run, tools=list(reader.tools.values()))
+    run = Run(
+        id=id_of(about.get("id", about.get("team_id"))),
+        metadata=about_run,
+        tools=list(reader.tools.values()),
+    )
     return [reader.chat.trace("autogen", _REASONS, run)]
 
 
@@ -127,6 +156,23 @@ class _MessageReader:
             self.chat.say("event", _shown(message), Facts(ended_at=time), name=name)
         else:
             self._speech(message, time, is_first=is_first)
+
+    def of_context(self, message: dict[str, Any]) -> None:
+        """Add a message of a model's context."""
+        kind, content = message["type"], message["content"]
+        name = string_of(message.get("source"))
+        if kind == "AssistantMessage" and type(content) is list:
+            self._thought = {"content": message.get("thought")}
+            self._ask(message, None)
+        elif kind == "AssistantMessage":
+            self.chat.answer(content, name=name)
+        elif kind == "FunctionExecutionResultMessage":
+            for result in objects_of(content):
+                facts = Facts(error=result.get("is_error") is True)
+                call_id, named = result.get("call_id"), result.get("name")
+                self.chat.result(call_id, result.get("content"), facts, named)
+        else:
+            self.chat.say("user" if kind == "UserMessage" else "system", content, name=name)
 
     def _speech(self, message: dict[str, Any], time: int | None, *, is_first: bool) -> None:
         """Add a text message: a model's if it used tokens or its source is not a person."""

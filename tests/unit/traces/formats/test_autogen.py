@@ -45,3 +45,27 @@ def test_the_log_has_each_model_call_with_what_is_new_in_its_request():
         ("llm", None, "Nothing."),
     ]
     assert [step.usage for step in trace.steps_of("llm")] == [Usage(5, 2), Usage(9, 1)]
+
+
+def test_a_teams_saved_state_has_the_messages_that_its_manager_keeps():
+    manager = {"type": "RoundRobinManagerState", "message_thread": AUTOGEN["messages"]}
+    agent = {"type": "ChatAgentContainerState", "message_buffer": AUTOGEN["messages"][:1]}
+    state = {"type": "TeamState", "agent_states": {"a/1": agent, "m/1": manager}, "team_id": "1"}
+    trace = read_trace(state)
+    assert trace.id == "1"
+    assert trace.steps == read_trace(AUTOGEN["messages"]).steps
+
+
+def test_an_agents_saved_state_has_the_messages_of_its_model():
+    messages = [
+        {"type": "SystemMessage", "content": "Be brief."},
+        {"type": "UserMessage", "content": "Find x.", "source": "user"},
+        {"type": "AssistantMessage", "content": [{"id": "c1", "name": "find", "arguments": "{}"}], "thought": "I look.", "source": "a"},
+        {"type": "FunctionExecutionResultMessage", "content": [{"call_id": "c1", "name": "find", "content": "no", "is_error": True}]},
+        {"type": "AssistantMessage", "content": "Not there.", "source": "a"},
+    ]  # fmt: skip
+    trace = read_trace({"type": "AssistantAgentState", "llm_context": {"messages": messages}})
+    assert [(step.type, step.output, step.error) for step in trace.steps] == [
+        *(("system", "Be brief.", None), ("user", "Find x.", None), ("llm", "I look.", None)),
+        *(("tool", "no", "no"), ("llm", "Not there.", None)),
+    ]
