@@ -18,7 +18,6 @@ from weighbridge.grading.grader_cache import missing_input
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
-from weighbridge.text import pluralize
 from weighbridge.traces import read_traces
 from weighbridge.traces.chat.call_parts import json_of
 from weighbridge.traces.read import described, hint_for_unknown
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
-_NO_CASE = ErrorCode.MISSING_FIELD
-_KEPT_UNKNOWN = 50  #: objects
+_NO_CASE = frozenset({ErrorCode.MISSING_FIELD, ErrorCode.NOT_AN_OBJECT})
+_KEPT_UNKNOWN = 50  #: values
 _CASE_FIELDS = frozenset({"custom_id", "inputs"})
 _NAME_OF_TRACE = b'"trace"'  #: contained in every line with a trace
 _NO_TABLES = (
@@ -72,7 +71,7 @@ class Traces:
         self._line: Line
         self._read = 0  #: traces read so far
         self.lost = 0  #: lines or traces that could not be read or written
-        self._unknown: list[dict[str, Any]] = []  #: the first objects that are no case and no trace
+        self._unknown: list[Any] = []  #: the first values that are no case and no trace
         self._unknown_count = 0
 
     def __iter__(self) -> Iterator[NamedTrace]:
@@ -105,17 +104,21 @@ class Traces:
         self._tell(error.fault.at(location), where)
 
     def fault_of_all(self) -> Fault | None:
-        """Return one fault for all lines read, if each is an object that is no case and no trace; else None."""
+        """Return one fault for all lines read, if each is a value that is no case and no trace; else None."""
         if self._read or not self._unknown or self._unknown_count < self.lost:
             return None
-        lines = f"{pluralize(self.lost, 'line')}, the first of them {described(self._unknown[0])}"
+        first = described(self._unknown[0])
+        lines = first if self.lost == 1 else f"{self.lost:,} lines, the first of them {first}"
         return UnknownTraceFormatError(
-            f"not a recognised trace format: {lines}", hint_for_unknown(self._unknown)
+            f"not a recognised trace format: {lines}",
+            hint_for_unknown(self._unknown if self.lost > 1 else self._unknown[0]),
         ).fault
 
     def _keep_unknown(self, error: LineError | TraceError) -> None:
-        value = json_of(self._line.raw.decode()) if error.fault.code == _NO_CASE else None
-        if type(value) is dict and _CASE_FIELDS.isdisjoint(value):
+        if error.fault.code not in _NO_CASE:
+            return
+        value = json_of(self._line.raw.decode())
+        if type(value) is list or (type(value) is dict and _CASE_FIELDS.isdisjoint(value)):
             self._unknown_count += 1
             if len(self._unknown) < _KEPT_UNKNOWN:
                 self._unknown.append(value)

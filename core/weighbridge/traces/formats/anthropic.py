@@ -165,6 +165,7 @@ IMPORTER = Importer(
     name="Anthropic messages",
     matches=_matches,
     read=_read,
+    is_line=claude_code.is_message,
     tried_on="real answers of Anthropic's API; synthetic sessions of Claude Code",
     fields=(
         ("id", "the message's id; of a tool call, the id of its tool_use block"),

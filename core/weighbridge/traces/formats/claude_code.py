@@ -48,16 +48,18 @@ _REASONS: dict[Capability, str] = {
 
 def are_lines(value: list[Any]) -> bool:
     """Return whether a list holds Claude Code's lines: those of messages have the message inside."""
-    return any(type(line) is dict and _is_message(line) for line in value)
+    return any(map(is_message, value))
 
 
-def _is_message(line: dict[str, Any]) -> bool:
-    message = line.get("message")
+def is_message(line: Any) -> bool:
+    """Return whether a value is a line with a message."""
+    message = line.get("message") if type(line) is dict else None
+    if type(message) is not dict:
+        return False
     kind = line.get("type")
     return (
         type(kind) is str
         and kind in _SPEAKERS
-        and type(message) is dict
         and message.get("role") == kind
         and "role" not in line
     )

@@ -45,7 +45,7 @@ _SPAN_IDS = ("spanId", "span_id")
 _PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
 #: Fields that hold a span's IDs: in Python's SDK, and in both versions of the JavaScript SDK.
 _CONTEXTS = ("context", "spanContext", "_spanContext")
-_PARENT_CONTEXTS = ("parentSpanContext", "parentContext")
+_PARENT_CONTEXTS = ("parentSpanContext", "parentContext", "parent")
 #: Keys, one of which everything here has.
 _TELLING = frozenset(
     {*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS}
@@ -93,8 +93,8 @@ def _is_span(value: dict[str, Any]) -> bool:
     ids = _ids(value)
     return (
         type(first_of(value, _SPAN_NAMES)) is str
-        and type(first_of(ids, _TRACE_IDS)) is str
-        and (type(first_of(ids, _SPAN_IDS)) is str or _is_printed(value))
+        and type(first_of(ids, _TRACE_IDS)) in {str, int}
+        and (type(first_of(ids, _SPAN_IDS)) in {str, int} or _is_printed(value))
     )
 
 
@@ -277,7 +277,9 @@ def _log(record: dict[str, Any]) -> tuple[str, str, Event]:
 
 
 def _hex(value: Any, size: int) -> str:
-    """Return an id in hexadecimal; protobuf's own JSON writes its bytes in base64."""
+    """Return an id in hexadecimal; protobuf's own JSON writes its bytes in base64, and some write a number."""
+    if type(value) is int:
+        return str(value)
     if type(value) is not str:
         return ""
     if value.endswith("=") and len(value) < 4 * size:

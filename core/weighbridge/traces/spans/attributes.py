@@ -41,7 +41,7 @@ _KIND_NAMES = (
     "mcp.method.name",
 )
 _WORDS: dict[Kind, str] = {
-    "llm": "llm chat chat_model generation completion text_completion generate_content response responses "
+    "llm": "llm call_llm chat chat_model generation completion text_completion generate_content response responses "
     "ai.generatetext.dogenerate ai.streamtext.dostream ai.generateobject.dogenerate ai.streamobject.dostream",
     "tool": "tool execute_tool ai.toolcall tools/call",
     "agent": "agent invoke_agent invoke_workflow",
@@ -92,6 +92,7 @@ _COSTS = (
     *("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.cost.total"),
     *("operation.cost", "llm.usage.cost", "gen_ai.usage.cost_usd", "llm.cost.usd"),
 )
+_PARTS_OF_COST = ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost")
 _TOOL_NAMES = (
     *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
     *("mcp.tool.name", "tool_name"),
@@ -106,7 +107,7 @@ _CALL_IDS = (
 _ARGUMENTS = (
     *("gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args"),
     *("ai.toolCall.input", "tool_arguments", "gen_ai.tool.arguments", "gen_ai.tool.input"),
-    *("tool_call.function.arguments", "input.value", "tool.arguments"),
+    *("tool_call.function.arguments", "input.value", "tool.arguments", "gen_ai.tool.args"),
 )
 _LESS_SURE_ARGUMENTS = (
     *("traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input"),
@@ -116,7 +117,7 @@ _RESULTS = (
     *("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result"),
     *("ai.toolCall.output", "tool_response", "gen_ai.tool.output", "gen_ai.tool.result"),
     *("output.value", "tool.result", "traceloop.entity.output", "mlflow.spanOutputs"),
-    *("langfuse.observation.output", "mcp.response.value", "gen_ai.completion"),
+    *("langfuse.observation.output", "mcp.response.value", "gen_ai.completion", "gen_ai.output"),
 )
 _FINISH = (
     *("gen_ai.response.finish_reasons", "gen_ai.completion.0.finish_reason"),
@@ -240,6 +241,9 @@ def _count(attributes: dict[str, Any], names: tuple[str, ...]) -> int | None:
 def cost_of_span(span: Span) -> float | None:
     """Return the cost in US dollars that a span records."""
     value = first_of(span.attributes, _COSTS)
+    if value is None:
+        parts = [cost_of(span.attributes.get(name)) for name in _PARTS_OF_COST]
+        value = None if None in parts else sum(part or 0 for part in parts)
     if value is None:
         held = json_of(span.attributes.get("langfuse.observation.cost_details"))
         value = held.get("total") if type(held) is dict else None

@@ -30,7 +30,7 @@ _INPUTS = (
 _OUTPUTS = (
     *("gen_ai.completion", "gcp.vertex.agent.llm_response", "output.value"),
     *("traceloop.entity.output", "mlflow.spanOutputs", "langfuse.observation.output"),
-    "final_result",
+    *("final_result", "gen_ai.output"),
 )
 _ANSWERS = (
     ("ai.response.text", "ai.response.toolCalls"),

@@ -6,6 +6,7 @@ all of its lines may form one session. The case's id is the trace's own id, or e
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,6 +43,14 @@ _CASE_KEYS = frozenset({"custom_id", "inputs"})
 #: Fields of traces that have an `inputs` field like cases: LangSmith's runs, Weave's calls.
 _RECORD_KEYS = frozenset({"run_type", "op_name"})
 _ID_KEYS = ("id", "trace_id", "traceId", "session_id")
+
+
+_MANY_DIGITS = b"0" * 19
+_DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+#: An id of a trace or span as an integer beyond 64 bits, which some libraries write and lines may not have.
+_LARGE_ID = re.compile(
+    rb'("(?:trace_id|span_id|parent_id|traceId|spanId|parentSpanId)"\s{0,99}:\s{0,99})([1-9][0-9]{18,38})(?![0-9.eE])'
+)
 
 
 class _Named(msgspec.Struct):
@@ -104,7 +113,7 @@ def begins_document(raw: bytes) -> bool:
 def input_kind(raw: bytes) -> str:
     """Return the kind of input by its first line: `cases`, `traces` or `results`, one per line, or a `document`."""
     try:
-        value = orjson.loads(raw)
+        value = orjson.loads(_with_ids_as_text(raw))
     except ValueError:
         return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
     if is_result(value):
@@ -136,7 +145,7 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield from read.lines()
             yield from lines
             return
-    document = read.text()
+    document = _with_ids_as_text(read.text())
     items = _items(document)
     if items is None:
         is_begun = begins_document(first)
@@ -271,6 +280,7 @@ class TraceWrapper:
         self, trace: bytes, own_id: str | None, location: str, size: int, metadata: bytes = b""
     ) -> SourceLine:
         """Return a line with the case for a trace; `size` is its number of input bytes, and `metadata` a JSON object."""
+        trace = _with_ids_as_text(trace)
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(location)
         # Different traces may have the same id; a repeated trace is one job.
@@ -283,6 +293,13 @@ class TraceWrapper:
             more,
         )
         return SourceLine(case, None, size, custom_id=custom_id)
+
+
+def _with_ids_as_text(raw: bytes) -> bytes:
+    """Return a trace with the large integers that are ids of traces or spans as strings."""
+    if _MANY_DIGITS not in raw.translate(_DIGITS_AS_ZEROS):
+        return raw
+    return _LARGE_ID.sub(rb'\1"\2"', raw)
 
 
 def _bare(raw: bytes) -> _Bare | None:

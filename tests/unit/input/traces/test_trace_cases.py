@@ -151,6 +151,23 @@ def test_spans_that_a_console_exporter_printed_are_one_case_for_each_trace() -> 
     assert [len(case["inputs"]["trace"]) for case in found] == [2, 1]
 
 
+@pytest.mark.parametrize("number", [2**64, 10**38, 2**63 - 1])
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+def test_ids_of_spans_that_are_large_integers_become_texts(option: int, number: int) -> None:
+    told = '{"trace_id": 200754113673326459792359196831899614724}'
+    span = {"context": {"trace_id": 0}, "attributes": {"gen_ai.operation.name": "chat", "x": told}}
+    raw = orjson.dumps({"name": "chat", **span}, option=option)
+    colon = b": " if option else b":"
+    raw = raw.replace(
+        b'"trace_id"%b0' % colon, b'"trace_id"%b%d,"span_id"%b%d' % (colon, number, colon, number)
+    )
+    [case] = cases_of(raw)
+    trace = case["inputs"]["trace"]
+    spans = trace if type(trace) is list else [trace]
+    assert spans[0]["context"] == {"trace_id": str(number), "span_id": str(number)}
+    assert spans[0]["attributes"]["x"] == told
+
+
 def test_a_document_on_many_lines_that_is_not_json_is_one_fault() -> None:
     document = orjson.dumps([NATIVE] * 3, option=orjson.OPT_INDENT_2)
     [line] = Source(io.BytesIO(document + b'\n]"\n'), Settings())

@@ -8,6 +8,7 @@ import pytest
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
+from weighbridge.traces.split import opens_session
 
 NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
 
@@ -478,3 +479,9 @@ def test_a_session_of_claude_code_on_the_web_is_read_from_its_loglines():
     assert trace.format == "anthropic"
     assert trace.steps == read_trace(lines).steps
     assert [step.name for step in trace.steps_of("tool")] == ["Bash"]
+
+
+def test_lines_without_the_id_of_a_session_are_one_session():
+    line = {"type": "user", "message": {"role": "user", "content": "Hi."}}
+    assert opens_session(line)
+    assert not opens_session({**line, "message": {"role": "assistant", "content": "Hi."}})

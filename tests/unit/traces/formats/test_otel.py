@@ -196,6 +196,36 @@ def test_several_trace_ids_are_several_traces():
     assert [trace.id for trace in traces] == [TRACE, other]
 
 
+def test_ids_may_be_numbers_and_the_parent_a_context():
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
+    model = {
+        "gen_ai.operation.name": "call_llm",
+        "gen_ai.usage.input_cost": 0.25,
+        "gen_ai.usage.output_cost": 0.5,
+        "gen_ai.output": "Hi.",
+    }
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.args": '{"a": 1}', "gen_ai.output": "done"}  # fmt: skip
+    spans = [
+        {
+            "name": "x",
+            "context": {"trace_id": 9, "span_id": at},
+            "parent": parent,
+            "attributes": told,
+        }
+        for at, parent, told in (
+            (1, None, agent),
+            (2, {"trace_id": 9, "span_id": 1}, model),
+            (3, {"trace_id": 9, "span_id": 1}, tool),
+        )
+    ]
+    trace = read_trace({"spans": spans})
+    assert [(step.id, step.type, step.parent_id, step.output) for step in trace.steps] == [
+        *(("1", "agent", None, None), ("2", "llm", "1", "Hi."), ("3", "tool", "1", "done"))
+    ]
+    assert trace.steps[1].cost_usd == 0.75
+    assert trace.steps[2].arguments == {"a": 1}
+
+
 def test_traces_without_an_agents_step_are_no_parts():
     spans = [
         *(otlp_span(trace_id="a" * 32, told={"http.method": "GET"}), otlp_span(trace_id="b" * 32)),
@@ -232,7 +262,7 @@ def test_a_document_without_an_agents_spans_is_refused_and_says_what_is_wanted()
         {"resourceSpans": [1]},
         {"trace": {"resourceSpans": None}},
         {"spans": [{"name": "x"}]},
-        [{"traceId": 1, "spanId": 2, "name": "x"}],
+        [{"traceId": 1.5, "spanId": True, "name": "x"}],
     ],
 )
 def test_what_only_resembles_otlp_is_not_taken_for_it(value):
