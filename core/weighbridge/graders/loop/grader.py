@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 26
+    version = 27
     Config = LoopConfig
     settings: LoopConfig
 

@@ -79,9 +79,20 @@ def reworded_attempts(
         tried = [(index, call) for index in chain if (call := calls[index]) is not None]
         attempts = [_Attempt(index, call, _words(call, budget)) for index, call in tried]
         for group in _groups(attempts, budget):
-            results = len({tool_results[attempt.call_index] for attempt in group})
+            results = len({_distinct(attempt, tool_results, suspects) for attempt in group})
             if results <= (len(group) + 1) // 2:
                 yield from _found(group, results, limits)
+
+
+def _distinct(
+    attempt: _Attempt,
+    tool_results: Sequence[ToolResult | None],
+    suspects: dict[ToolResult, ToolResult],
+) -> ToolResult | None:
+    """Return what tells an attempt's result from others: of one that found nothing only the outline."""
+    result = tool_results[attempt.call_index]
+    found_nothing = reports_no_results(attempt.call.result.text or "")
+    return suspects[result] if result is not None and found_nothing else result
 
 
 def _suspects(

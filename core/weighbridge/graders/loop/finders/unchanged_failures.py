@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
@@ -56,6 +57,50 @@ def unchanged_failures(
                 different = len({each.call.arguments_id for each in chain})
                 if len(chain) >= least and 2 * different > len(chain):
                     yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in chain))
+
+
+def unchanged_checks(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `2 * max_repeats + 1` checks, few of them different, that fail in one way, whatever was changed between.
+
+    None of them has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits.
+    """
+    least = 2 * limits.max_repeats + 1
+    failed = [
+        (index, call)
+        for index, call in enumerate(calls)
+        if call is not None and call.result.is_unsuccessful
+    ]
+    tools = Counter([call.tool for _, call in failed])
+    checks: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, call in failed:
+        if tools[call.tool] >= least and len(call.result.text or "") >= _CHARACTERS:
+            checks[call.tool, call.result.masked].append(index)
+    for indices in checks.values():
+        first = calls[indices[0]]
+        if first is None or len(indices) < least or not known.isdisjoint(indices):
+            continue
+        if not claims_done(first) and not reports_delay(first.result):
+            for chain in _unbroken(calls, indices):
+                different = len({made.arguments_id for at in chain if (made := calls[at])})
+                if len(chain) >= least and 2 * different <= len(chain):
+                    yield Finding(SAME_FAILURE, None, tuple(chain))
+
+
+def _unbroken(calls: Sequence[Call | None], indices: Sequence[int]) -> Iterator[list[int]]:
+    """Split checks between which one of them had another result, or a request, a wait or many calls lie."""
+    made = {call.arguments_id for index in indices if (call := calls[index])}
+    chain = [*indices[:1]]
+    for earlier, later in pairwise(indices):
+        between = calls[earlier + 1 : min(later, earlier + _BETWEEN + 2)]
+        if not _are_near(between) or any(
+            other is not None and other.arguments_id in made for other in between
+        ):
+            yield chain
+            chain = []
+        chain.append(later)
+    yield chain
 
 
 def _reports_failure(call: Call, text: str) -> bool:

@@ -34,7 +34,7 @@ _mentions_failure = occurs(
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
 |forbidden\b|malformed\b|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
-|"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
+|"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|no module named\b|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
 |^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)

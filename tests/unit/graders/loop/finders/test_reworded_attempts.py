@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 
 import pytest
@@ -394,3 +395,27 @@ def test_one_short_answer_to_six_wordings_of_a_question_is_a_loop():
 )
 def test_one_short_answer_about_different_things_is_no_loop(commands):
     assert loops([bash(command, "0") for command in commands]) == []
+
+
+SEARCHES = (
+    *("from:maria pier plan", "maria pier", "from:maria subject:pier", "pier plan", "Maria plan"),
+    *('from:Maria "pier plan"', "pier", 'subject:"pier plan"', "maria pier plan draft"),
+    *("from:maria plan pier", "pier plan maria mail", "from:maria pier plan"),
+)
+
+
+@pytest.mark.parametrize(("found", "kinds"), [("[]", {"same_failure"}), ("[{at}]", set())])
+def test_searches_that_find_nothing_are_alike_whatever_time_they_took(found, kinds):
+    folders = '"folders": [{"name": "Archive", "count": 18822}, {"name": "Sent", "count": 3310}]'
+    steps = [
+        tool(
+            "search_mail",
+            {"folder": "Inbox", "query": text},
+            f'{{"folder": "Inbox", "query": {json.dumps(text)}, "total": 0, "results": {found.replace("{at}", str(at))}, '
+            f'"took_ms": {took}, {folders}, "hint": "Mail older than 30 days is in \'Archive\'"}}',
+        )
+        for at, (text, took) in enumerate(
+            zip(SEARCHES, (58, 50, 26, 23, 58, 28, 57, 38, 28, 44, 26, 42), strict=True)
+        )
+    ]  # fmt: skip
+    assert {kind for kind, _ in loops(steps)} == kinds

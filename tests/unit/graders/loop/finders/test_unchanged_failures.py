@@ -101,3 +101,65 @@ def test_tests_that_end_alike_after_each_edit_are_a_loop():
     assert kinds(edited(5, "167 passed. 3 failed. 1 errors.")) == []
     assert kinds(edited(9, "17{at} passed. {at} failed. 1 errors.")) == []
     assert kinds(edited(9, "170 passed in all three folders.")) == []
+
+
+CHECK = {
+    "type": "tool",
+    "name": "run_tests",
+    "arguments": {"target": "tests/test_pier.py"},
+    "output": "F.\n=== FAILURES ===\n___ test_key ___\nE  AssertionError: assert 'upper' == 'lower'\n1 failed, 1 passed in 0.3{at}s",
+}  # fmt: skip
+
+
+def checks(count=7, *, between=(), last=None):
+    steps = []
+    for at, line in enumerate(FIXES * 2):
+        if at == count:
+            return [*steps, *([last] if last else ())]
+        steps.append({**CHECK, "output": CHECK["output"].format(at=at)})
+        edit = {"path": "pier.py", "old": FIXES[at % 7], "new": f"{line} {WORDS[at % 8]}"}
+        steps.append(
+            {
+                "type": "tool",
+                "name": "edit",
+                "arguments": edit,
+                "output": "Edit applied to pier.py.",
+            }
+        )
+        steps += [
+            {
+                **step,
+                "output": step["output"].replace("{word}", WORDS[at % 8]).replace("{at}", str(at)),
+            }
+            for step in between
+        ]
+    return steps
+
+
+def test_one_check_that_fails_alike_after_each_edit_is_a_loop():
+    assert kinds(checks(7)) == [("same_failure", 7)]
+    assert kinds(checks(6)) == []
+    assert kinds(checks(5), max_repeats=2) == [("same_failure", 5)]
+    done = {**CHECK, "output": "2 passed in 0.2s"}
+    assert kinds(checks(7, last=done)) == [("same_failure", 7)]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        ({**CHECK, "output": "F.\n=== FAILURES ===\n___ test_key ___\nE  KeyError: {word} is no key of this pier or of any\n1 failed"},),
+        ({**LOOK, "name": "wait"},),
+        ({"type": "user", "output": "Go on with the {word} pier, please, and then look again."},),
+        tuple({**LOOK, "arguments": {"path": f"{number}.java"}, "output": f"{{at}} {{word}} {number}"} for number in range(6)),
+    ],
+    ids=["another failure", "waits", "requests", "much other work"],
+)  # fmt: skip
+def test_checks_with_news_between_are_no_loop(between):
+    assert ("same_failure", 7) not in kinds(checks(7, between=between))
+
+
+def test_checks_of_different_things_are_no_such_loop():
+    steps = checks(7)
+    for at, step in enumerate(steps[::2]):
+        step["arguments"] = {"target": f"tests/test_{WORDS[at]}.py"}
+    assert kinds(steps) == []

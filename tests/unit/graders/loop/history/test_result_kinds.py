@@ -14,6 +14,8 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
     ("text", "has_failed"),
     [
         ("illegal move: e1g1", True),
+        ('{"status": "denied", "code": "FARE_NOT_REFUNDABLE", "ref": "R6241"}', True),
+        ('{"status": "delivered", "code": "OK"}', False),
         ("Rejected: the limit is 9", True),
         ("HTTP/1.1 422 Unprocessable Entity\nx-request-id: 17", True),
         ("HTTP/2 503 Service Unavailable", True),
