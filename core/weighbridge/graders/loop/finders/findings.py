@@ -19,7 +19,11 @@ NOTHING_NEW = "nothing_new"
 SAME_BEGINNING = "same_beginning"
 REPEATED_PASSAGES = "repeated_passages"  #: within one entry
 STANDSTILL = "standstill"
-KINDS_OF_SIMILAR_STEPS = frozenset((SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING, STANDSTILL))
+PLEASANTRIES = "pleasantries"
+PROMISES = "promises"
+KINDS_OF_SIMILAR_STEPS = frozenset(
+    (SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES)
+)
 
 
 @dataclass(frozen=True, slots=True)

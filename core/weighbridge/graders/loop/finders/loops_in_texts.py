@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
+from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
 from weighbridge.graders.loop.finders.refusals import refused_answers
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
@@ -85,6 +86,7 @@ def loops_in_texts(
         findings = [*_without_polls(findings, turns)]
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
+    findings += empty_words(turns, limits)
     return row, joined(findings, row)
 
 

@@ -17,6 +17,8 @@ _WORDS = {
     "repeated_passages": "the same passages within one message",
     "standstill": "reports that nothing has changed,",
     "text_cycle": "the same few texts",
+    "pleasantries": "thanks and good wishes alone",
+    "promises": "promises to act",
 }
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import (
+    PLEASANTRIES,
+    PROMISES,
     REPEATED_PASSAGES,
     SAME_BEGINNING,
     STANDSTILL,
@@ -67,6 +69,10 @@ class Coverage:
             elif rounds > self.most_rounds and len(set(row[start : start + period])) > 1:
                 self.most_rounds, self.in_rounds = rounds, steps[start:end]
                 self.round_period = period
+
+
+#: Kinds of which more than `2 * max_repeats` texts are a loop.
+_OF_MANY_TEXTS = frozenset((REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES))
 
 
 def _ids(steps: Steps) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     count = len(loop.step_ids)
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
     limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
-    if loop.kind in (REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL):
+    if loop.kind in _OF_MANY_TEXTS:
         limit = 2 * limits.max_repeats
     times = "times in a row" if loop.period == 1 else "times"
     tools, differing = (
@@ -209,7 +215,7 @@ def _alike(loop: Loop) -> str:
         return "half of whose text or more repeats what stands before in it"
     if loop.kind == STANDSTILL:
         return "each after an outcome that the run had had before"
-    if loop.kind == "refused":
+    if loop.kind in ("refused", PLEASANTRIES, PROMISES):
         return "without a call between"
     if loop.kind == "same_failure":
         return (
