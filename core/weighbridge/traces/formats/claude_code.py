@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Step, Trace
 
+_NO_MODEL = "<synthetic>"  #: the model of answers that Claude Code wrote itself
 _SPEAKERS = frozenset({"user", "assistant"})
 #: Fields of the usage of a model, by those of the usage of a run.
 _MODEL_USAGE = {
@@ -161,7 +162,7 @@ class _Session:
         acts = are_foreign(_listed(message.get("content")))
         if line.get("isMeta") is True and not acts:
             self._notes.add("messages that Claude Code added for the model")
-        elif line.get("isApiErrorMessage") is True:
+        elif line.get("isApiErrorMessage") is True or message.get("model") == _NO_MODEL:
             self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
         elif line["type"] == "user" and _is_inner(line) and not acts:
             self._notes.add("prompts to sub-agents")

@@ -214,8 +214,18 @@ class _ResponseReader:
             else step
             for step in trace.steps
         )
+        if trace.usage and _is_cut_off(trace):
+            trace = replace(trace, usage=None, totals_from="")
         tools = {tool.name: tool for tool in reversed(trace.tools)}
         return replace(trace, steps=steps, tools=tuple(reversed(tools.values())))
+
+
+def _is_cut_off(trace: Trace) -> bool:
+    """Return whether a session ends before the tokens of its last answer are recorded, which its total lacks too."""
+    usages = [step.usage for step in trace.steps_of("llm")]
+    known = sum((usage.total or 0) for usage in usages if usage)
+    total = trace.usage.total if trace.usage else None
+    return bool(known) and not usages[-1] and total is not None and total <= known
 
 
 def _codex_usage(value: Any) -> Usage | None:

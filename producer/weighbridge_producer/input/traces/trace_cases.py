@@ -146,12 +146,15 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield from lines
             return
     document = _with_ids_as_text(read.text())
-    items = _items(document)
+    items, torn = _items(document), None
     if items is None:
         is_begun = begins_document(first)
         fault = _document_fault(document) if is_begun else _session_fault(document)
-        yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
-        return
+        if fault and not is_begun:
+            items, torn = _without_torn_line(document)
+        if items is None:
+            yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
+            return
     wrapper = TraceWrapper(name, ids)
     for number, item in enumerate(items, start=1):
         # JSON has no raw line breaks in strings, and outside of strings they can become spaces.
@@ -163,6 +166,20 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield SourceLine(raw + b"\n", None, taken)
         else:
             yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
+    if torn:
+        yield SourceLine(b"\n", torn, 0)
+
+
+def _without_torn_line(document: bytes) -> tuple[list[_Item] | None, Fault | None]:
+    """Return the traces in the lines of a session without its last line, which was cut off, and the fault of that line."""
+    before, _, last = document.rstrip(JSON_SPACE).rpartition(b"\n")
+    items = _items(before)
+    if items is None:
+        return None, None
+    number = before.count(b"\n") + 2
+    text = f"line {number:,}, the last of the session, is cut off after {len(last):,} bytes"
+    hint = "the lines before it were read; read the file again when the session has ended"
+    return items, Fault(ErrorCode.INVALID_JSON, text, hint)
 
 
 def _document_fault(document: bytes) -> Fault | None:

@@ -226,6 +226,20 @@ def test_a_session_of_which_a_line_is_broken_is_one_fault(at: int) -> None:
     assert line.size == len(data)
 
 
+@pytest.mark.parametrize(
+    "torn", [b'{"timestamp": "2025-09-01T10:0', b"\0" * 40, b'{"a": "\xe2\x82']
+)
+def test_a_session_whose_last_line_is_cut_off_is_read_without_it(torn: bytes) -> None:
+    data = jsonl(*CODEX) + torn
+    case, line = Source(io.BytesIO(data), Settings())
+    assert orjson.loads(case.raw) == {"custom_id": "s-1", "inputs": {"trace": CODEX}}
+    assert line.fault
+    assert (
+        line.fault.message == f"line 4, the last of the session, is cut off after {len(torn)} bytes"
+    )
+    assert case.size + line.size == len(data)
+
+
 def test_a_session_of_which_a_line_is_broken_is_left_as_it_is_if_cases_are_among_its_lines() -> (
     None
 ):

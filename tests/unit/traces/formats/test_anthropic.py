@@ -485,3 +485,11 @@ def test_lines_without_the_id_of_a_session_are_one_session():
     line = {"type": "user", "message": {"role": "user", "content": "Hi."}}
     assert opens_session(line)
     assert not opens_session({**line, "message": {"role": "assistant", "content": "Hi."}})
+
+
+def test_an_answer_that_claude_code_wrote_itself_is_no_model_call():
+    usage = {"input_tokens": 0, "output_tokens": 0}
+    message = {"role": "assistant", "model": "<synthetic>", "id": "x", "content": [text("No response requested.")], "usage": usage}  # fmt: skip
+    asked = {"type": "user", "message": {"role": "user", "content": "Hi."}}
+    trace = read_trace([asked, {"type": "assistant", "message": message}])
+    assert [step.type for step in trace.steps] == ["user", "other"]

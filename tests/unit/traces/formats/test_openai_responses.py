@@ -315,6 +315,21 @@ def test_the_total_that_codex_counts_is_the_sessions_own():
     assert trace.steps[0].usage == Usage(10, 1)
 
 
+def test_a_codex_session_that_ends_before_its_last_count_has_at_least_the_tokens_of_its_answers():
+    def counted(last, total):
+        info = {"last_token_usage": {"input_tokens": last, "output_tokens": 1}}
+        info["total_token_usage"] = {"input_tokens": total, "output_tokens": 1}
+        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+    item = {"type": "response_item", "payload": says("Here.")}
+    user = {"type": "response_item", "payload": {"type": "message", **USER}}
+    trace = read_trace([item, counted(10, 10), user, item])
+    assert trace.usage is None
+    assert [step.usage for step in trace.steps_of("llm")] == [Usage(10, 1), None]
+    # A larger total has more than these answers, and is kept.
+    assert read_trace([item, counted(10, 90), user, item]).usage == Usage(90, 1)
+
+
 def test_a_call_that_only_a_later_input_tells_of_is_a_step():
     first = response(says("Which?"), input="Find x.")
     told = [USER, says("Which?"), call("c7"), result("c7"), {"role": "user", "content": "Go on."}]

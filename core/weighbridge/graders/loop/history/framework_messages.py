@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces import Step
 
-_REMEMBERED_MESSAGES = 3  #: number of last user messages; a repeat of one is not a new instruction
+_REMEMBERED_MESSAGES = 6  #: number of last user messages; a repeat of one is not a new instruction
 _COMPARED_CHARACTERS = 600  #: length of the beginning of a message that is compared
 _FIRST_WORDS = 3  #: number of words that two equal messages share in any case
 _PROMPT_CHARACTERS = 200  #: a near repeat of at least this length is from the framework
