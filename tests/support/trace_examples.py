@@ -876,6 +876,35 @@ ELEVENLABS = {
 }  # fmt: skip
 
 
+KIMI_CODE = [
+    {"type": "metadata", "protocol_version": "1.4", "created_at": 1735732800000},
+    {"type": "context.append_message", "message": {"role": "user", "content": [{"type": "text", "text": "List."}], "toolCalls": [], "origin": {"kind": "user"}}, "time": 1735732801000},
+    {"type": "context.append_loop_event", "event": {"type": "step.begin", "uuid": "a", "turnId": "0", "step": 1}, "time": 1735732802000},
+    {"type": "context.append_loop_event", "event": {"type": "tool.call", "stepUuid": "a", "uuid": "u", "toolCallId": "Bash_0", "name": "Bash", "args": {"command": "ls"}}, "time": 1735732803000},
+    {"type": "context.append_loop_event", "event": {"type": "tool.result", "parentUuid": "u", "toolCallId": "Bash_0", "result": {"output": "a.md"}}, "time": 1735732804000},
+    {"type": "context.append_loop_event", "event": {"type": "step.end", "uuid": "a", "usage": {"inputOther": 10, "output": 5, "inputCacheRead": 90, "inputCacheCreation": 0}, "finishReason": "tool_use"}, "time": 1735732804000},
+]  # fmt: skip
+_QWEN = {"sessionId": "q1", "cwd": "/w", "version": "0.18.1"}
+QWEN_CODE = [
+    {"uuid": "u1", "parentUuid": None, **_QWEN, "timestamp": "2025-01-01T12:00:00Z", "type": "user", "message": {"role": "user", "parts": [{"text": "Read a.md."}]}},
+    {"uuid": "u2", "parentUuid": "u1", **_QWEN, "timestamp": "2025-01-01T12:00:01Z", "type": "assistant", "model": "coder", "message": {"role": "model", "parts": [{"text": "I read.", "thought": True}, {"functionCall": {"id": "c1", "name": "read_file", "args": {"path": "a.md"}}}]}, "usageMetadata": {"promptTokenCount": 500, "candidatesTokenCount": 20, "totalTokenCount": 520}},
+    {"uuid": "u3", "parentUuid": "u2", **_QWEN, "timestamp": "2025-01-01T12:00:02Z", "type": "tool_result", "message": {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "# A"}}}]}, "toolCallResult": {"callId": "c1", "status": "success"}},
+]  # fmt: skip
+GROK_CLI = [
+    {"type": "system", "content": "Be brief."},
+    {"type": "user", "content": [{"type": "text", "text": "Read a.md."}], "prompt_index": 0},
+    {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "Hm."}]},
+    {"type": "assistant", "content": "I read.", "tool_calls": [{"id": "c1", "name": "read_file", "arguments": '{"path": "a.md"}'}], "model_id": "grok"},
+    {"type": "tool_result", "tool_call_id": "c1", "content": "# A"},
+]  # fmt: skip
+DROID_SESSION = [
+    {"type": "session_start", "id": "d1", "title": "Listing", "cwd": "/w", "version": 2},
+    {"type": "message", "id": "m1", "parentId": "d1", "timestamp": "2025-01-01T12:00:00Z", "message": {"role": "user", "content": [{"type": "text", "text": "List."}]}},
+    {"type": "message", "id": "m2", "parentId": "m1", "timestamp": "2025-01-01T12:00:01Z", "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "LS", "input": {"path": "."}}]}},
+    {"type": "message", "id": "m3", "parentId": "m2", "timestamp": "2025-01-01T12:00:02Z", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.md"}]}},
+]  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2452,6 +2481,10 @@ EXAMPLES: dict[str, Any] = {
     "cursor-cli": CURSOR_CLI,
     "cursor-transcript": CURSOR_TRANSCRIPT,
     "batch-results": BATCH_RESULT,
+    "kimi-code": KIMI_CODE,
+    "qwen-code": QWEN_CODE,
+    "grok-cli": GROK_CLI,
+    "droid-session": DROID_SESSION,
     "vapi": VAPI,
     "retell": RETELL,
     "elevenlabs": ELEVENLABS,

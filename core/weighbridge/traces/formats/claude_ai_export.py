@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import call_of, opened, result_in, text_in
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
-from weighbridge.traces.fields import object_of, objects_of, scalars, string_of, time_of
+from weighbridge.traces.fields import object_of, objects_of, scalars, string_of, time_of, word_of
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _LOOKED_AT = 20  #: conversations and messages that decide whether a value is of this form
-_ROLES = {"human": "user", "assistant": "assistant"}
+_ROLES = frozenset({"human", "assistant"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the export does not record tokens",
     "timing": "the messages of this conversation have no times",
@@ -37,7 +37,7 @@ def _matches(value: Any) -> bool:
 def _is_conversation(value: Any) -> bool:
     messages = value.get("chat_messages") if type(value) is dict else None
     return type(messages) is list and all(
-        type(message) is dict and message.get("sender") in _ROLES
+        type(message) is dict and word_of(message.get("sender")) in _ROLES
         for message in messages[:_LOOKED_AT]
     )
 

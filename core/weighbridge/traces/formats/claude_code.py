@@ -62,6 +62,7 @@ def is_message(line: Any) -> bool:
         type(kind) is str
         and kind in _SPEAKERS
         and message.get("role") == kind
+        and "parts" not in message  # as Qwen Code has it
         and "role" not in line
     )
 

@@ -9,7 +9,14 @@ from msgspec import structs
 
 from weighbridge.traces.chat.conversation import Facts, Run, read_messages
 from weighbridge.traces.chat.response_items import Items, is_of_model, is_typical
-from weighbridge.traces.fields import object_of, objects_of, read_usage, string_of, time_of
+from weighbridge.traces.fields import (
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+    time_of,
+    word_of,
+)
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -51,6 +58,9 @@ _REASONS: dict[Capability, str] = {
 }
 
 
+_ROLES_OF_GROK = frozenset({"system", "user", "assistant", "tool_result"})
+
+
 def _matches(value: Any) -> bool:
     if type(value) is dict:
         return _is_response(value) or any(_are_items(value.get(key)) for key in ("items", "data"))
@@ -65,7 +75,15 @@ def _matches(value: Any) -> bool:
 
 
 def _are_items(value: Any) -> bool:
-    return type(value) is list and any(map(is_typical, value))
+    return type(value) is list and not _have_roles_as_types(value) and any(map(is_typical, value))
+
+
+def _have_roles_as_types(items: list[Any]) -> bool:
+    """Return whether a list is a chat history of Grok CLI, in which some items are like those of Responses."""
+    first = items[0] if items else None
+    return (
+        type(first) is dict and "role" not in first and word_of(first.get("type")) in _ROLES_OF_GROK
+    )
 
 
 def _is_response(value: dict[str, Any]) -> bool:

@@ -57,6 +57,9 @@ _REASONS: dict[Capability, str] = {
 }
 
 
+_START_OF_DROID = "session_start"  #: the first line of Droid's sessions, which are alike
+
+
 def _matches(value: Any) -> bool:
     if type(value) is dict:
         listed = value.get("messages", value.get("entries"))
@@ -64,6 +67,8 @@ def _matches(value: Any) -> bool:
     if type(value) is not list or not value:
         return False
     some = value[:_LOOKED_AT]
+    if any(type(line) is dict and line.get("type") == _START_OF_DROID for line in some):
+        return False
     return any(map(_is_message, some)) or any(map(_is_result, some))
 
 
