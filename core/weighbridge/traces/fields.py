@@ -265,7 +265,7 @@ def added(usages: Iterable[Usage | None]) -> Usage | None:
         return None
     if len(known) == 1:
         return known[0]
-    return usage_of(
+    total = usage_of(
         _sum(usage.input_tokens for usage in known),
         _sum(usage.output_tokens for usage in known),
         _sum(usage.total for usage in known),
@@ -273,6 +273,8 @@ def added(usages: Iterable[Usage | None]) -> Usage | None:
         _sum(usage.cache_write_tokens for usage in known),
         _sum(usage.cache_write_1h_tokens for usage in known),
     )
+    is_partial = any(usage.is_partial for usage in known)
+    return structs.replace(total, is_partial=True) if total and is_partial else total
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -29,6 +29,7 @@ class Usage(Struct, frozen=True, gc=False):
     cache_write_1h_tokens: int | None = (
         None  #: the part of these that is kept for an hour, at another price
     )
+    is_partial: bool = False  #: True if the output was counted before it was complete
 
     @property
     def total(self) -> int | None:

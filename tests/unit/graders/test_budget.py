@@ -565,6 +565,21 @@ def test_what_is_told_counts_even_where_the_source_says_that_it_cannot_tell():
     assert grade(llm(5), run=run, max_tokens=5)["verdict"] == "pass"
 
 
+def test_an_output_that_was_counted_before_its_end_is_a_lower_bound():
+    usage = {"input_tokens": 10, "output_tokens": 2, "is_partial": True}
+    steps = [{"type": "llm", "id": "a", "model": "gpt-4o", "usage": usage}, llm(5, id="b")]
+    result = grade(*steps, max_tokens=16)
+    assert (result["verdict"], only(result)["observed"]) == ("fail", 17)
+    result = grade(*steps, max_tokens=17)
+    assert result["verdict"] == "ungradable"
+    reason = "the output of 1 of 2 LLM steps was counted before it was complete (step a)"
+    assert reason in only(result)["description"]
+    assert grade(steps[0], max_input_tokens=10)["verdict"] == "pass"
+    assert grade(steps[0], max_output_tokens=9)["verdict"] == "ungradable"
+    assert grade(steps[0], max_cost_usd=9)["verdict"] == "ungradable"
+    assert grade(*steps, max_tokens=17, missing_usage="ignore")["verdict"] == "pass"
+
+
 def test_no_calls_are_zero_calls():
     result = grade({"type": "user"}, max_tool_calls=0, max_llm_calls=0)
     assert result["verdict"] == "pass"

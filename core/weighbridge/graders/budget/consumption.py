@@ -258,9 +258,12 @@ def stated_tokens(usage: Usage | None) -> Sequence[Stated]:
     parts = (sent or 0) + (received or 0)
     stated_sum = parts if total is None or total < parts else total
     is_all = total is not None or (sent is not None and received is not None)
+    output: Stated = UNSTATED if received is None else received
+    if usage.is_partial:
+        output, is_all = AtLeast(received or 0), False
     return (
         UNSTATED if sent is None else sent,
-        UNSTATED if received is None else received,
+        output,
         stated_sum if is_all else AtLeast(stated_sum),
         UNSTATED if cached is None else cached,
     )

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from weighbridge.graders.budget.consumption import (
     UNSTATED,
+    AtLeast,
     Stated,
     Total,
     UsageSteps,
@@ -108,7 +109,7 @@ class _Pricing:
         if isinstance(usd, Unpriced):
             self.unpriced.setdefault(usd.reason, []).append(step)
             return UNSTATED
-        return usd
+        return AtLeast(usd) if usage.is_partial else usd
 
     def run_total(self, total: Total, usage: Usage) -> Total:
         """Return the price of the run's total usage, for its only model; at least that of its steps."""

@@ -103,6 +103,10 @@ class Readings:
         if not total.missing:
             return f"{what} by the run and its steps"
         share = _share(total.missing, self._measured.llm_steps)
+        partial = [step for step in total.missing if step.usage and step.usage.is_partial]
+        if len(partial) == len(total.missing):
+            what = f"the output of {share} was counted before it was complete"
+            return f"{what} ({named(total.missing)})"
         return f"{what} by {share} ({named(total.missing)})"
 
     def _calls(

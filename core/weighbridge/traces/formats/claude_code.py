@@ -109,10 +109,14 @@ class _Said:
     line: dict[str, Any]
     content: Any
     calls: dict[str, Any] = field(default_factory=dict)  #: blocks of calls by their ids
+    is_ended: bool = (
+        False  #: whether a line says why the answer ended, as of which its usage is whole
+    )
 
     def add(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         """Add the blocks of a further line; some lines repeat the calls of earlier ones."""
         self.message, self.line = message, line
+        self.is_ended = self.is_ended or message.get("stop_reason") is not None
         for block in _listed(message.get("content")):
             call_id = _call_id(block)
             if call_id is None or self.calls.get(call_id) != block:
@@ -190,7 +194,10 @@ class _Session:
         run_usage = _usage_of_run(self._last)
         for said in self._said:
             message, line = {**said.message, "content": said.content}, said.line
+            index = len(self._blocks.messages)
             self._blocks.add(message, time_of(line.get("timestamp")), cost_of(line.get("costUSD")))
+            if not said.is_ended and "stop_reason" in said.message:
+                self._mark_partial(index)
         blocks = self._blocks
         if run_usage:
             blocks.of_message = {
@@ -212,6 +219,13 @@ class _Session:
         )
         trace = read_messages(blocks.messages, "anthropic", run, _REASONS)
         return replace(trace, steps=tuple(self._linked(trace.steps)))
+
+    def _mark_partial(self, index: int) -> None:
+        """Mark the usage of an answer that was recorded before the answer ended."""
+        facts = self._blocks.of_message.get(index)
+        if facts and facts.usage:
+            usage = structs.replace(facts.usage, is_partial=True)
+            self._blocks.of_message[index] = structs.replace(facts, usage=usage)
 
     def _linked(self, steps: Sequence[Step]) -> Iterator[Step]:
         """Yield the steps, with a sub-agent's answers as parts of the call before them that started it."""
@@ -255,7 +269,7 @@ def _tokens(usage: Usage) -> int:
 
 def _settled(usage: Usage | None) -> Usage | None:
     """Return an answer's usage without its output tokens, which a stream reports before they are complete."""
-    return None if usage is None else structs.replace(usage, output_tokens=None)
+    return None if usage is None else structs.replace(usage, output_tokens=None, is_partial=False)
 
 
 def _is_inner(line: dict[str, Any]) -> bool:

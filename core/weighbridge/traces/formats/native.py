@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import orjson
+from msgspec import structs
 
 from weighbridge.errors import TraceError
 from weighbridge.traces.fields import (
@@ -45,7 +46,8 @@ _Read = TypeVar("_Read")
 
 FORMAT = "weighbridge"  #: value of the optional field `format`
 _TYPES: tuple[Any, ...] = get_args(StepType)
-_USAGE = Usage.__struct_fields__
+_PARTIAL = "is_partial"
+_USAGE = tuple(name for name in Usage.__struct_fields__ if name != _PARTIAL)
 _COUNTS = Counts.__struct_fields__
 _STEP_FIELDS = frozenset(Step.__struct_fields__)
 _TRACE_FIELDS = frozenset(
@@ -158,11 +160,14 @@ def _usage(value: dict[str, Any], where: str, notes: Notes) -> Usage | None:
     given = _optional(value, "usage", _object, where, "an object")
     if not given:
         return None
-    notes.add_fields(given, frozenset(_USAGE), "usage")
+    notes.add_fields(given, frozenset((*_USAGE, _PARTIAL)), "usage")
     for name in _USAGE:
         if given.get(name) is not None and usage_of(given[name]) is None:
             raise _fault(where, f"usage.{name}", given[name], "a count of tokens")
-    return usage_of(*map(given.get, _USAGE))
+    usage = usage_of(*map(given.get, _USAGE))
+    return (
+        structs.replace(usage, is_partial=True) if usage and given.get(_PARTIAL) is True else usage
+    )
 
 
 def _counts(value: dict[str, Any], notes: Notes) -> Counts | None:
@@ -268,7 +273,10 @@ def _tool_data(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def _usage_data(usage: Usage | None) -> dict[str, int] | None:
-    return _known({name: getattr(usage, name) for name in _USAGE}) if usage else None
+    if usage is None:
+        return None
+    partial = {_PARTIAL: True} if usage.is_partial else {}
+    return _known({name: getattr(usage, name) for name in _USAGE} | partial)
 
 
 def _counts_data(counts: Counts | None) -> dict[str, int] | None:

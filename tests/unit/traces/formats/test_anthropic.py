@@ -493,3 +493,20 @@ def test_an_answer_that_claude_code_wrote_itself_is_no_model_call():
     asked = {"type": "user", "message": {"role": "user", "content": "Hi."}}
     trace = read_trace([asked, {"type": "assistant", "message": message}])
     assert [step.type for step in trace.steps] == ["user", "other"]
+
+
+def test_the_output_of_an_answer_whose_end_no_line_records_is_counted_in_part():
+    def lines(*reasons):
+        for at, reason in enumerate(reasons):
+            message = answer(text(f"part {at}"), id="m1", stop_reason=reason, usage={"input_tokens": 9, "output_tokens": at + 1})  # fmt: skip
+            yield {"type": "assistant", "sessionId": "s", "message": message}
+
+    def usage(*reasons):
+        [model] = read_trace([*lines(*reasons)]).steps_of("llm")
+        return model.usage
+
+    assert usage(None, None) == Usage(9, 2, is_partial=True)
+    assert usage(None, "end_turn") == Usage(9, 2)
+    told = {"type": "result", "usage": {"input_tokens": 9, "output_tokens": 70}}
+    trace = read_trace([*lines(None), told])
+    assert (trace.usage, trace.steps[0].usage) == (Usage(9, 70), Usage(9))
