@@ -83,6 +83,12 @@ def _conversation(value: dict[str, Any]) -> Trace:
 def _path(nodes: dict[str, Any], leaf: Any) -> list[dict[str, Any]]:
     """Return the messages from the root to a leaf: the current one, or else the last that has no child."""
     parents = {key: object_of(node).get("parent") for key, node in nodes.items()}
+    if not any(type(parent) is str for parent in parents.values()):  # a simplified export
+        return [
+            held
+            for node in nodes.values()
+            if "author" in (held := object_of(object_of(node).get("message")))
+        ]
     if type(leaf) is not str or leaf not in nodes:
         inner = {parent for parent in parents.values() if type(parent) is str}
         leaf = next((key for key in reversed(nodes) if key not in inner), None)

@@ -70,6 +70,9 @@ def _conversation(value: dict[str, Any]) -> Trace:
             for block in blocks:
                 if not (_is_said(block) or _is_reasoning(block) or block.get("text") == ""):
                     chat.notes.add_kind("blocks", block.get("type"))
+            if not kept:
+                chat.answer(None, facts=Facts(ended_at=time))
+                chat.notes.add("answers without content")
             for answer in _answers(kept):
                 _add(answer, time, chat)
         else:

@@ -12,6 +12,7 @@ from weighbridge.traces.chat.call_parts import Call, first_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    added,
     count_of,
     counted,
     id_of,
@@ -148,6 +149,10 @@ class _EventReader:
         run.started_at, run.ended_at = started_at, ended_at
         has_totals = run.usage or run.cost_usd is not None
         totals = "session.usage" if has_totals else ""
+        answered = added([facts.usage for facts in self._chat.of_message.values() if facts.usage])
+        if run.usage and answered and (run.usage.total or 0) < (answered.total or 0):
+            run.cost_usd = None
+            self._chat.notes.add("a cost of a part of the session")
         return self._chat.trace("managed-agents", _REASONS, run, totals_from=totals)
 
     def _answering(self, thread: str | None, event: dict[str, Any]) -> _Answer:

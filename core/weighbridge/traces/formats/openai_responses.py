@@ -18,6 +18,7 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -133,6 +134,7 @@ class _ResponseReader:
         self._input: Any = None
         self._has_begun = False  #: whether a response, or its input, was taken in
         self._responses: list[str] = []
+        self._counts = 0  #: of Codex's counts of tokens, those that are more than the one before
         self._errors: dict[str, str] = {}  #: by the response's id
 
     def items(self, items: list[Any]) -> None:
@@ -214,6 +216,7 @@ class _ResponseReader:
             self._items.set_usage(_codex_usage(info.get("last_token_usage")))
             total = _codex_usage(info.get("total_token_usage"))
             if total:
+                self._counts += total != self._run.usage and bool(total.total)
                 self._run.usage, self._run.totals_from = total, "the last total_token_usage"
         elif kind != "event_msg":  # events repeat the items
             self._items.notes.add_kind("lines", kind)
@@ -232,6 +235,10 @@ class _ResponseReader:
             else step
             for step in trace.steps
         )
+        if self._counts > len(trace.steps_of("llm")):
+            # An answer that was interrupted has a count of its tokens, and no items.
+            counts = Counts(llm_calls=self._counts)
+            trace = replace(trace, counts=counts, totals_from="the last total_token_usage")
         if trace.usage and _is_cut_off(trace):
             trace = replace(trace, usage=None, totals_from="")
         tools = {tool.name: tool for tool in reversed(trace.tools)}

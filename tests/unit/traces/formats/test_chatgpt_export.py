@@ -52,6 +52,13 @@ def test_without_a_current_node_the_last_branch_counts():
     assert len(read_trace(looped).steps) == 2
 
 
+def test_without_links_all_messages_are_read_in_their_order():
+    nodes = {name: {"message": says(role, name)} for name, role in (("b", "user"), ("a", "assistant"), ("c", "user"))}  # fmt: skip
+    trace = read_trace({"id": "g", "mapping": nodes})
+    assert [step.output for step in trace.steps] == ["b", "a", "c"]
+    assert trace.not_carried == ()
+
+
 def test_each_conversation_of_an_export_is_a_trace():
     other = conversation(says("user", "Hi."), says("assistant", "Hello."), conversation_id="h")
     assert [trace.id for trace in read_traces([CHATGPT_EXPORT, other])] == ["g", "h"]

@@ -41,6 +41,16 @@ def test_messages_with_a_text_alone_and_no_links_are_all_read():
     ]
 
 
+def test_an_answer_without_content_is_a_model_call():
+    messages = [
+        {"sender": "human", "text": "Hi."},
+        {"sender": "assistant", "text": "", "content": []},
+    ]
+    trace = read_trace({"chat_messages": messages})
+    assert [(step.type, step.output) for step in trace.steps] == [("user", "Hi."), ("llm", None)]
+    assert trace.not_carried == ("answers without content (1)",)
+
+
 def test_links_in_a_ring_are_no_branch():
     ring = [
         {"sender": "human", "text": "a", "uuid": "1", "parent_message_uuid": "2"},

@@ -71,3 +71,11 @@ def test_events_without_spans_are_answers_up_to_each_result():
     trace = read_trace(events)
     assert [step.type for step in trace.steps] == ["user", "llm", "tool", "tool"]
     assert "token_usage" in read_trace(events[:-1]).missing
+
+
+def test_the_cost_of_a_part_of_a_session_is_not_the_sessions():
+    usage = {"input_tokens": 1, "output_tokens": 1, "list_cost": {"currency": "USD", "amount": "9"}}
+    trace = read_trace([*MANAGED_AGENTS, {"id": "last", "type": "session.usage", "usage": usage}])
+    assert trace.usage == Usage(1, 1)
+    assert trace.cost_usd is None
+    assert "a cost of a part of the session (1)" in trace.not_carried

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from weighbridge.errors import TraceError
-from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
+from weighbridge.traces import Counts, Step, ToolDefinition, Usage, read_trace
 from weighbridge.traces.split import opens_session, session_id, single_traces
 
 NOON = 1_735_732_800  #: 2025-01-01T12:00:00Z
@@ -313,6 +313,17 @@ def test_the_total_that_codex_counts_is_the_sessions_own():
     trace = read_trace([item, counted(10, 10), counted(10, 400)])
     assert (trace.usage, trace.totals_from) == (Usage(400, 9), "the last total_token_usage")
     assert trace.steps[0].usage == Usage(10, 1)
+
+
+def test_a_count_of_tokens_without_items_is_a_model_call_that_codex_does_not_record():
+    def counted(total):
+        info = {"total_token_usage": {"input_tokens": total, "output_tokens": 1}}
+        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+    item = {"type": "response_item", "payload": says("Here.")}
+    trace = read_trace([item, counted(10), counted(10), counted(25)])
+    assert (len(trace.steps_of("llm")), trace.counts) == (1, Counts(llm_calls=2))
+    assert read_trace([item, counted(10), counted(10)]).counts is None
 
 
 def test_a_codex_session_that_ends_before_its_last_count_has_at_least_the_tokens_of_its_answers():
