@@ -14,6 +14,7 @@ from weighbridge.traces.fields import count_of, string_of, time_of
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.attributes import may_be_step
 from weighbridge.traces.spans.content import include_details
+from weighbridge.traces.spans.genkit import include_genkit
 from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.phoenix_rows import ROW_KEYS, is_row, rows_of_columns, span_of_row
 from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
@@ -176,6 +177,7 @@ def _read(value: Any) -> list[Trace]:
     for span in spans:
         include_details(span)
         include_monocle(span)
+        include_genkit(span)
     return traces_of(spans, "otel", {"log records of no span": unlinked})
 
 

@@ -27,6 +27,7 @@ Kind = Literal["llm", "tool", "agent", "other", "group", "none"]
 """What a span is: a step's type, a `group` of other spans, or `none` of them (HTTP, a database)."""
 
 MONOCLE_TYPE = "span.type"  #: Monocle's name for the kind of a span
+GENKIT_TYPE = "genkit:type"  #: an attribute that each of Genkit's spans has
 _KIND_NAMES = (
     "openinference.span.kind",
     "gen_ai.operation.name",
@@ -134,7 +135,7 @@ _TELLING = frozenset(
     }
 )
 #: Also the attributes that are read under other names.
-_MAY_TELL = _TELLING | {MONOCLE_TYPE}
+_MAY_TELL = _TELLING | {MONOCLE_TYPE, GENKIT_TYPE}
 
 
 def may_be_step(names: Iterable[str]) -> bool:
