@@ -1255,6 +1255,38 @@ GENKIT = {
 }
 
 
+_HOOK = {"session_id": "h", "transcript_path": "/t.jsonl", "cwd": "/w"}
+CLAUDE_CODE_HOOKS = [
+    {**_HOOK, "hook_event_name": "UserPromptSubmit", "prompt": "List.", "timestamp": "2025-01-01T12:00:00Z"},
+    {**_HOOK, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1", "timestamp": "2025-01-01T12:00:01Z"},
+    {**_HOOK, "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "a.md"}, "tool_use_id": "t1", "timestamp": "2025-01-01T12:00:02Z"},
+    {**_HOOK, "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {"path": "b.md"}, "tool_response": {"success": False, "error": "no such file"}},
+    {**_HOOK, "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"path": "a.md"}},
+    {**_HOOK, "hook_event_name": "Stop", "stop_hook_active": False},
+]  # fmt: skip
+OPEN_WEBUI = {
+    "id": "o",
+    "title": "Listing",
+    "chat": {
+        "models": ["m"],
+        "history": {
+            "currentId": "4",
+            "messages": {
+                "1": {"id": "1", "parentId": None, "childrenIds": ["2"], "role": "user", "content": "List.", "timestamp": 1735732800},
+                "2": {"id": "2", "parentId": "1", "childrenIds": ["3"], "role": "assistant", "content": "...", "model": "m", "timestamp": 1735732801, "usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}, "output": [
+                    {"type": "reasoning", "id": "r", "status": "completed", "summary": None},
+                    {"type": "function_call", "id": "f", "call_id": "c1", "name": "ls", "arguments": "{}", "status": "completed"},
+                    {"type": "function_call_output", "id": "fo", "call_id": "c1", "output": [{"type": "input_text", "text": "a.md"}]},
+                    {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "One file."}]},
+                ]},
+                "3": {"id": "3", "parentId": "1", "childrenIds": [], "role": "user", "content": "Another branch."},
+                "4": {"id": "4", "parentId": "2", "childrenIds": [], "role": "user", "content": "Thanks."},
+            },
+        },
+    },
+}  # fmt: skip
+
+
 def _droid(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields, "timestamp": 1735732800000, "session_id": "s"}
 
@@ -2831,6 +2863,8 @@ EXAMPLES: dict[str, Any] = {
     "cursor-cli": CURSOR_CLI,
     "cursor-transcript": CURSOR_TRANSCRIPT,
     "batch-results": BATCH_RESULT,
+    "claude-code-hooks": CLAUDE_CODE_HOOKS,
+    "open-webui": OPEN_WEBUI,
     "tarko": TARKO,
     "deepeval": DEEPEVAL,
     "genkit": GENKIT,

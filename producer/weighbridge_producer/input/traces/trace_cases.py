@@ -153,7 +153,8 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
         if fault and not is_begun:
             items, torn = _without_torn_line(document)
         if items is None:
-            yield from [SourceLine(b"\n", fault, size)] if fault else read.lines()
+            # The first line stays, because it shows that the file is JSON.
+            yield from [SourceLine(first, fault, size)] if fault else read.lines()
             return
     wrapper = TraceWrapper(name, ids)
     for number, item in enumerate(items, start=1):

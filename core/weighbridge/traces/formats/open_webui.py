@@ -1,0 +1,168 @@
+"""Chats that Open WebUI exports: messages as a tree, of which one branch is the current one; calls as items, or in tags of the text."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.conversation import Run, read_messages
+from weighbridge.traces.chat.response_items import Items
+from weighbridge.traces.fields import (
+    json_in,
+    object_of,
+    objects_of,
+    read_usage,
+    scalars,
+    string_of,
+    time_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
+
+_LOOKED_AT = 20  #: chats that decide whether a value is of this form
+_ROLES = frozenset({"user", "assistant", "system"})
+#: What versions without `output` write into the text: reasoning, and calls with their results.
+_DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^>]{0,100000})>')
+_DETAILS_END = "</details>"
+_ATTRIBUTE = re.compile(r'\b(id|name|arguments|result)="([^"]*)"')
+_REASONS: dict[Capability, str] = {
+    "token_usage": "no answer of this chat records its usage",
+    "timing": "the messages of this chat have no times",
+    "cost": "the chat records no cost, and no tokens to compute it from",
+    "tool_definitions": "the chat does not list the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is list:
+        return bool(value) and all(map(_is_chat, value[:_LOOKED_AT]))
+    return _is_chat(value)
+
+
+def _is_chat(value: Any) -> bool:
+    chat = object_of(object_of(value).get("chat"))
+    history = object_of(chat.get("history"))
+    messages = list(object_of(history.get("messages")).values()) or objects_of(chat.get("messages"))
+    return bool(messages) and all(
+        type(message) is dict and word_of(message.get("role")) in _ROLES
+        for message in messages[:_LOOKED_AT]
+    )
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    return [(string_of(held.get("id")), held) for held in _listed(value)]
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    return objects_of(value if type(value) is list else [value])
+
+
+def _read(value: Any) -> list[Trace]:
+    return [_chat(held) for held in _listed(value)]
+
+
+def _chat(value: dict[str, Any]) -> Trace:
+    chat = object_of(value.get("chat"))
+    history = object_of(chat.get("history"))
+    by_id = object_of(history.get("messages"))
+    messages = _branch(by_id, history.get("currentId")) or objects_of(chat.get("messages"))
+    items = Items()
+    if len(by_id) > len(messages):
+        items.notes.add("messages of other branches", len(by_id) - len(messages))
+    for message in messages:
+        _add(message, items)
+    items.close()
+    run = Run(
+        id=string_of(value.get("id")),
+        metadata=scalars(title=value.get("title", chat.get("title"))),
+        of_message=items.of_message,
+        of_call=items.of_call,
+        notes=items.notes,
+    )
+    return read_messages(items.messages, "open-webui", run, _REASONS)
+
+
+def _branch(by_id: dict[str, Any], current: Any) -> list[dict[str, Any]]:
+    """Return the messages from the first to the current one; none if there is no current one."""
+    branch: list[dict[str, Any]] = []
+    while type(current) is str and current in by_id and len(branch) <= len(by_id):
+        message = object_of(by_id[current])
+        branch.append(message)
+        current = message.get("parentId")
+    return branch[::-1] if len(branch) <= len(by_id) else []
+
+
+def _add(message: dict[str, Any], items: Items) -> None:
+    time = time_of(message.get("timestamp"))
+    if word_of(message.get("role")) != "assistant":
+        items.add({"role": message.get("role"), "content": message.get("content")}, time)
+        return
+    items.model = string_of(message.get("model"))
+    recorded = objects_of(message.get("output")) or [*_written(string_of(message.get("content")))]
+    for item in recorded:
+        items.add(item, time)
+    items.set_usage(read_usage(message.get("usage")))
+    items.close()
+
+
+def _written(text: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the items that the text of an answer stands for."""
+    at, text = 0, text or ""
+    for number, tag in enumerate(_DETAILS.finditer(text)):
+        if tag.start() < at:
+            continue
+        end = text.find(_DETAILS_END, tag.end())
+        yield from _said(text[at : tag.start()])
+        at = len(text) if end < 0 else end + len(_DETAILS_END)
+        if tag[1] == "reasoning":
+            yield {"type": "reasoning", "summary": []}
+            continue
+        held = {key: _unquoted(html.unescape(value)) for key, value in _ATTRIBUTE.findall(tag[2])}
+        call_id = held.get("id") or f"call_{number}"
+        called = {"name": held.get("name"), "arguments": held.get("arguments")}
+        yield {"type": "function_call", "call_id": call_id, **called}
+        output = held.get("result", text[tag.end() : end if end > 0 else None])
+        yield {"type": "function_call_output", "call_id": call_id, "output": output}
+    yield from _said(text[at:])
+
+
+def _unquoted(text: str) -> str:
+    """Return the text in a JSON string, or else the text unchanged."""
+    try:
+        held = json_in(text) if text.startswith('"') else None
+    except ValueError:
+        held = None
+    return held if type(held) is str else text
+
+
+def _said(text: str) -> Iterator[dict[str, Any]]:
+    if text.strip():
+        part = {"type": "output_text", "text": text.strip()}
+        yield {"type": "message", "role": "assistant", "content": [part]}
+
+
+IMPORTER = Importer(
+    id="open-webui",
+    name="Open WebUI chats",
+    matches=_matches,
+    read=_read,
+    parts=_parts,
+    fields=(
+        ("id", "id of the chat; of a tool call, call_id of its item"),
+        ("type", "role: assistant is llm, once more after each result of a call; user is user"),
+        ("name, arguments", "name and arguments of a function_call in output, or of a details tag"),
+        ("output", "the texts in output, or content without its details tags"),
+        ("model", "model"),
+        ("usage", "usage of a message, which is that of its last answer"),
+        ("started_at, ended_at", "timestamp"),
+        ("metadata", "title"),
+    ),
+    tried_on="an export in a public repository",
+    lacks="cost, tool definitions, tokens of answers before the last one of a message",
+)

@@ -1,0 +1,58 @@
+"""Logs of Claude Code's hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.trace_examples import CLAUDE_CODE_HOOKS
+from weighbridge.traces import Step, read_trace, read_traces
+from weighbridge.traces.formats.claude_code_hooks import IMPORTER
+from weighbridge.traces.split import opens_session, single_traces
+
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+SECOND = 10**9
+PROMPT, BEFORE, AFTER, FAILED, BEGUN, STOP = CLAUDE_CODE_HOOKS
+
+
+def test_events_become_steps_and_both_of_a_call_are_one():
+    trace = read_trace(CLAUDE_CODE_HOOKS)
+    assert trace.id == "h"
+    assert trace.steps == (
+        Step(id="s1", type="user", output="List.", started_at=NOON),
+        Step(id="t1", type="tool", name="Bash", arguments={"command": "ls"}, output={"stdout": "a.md"}, started_at=NOON + SECOND, ended_at=NOON + 2 * SECOND),
+        Step(id="call_3", type="tool", name="Read", arguments={"path": "b.md"}, output=FAILED["tool_response"], error="error"),
+        Step(id="call_4", type="tool", name="Read", arguments={"path": "a.md"}),
+    )  # fmt: skip
+    assert trace.not_carried == ("events of type 'Stop' (1)",)
+    assert "model's answers" in trace.missing["token_usage"]
+    assert opens_session(PROMPT)
+
+
+def test_calls_without_ids_are_matched_by_tool_and_input():
+    def event(name, at):
+        return {"session_id": "h", "hook_event_name": name, "tool_name": "f", "tool_input": {"n": at}, **({"tool_response": at} if name == "PostToolUse" else {})}  # fmt: skip
+
+    events = [
+        event("PreToolUse", 1),
+        event("PreToolUse", 2),
+        event("PostToolUse", 1),
+        event("PostToolUse", 2),
+    ]
+    trace = read_trace(events)
+    assert [(step.arguments, step.output) for step in trace.steps_of("tool")] == [
+        *(({"n": 1}, 1), ({"n": 2}, 2))
+    ]
+
+
+def test_each_session_of_a_log_is_a_trace():
+    other = [{**event, "session_id": "i"} for event in CLAUDE_CODE_HOOKS]
+    log = [*CLAUDE_CODE_HOOKS, *other]
+    assert [trace.id for trace in read_traces(log)] == ["h", "i"]
+    assert single_traces(log) == [("h", CLAUDE_CODE_HOOKS), ("i", other)]
+
+
+@pytest.mark.parametrize(
+    "value", [[], [1], [{"hook_event_name": "Stop"}], [{"session_id": "h"}], [STOP, 1]]
+)
+def test_other_values_are_not_claimed(value):
+    assert not IMPORTER.matches(value)

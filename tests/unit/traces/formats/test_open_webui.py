@@ -1,0 +1,85 @@
+"""Chats that Open WebUI exports."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.trace_examples import OPEN_WEBUI
+from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces.formats.open_webui import IMPORTER
+from weighbridge.traces.split import single_traces
+
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+SECOND = 10**9
+
+
+def chat(*messages):
+    return {"id": "o", "chat": {"messages": list(messages)}}
+
+
+def test_the_current_branch_becomes_steps():
+    trace = read_trace(OPEN_WEBUI)
+    assert (trace.id, trace.metadata) == ("o", {"title": "Listing"})
+    assert trace.steps == (
+        Step(id="s1", type="user", output="List.", started_at=NOON),
+        Step(id="s2", type="llm", model="m", ended_at=NOON + SECOND),
+        Step(id="c1", type="tool", parent_id="s2", name="ls", arguments={}, output="a.md", started_at=NOON + SECOND, ended_at=NOON + SECOND),
+        Step(id="s4", type="llm", model="m", output="One file.", usage=Usage(9, 2, 11), ended_at=NOON + SECOND),
+        Step(id="s5", type="user", output="Thanks."),
+    )  # fmt: skip
+    assert set(trace.not_carried) == {
+        "items of type 'reasoning' (1)",
+        "messages of other branches (1)",
+    }
+
+
+CALL = '<details type="tool_calls" done="true" id="c9" name="f" arguments="{}" result="{}">\n<summary>Done</summary>\n</details>'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result", "given", "output"),
+    [
+        ("&quot;{\\&quot;a\\&quot;: 1}&quot;", "&quot;ok&quot;", {"a": 1}, "ok"),
+        ("{&quot;a&quot;: 1}", "it&#x27;s", {"a": 1}, "it's"),
+        ("x", "&quot;", "x", '"'),
+    ],
+)
+def test_calls_in_tags_of_the_text_are_calls(arguments, result, given, output):
+    tags = f'<details type="reasoning" done="true">\nhm</details>\nLet me.{CALL.format(arguments, result)}Done.'
+    trace = read_trace(
+        chat({"role": "user", "content": "Go."}, {"role": "assistant", "content": tags})
+    )
+    assert [(step.type, step.output) for step in trace.steps] == [
+        *(("user", "Go."), ("llm", "Let me."), ("tool", output), ("llm", "Done."))
+    ]
+    assert trace.steps[2].arguments == given
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['<details type="tool_calls" name="f">', '<details type="reasoning">hm', "<details", CALL],
+)
+def test_tags_that_are_not_closed_are_read(text):
+    trace = read_trace(
+        chat({"role": "user", "content": "Go."}, {"role": "assistant", "content": text})
+    )
+    assert trace.steps[0].output == "Go."
+
+
+def test_each_chat_of_an_export_is_a_trace():
+    other = chat({"role": "user", "content": "Hi."})
+    assert [held for held, _ in single_traces([OPEN_WEBUI, other])] == ["o", "o"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {"chat": {}},
+        {"chat": {"messages": []}},
+        {"chat": {"messages": [{"role": "bot"}]}},
+        [OPEN_WEBUI, 1],
+    ],
+)
+def test_other_values_are_not_claimed(value):
+    assert not IMPORTER.matches(value)
