@@ -403,6 +403,42 @@ HEAVY = {
     "turns in the order of their digits": lambda n: {
         "trajectory": {f"tool_name_{number}": "f" for number in sorted(map(str, range(n)))}
     },
+    "answers of which each message holds a block": lambda n: [
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": str(i), "name": "f", "input": {}}],
+        }
+        for i in range(n)
+    ],
+    "results of other tools than were called": lambda n: (
+        LOGS["chatgpt-export"]
+        | {
+            "mapping": {
+                str(i): {
+                    "parent": str(i - 1),
+                    "message": {
+                        "author": {"role": role, "name": name},
+                        "recipient": recipient,
+                        "content": {"content_type": "text", "parts": ["x"]},
+                    },
+                }
+                for i, (role, name, recipient) in enumerate(
+                    [("assistant", None, "f")] * n + [("tool", "g", "all")] * n
+                )
+            },
+            "current_node": None,
+        }
+    ),
+    "calls that a hook saw begin": lambda n: [
+        {
+            "session_id": "h",
+            "hook_event_name": event,
+            "tool_name": "f",
+            "tool_input": {"at": i + end * n // 2},
+        }
+        for end, event in enumerate(("PreToolUse", "PostToolUse"))
+        for i in range(n)
+    ],
     "requests that repeat what was said": lambda n: (
         LOGS["trae"] | {"llm_interactions": LOGS["trae"]["llm_interactions"] * n}
     ),

@@ -147,16 +147,17 @@ def _whole_answers(messages: list[Any]) -> list[Any]:
         return messages
     whole: list[Any] = []
     for message in messages:
-        last = whole[-1] if whole else None
-        if (
-            type(last) is not dict
-            or type(message) is not dict
-            or not last.get("role") == message.get("role") == "assistant"
-            or not continues_answer(last["content"], message["content"])
+        last: dict[str, Any] = object_of(whole[-1]) if whole else {}
+        held = object_of(message)
+        if last.get("role") == held.get("role") == "assistant" and continues_answer(
+            last["content"], held["content"]
         ):
-            whole.append(message)
+            last["content"] += held["content"]
+            last.update(held, content=last["content"])
+        elif type(held.get("content")) is list:
+            whole.append({**held, "content": [*held["content"]]})  # a copy that may be changed
         else:
-            whole[-1] = {**last, **message, "content": [*last["content"], *message["content"]]}
+            whole.append(message)
     return whole
 
 

@@ -6,6 +6,7 @@ a call; it ends with a call or the turn.
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,11 +104,36 @@ def _path(nodes: dict[str, Any], leaf: Any) -> list[dict[str, Any]]:
     return path[::-1]
 
 
+class _OpenCalls:
+    """The calls since the last text that have no result yet."""
+
+    def __init__(self) -> None:
+        self.were_none = True
+        self._open: OrderedDict[str | None, Call] = OrderedDict()
+        self._by_tool: defaultdict[str, deque[Call]] = defaultdict(deque)
+
+    def add(self, call: Call) -> None:
+        """Add a call."""
+        self.were_none = False
+        self._open[call.id] = call
+        self._by_tool[call.name or ""].append(call)
+
+    def take(self, tool: str) -> Call | None:
+        """Return the next call of a tool, which may be named with its function (`web.run`), or else the next of any."""
+        for name in (tool, tool.partition(".")[0]):
+            queue = self._by_tool.get(name)
+            while queue:
+                call = queue.popleft()
+                if call.id in self._open:
+                    return self._open.pop(call.id)
+        return self._open.popitem(last=False)[1] if self._open else None
+
+
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._is_open = False  #: whether the last answer may go on
-        self._calls: list[Call] = []  #: those made since the last text
+        self._calls = _OpenCalls()
         self._number = 0
         self._unasked = 0  #: results of calls that are not recorded
         self._models: dict[str, None] = {}
@@ -132,7 +158,7 @@ class _Reader:
         elif role in {"user", "system"} and kind not in _CONTEXT:
             held = _held(content)
             if held:
-                self._is_open, self._calls = False, []
+                self._is_open, self._calls = False, _OpenCalls()
                 self.chat.say(role, held, Facts(started_at=time))
         elif role:
             self.chat.notes.add_kind("messages", kind if role in {"user", "system"} else role)
@@ -152,7 +178,7 @@ class _Reader:
             if not self._is_open:
                 self.chat.answer(None, facts=facts)
             self.chat.ask(call, Facts(started_at=facts.ended_at))
-            self._calls.append(call)
+            self._calls.add(call)
             self._is_open = False
         elif held:
             if self._is_open and type(held) is str:
@@ -160,7 +186,7 @@ class _Reader:
             else:
                 self.chat.answer(held, facts=facts)
             self._is_open = message.get("end_turn") is not True
-            self._calls = []
+            self._calls = _OpenCalls()
 
     def _result(
         self,
@@ -175,15 +201,13 @@ class _Reader:
         status = word_of(object_of(facts.get("aggregate_result")).get("status"))
         is_error = kind == "system_error" or status.startswith("failed")
         name = string_of(author.get("name")) or ""
-        waiting = [call for call in self._calls if not self.chat.is_answered(call.id)]
-        named = (call for call in waiting if name.startswith(call.name or name))
-        call = next(named, waiting[0] if waiting else None)
-        if not self._calls:
+        call = self._calls.take(name) if held else None
+        if self._calls.were_none:
             self._unasked += 1
             self.chat.notes.add("results of calls that are not recorded")
         elif held and call is None:
             self.chat.notes.add("further messages of a tool")
-        elif held and call is not None:
+        elif call is not None:
             self.chat.result(call.id, held, Facts(ended_at=time, error=is_error or None), name)
 
     def trace(self, value: dict[str, Any]) -> Trace:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from weighbridge.traces.chat.call_parts import Call, first_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
@@ -12,6 +14,8 @@ from weighbridge.traces.fields import id_of, object_of, objects_of, string_of, t
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from weighbridge.traces.model import Capability, Trace
 
 _LOOKED_AT = 20  #: events that decide whether a list is of this form
@@ -51,17 +55,20 @@ def _read(value: Any) -> list[Trace]:
 
 def _session(name: str | None, events: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
-    begun: list[Call] = []  #: calls without a result, latest last
+    begun: dict[Hashable, Call] = {}  #: calls without a result
     for number, event in enumerate(events):
         kind = word_of(event.get(_EVENT))
         time = time_of(first_of(event, _TIMES))
         if kind in {_BEFORE, _AFTER, _FAILED}:
-            call = _call(event, begun, f"call_{number}")
-            if call not in begun:
+            key = _key(event)
+            call = begun.get(key) if kind != _BEFORE else None
+            if call is None:
+                call_id = id_of(event.get("tool_use_id")) or f"call_{number}"
+                call = Call(call_id, string_of(event.get("tool_name")), event.get("tool_input"))
                 chat.ask(call, Facts(started_at=time if kind == _BEFORE else None))
-                begun.append(call)
+                begun[key] = call
             if kind != _BEFORE:
-                begun.remove(call)
+                del begun[key]
                 response = first_of(event, ("tool_response", "error"))
                 failed = kind == _FAILED or object_of(response).get("success") is False
                 chat.result(call.id, response, Facts(error=failed or None, ended_at=time))
@@ -73,14 +80,16 @@ def _session(name: str | None, events: list[dict[str, Any]]) -> Trace:
     return replace(trace, steps=tuple(step for step in trace.steps if step.type != "other"))
 
 
-def _call(event: dict[str, Any], begun: list[Call], new_id: str) -> Call:
-    """Return the call that an event is of: one that began with the same id, or tool and input, or else a new one."""
+def _key(event: dict[str, Any]) -> Hashable:
+    """Return what both events of a call share: its id, or else its tool and input."""
     own_id = id_of(event.get("tool_use_id"))
-    name, given = string_of(event.get("tool_name")), event.get("tool_input")
-    for call in reversed(begun):
-        if call.id == own_id or (own_id is None and (call.name, call.arguments) == (name, given)):
-            return call
-    return Call(own_id or new_id, name, given)
+    if own_id is not None:
+        return own_id
+    try:
+        given = orjson.dumps(event.get("tool_input"), option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        given = b""
+    return string_of(event.get("tool_name")), given
 
 
 IMPORTER = Importer(
