@@ -136,7 +136,7 @@ def _read_into(found: SourceRow, text: bytes, columns: list[str]) -> None:
             return
         wrapped, found.doubt = decode_row(b'{"row":%b}' % row)
     except LineError as error:
-        found.fault = _as_item(error.fault)
+        found.fault = _as_item(error.fault, found.number)
         return
     values: list[Any] = wrapped["row"]
     if len(values) == len(columns):
@@ -153,12 +153,12 @@ def _as_row(fault: Fault) -> Fault:
     )
 
 
-def _as_item(fault: Fault) -> Fault:
+def _as_item(fault: Fault, number: int) -> Fault:
     if fault.code == ErrorCode.NOT_AN_OBJECT:
         message = fault.message.replace("the line is", "the row is", 1)
         return Fault(fault.code, message, "make each row an object")
     if fault.code == ErrorCode.INVALID_JSON:
-        return Fault(fault.code, f"{fault.message} of the row", "correct the row")
+        return Fault(fault.code, f"{fault.message} of row {number:,}", "correct the row")
     return fault
 
 

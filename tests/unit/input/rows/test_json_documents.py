@@ -132,7 +132,7 @@ def test_a_row_that_is_not_strict_json_is_its_own_fault_with_its_place() -> None
     assert codes(found) == {2: "DUPLICATE_KEY", 3: "NUMBER_OUT_OF_RANGE", 4: "INVALID_JSON"}
     assert found[4].values == {"id": 2}
     assert found[3].fault
-    assert "at byte 8 of the row" in found[3].fault.message
+    assert "at byte 8 of row 4" in found[3].fault.message
 
 
 def test_a_row_that_is_too_long_is_its_own_fault() -> None:
