@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from decimal import localcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -95,11 +94,10 @@ def _checked(file: str, mapping: TraceMapping | None) -> CheckedFile:
 
 
 def _read(found: NamedTrace) -> CheckedTrace:
-    from weighbridge.graders.budget.measurements import ARITHMETIC, Measurements
+    from weighbridge_producer.trace_view.trace_summary import measured
 
     trace = found.trace
-    with localcontext(ARITHMETIC):
-        details: dict[str, Any] = Measurements(trace, with_prices=False).details()
+    details = measured(trace)
     return CheckedTrace(
         id=found.name,
         format=trace.format,

@@ -1,24 +1,31 @@
-"""The summary line above a trace's timeline, in the terminal and on pages."""
+"""The counts of a trace, and the summary line above its timeline, in the terminal and on pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from decimal import localcontext
+from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.budget.measurements import ARITHMETIC, Measurements
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
+_NOUNS = {"llm_calls": "model call", "tool_calls": "tool call", "total_tokens": "token"}
+
+
+def measured(trace: Trace) -> dict[str, Any]:
+    """Return what the `budget` grader measures in a trace, by the names of its details; costs are those stated."""
+    with localcontext(ARITHMETIC):
+        return Measurements(trace, with_prices=False).details()
+
 
 def summary_facts(trace: Trace) -> tuple[str, ...]:
     """Return a trace's format and its numbers of steps, calls and, if known, tokens, as texts."""
-    calls = trace.steps_of("llm")
-    stated = trace.usage.total if trace.usage else None
-    tokens = stated or sum((step.usage.total or 0) for step in calls if step.usage)
-    facts = (
-        trace.format,
-        pluralize(len(trace.steps), "step"),
-        pluralize(len(calls), "model call"),
-        pluralize(len(trace.steps_of("tool")), "tool call"),
-    )
-    return (*facts, pluralize(tokens, "token")) if tokens else facts
+    counts = measured(trace)
+    facts = [trace.format, pluralize(len(trace.steps), "step")]
+    for name, noun in _NOUNS.items():
+        if counts[name] or name != "total_tokens":
+            at_least = "at least " if name in counts["at_least"] else ""
+            facts.append(at_least + pluralize(counts[name], noun))
+    return tuple(facts)

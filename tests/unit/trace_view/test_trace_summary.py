@@ -1,0 +1,43 @@
+"""The summary above a timeline counts as the `budget` grader does."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.traces import read_trace
+from weighbridge_producer.trace_view.trace_summary import summary_facts
+
+CALL = {"id": "a", "type": "llm", "output": "x", "usage": {"input_tokens": 5, "output_tokens": 2}}
+AROUND = {"id": "b", "type": "other", "usage": {"input_tokens": 5, "output_tokens": 2}}
+
+
+@pytest.mark.parametrize(
+    ("trace", "counts"),
+    [
+        pytest.param([CALL], ("1 step", "1 model call", "0 tool calls", "7 tokens"), id="stated"),
+        pytest.param(
+            [AROUND, CALL | {"parent_id": "b"}],
+            ("2 steps", "1 model call", "0 tool calls", "7 tokens"),
+            id="the sum of a step around the call is not added to it",
+        ),
+        pytest.param(
+            [CALL, {"id": "c", "type": "llm", "output": "y"}],
+            ("2 steps", "2 model calls", "0 tool calls", "at least 7 tokens"),
+            id="one call states none",
+        ),
+        pytest.param(
+            [{"id": "t", "type": "tool", "name": "f", "arguments": {}}],
+            ("1 step", "0 model calls", "1 tool call"),
+            id="no model call",
+        ),
+    ],
+)
+def test_summary(trace, counts):
+    assert summary_facts(read_trace({"steps": trace})) == ("native", *counts)
+
+
+def test_larger_counts_of_the_source_are_taken():
+    steps = {"steps": [CALL], "usage": {"total_tokens": 9}, "counts": {"llm_calls": 2}}
+    assert summary_facts(read_trace(steps)) == (
+        *("native", "1 step", "2 model calls", "0 tool calls", "9 tokens"),
+    )
