@@ -897,6 +897,13 @@ GROK_CLI = [
     {"type": "assistant", "content": "I read.", "tool_calls": [{"id": "c1", "name": "read_file", "arguments": '{"path": "a.md"}'}], "model_id": "grok"},
     {"type": "tool_result", "tool_call_id": "c1", "content": "# A"},
 ]  # fmt: skip
+HERMES = [
+    {"role": "session_meta", "tools": [{"type": "function", "function": {"name": "terminal", "parameters": {"type": "object"}}}], "model": "m", "platform": "telegram", "timestamp": "2025-01-01T12:00:00"},
+    {"role": "user", "content": "List.", "timestamp": "2025-01-01T12:00:00"},
+    {"role": "assistant", "content": "", "reasoning": "Hm.", "finish_reason": "tool_calls", "tool_calls": [{"id": "c1", "call_id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}}], "timestamp": "2025-01-01T12:00:01"},
+    {"role": "tool", "content": '{"output": "a.md", "exit_code": 0}', "tool_call_id": "c1", "timestamp": "2025-01-01T12:00:02"},
+    {"role": "assistant", "content": "One file.", "finish_reason": "stop", "timestamp": "2025-01-01T12:00:03"},
+]  # fmt: skip
 DROID_SESSION = [
     {"type": "session_start", "id": "d1", "title": "Listing", "cwd": "/w", "version": 2},
     {"type": "message", "id": "m1", "parentId": "d1", "timestamp": "2025-01-01T12:00:00Z", "message": {"role": "user", "content": [{"type": "text", "text": "List."}]}},
@@ -2871,6 +2878,7 @@ EXAMPLES: dict[str, Any] = {
     "kimi-code": KIMI_CODE,
     "qwen-code": QWEN_CODE,
     "grok-cli": GROK_CLI,
+    "hermes": HERMES,
     "droid-session": DROID_SESSION,
     "vapi": VAPI,
     "retell": RETELL,

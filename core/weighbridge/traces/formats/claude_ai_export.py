@@ -37,7 +37,7 @@ def _matches(value: Any) -> bool:
 def _is_conversation(value: Any) -> bool:
     messages = value.get("chat_messages") if type(value) is dict else None
     return type(messages) is list and all(
-        type(message) is dict and word_of(message.get("sender")) in _ROLES
+        message is None or word_of(object_of(message).get("sender")) in _ROLES
         for message in messages[:_LOOKED_AT]
     )
 
@@ -55,6 +55,8 @@ def _conversation(value: dict[str, Any]) -> Trace:
     chat = ChatLog()
     messages = objects_of(value["chat_messages"])
     branch = _last_branch(messages)
+    if len(value["chat_messages"]) > len(messages):
+        chat.notes.add("messages that are no objects", len(value["chat_messages"]) - len(messages))
     if len(messages) > len(branch):
         chat.notes.add("messages of other branches", len(messages) - len(branch))
     for message in branch:

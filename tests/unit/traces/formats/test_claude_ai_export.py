@@ -69,3 +69,10 @@ def test_each_conversation_of_an_export_is_a_trace():
 )
 def test_other_values_are_not_claimed(value):
     assert not IMPORTER.matches(value)
+
+
+def test_messages_that_are_null_are_left_out():
+    messages = CLAUDE_AI_EXPORT["chat_messages"]
+    trace = read_trace(CLAUDE_AI_EXPORT | {"chat_messages": [None, *messages]})
+    assert trace.steps == read_trace(CLAUDE_AI_EXPORT).steps
+    assert "messages that are no objects (1)" in trace.not_carried

@@ -1,0 +1,145 @@
+"""Sessions of Hermes Agent: a log in lines that begins with `session_meta`, a saved session, or what `hermes sessions export` writes.
+
+The export states the tokens of a session, of which a long one has several segments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.conversation import (
+    CHAT_FIELDS,
+    MESSAGE_FIELDS,
+    Run,
+    are_messages,
+    read_messages,
+)
+from weighbridge.traces.fields import (
+    added,
+    cost_of,
+    count_of,
+    counted,
+    counts_of,
+    object_of,
+    objects_of,
+    scalars,
+    string_of,
+    time_of,
+    usage_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.traces.model import Capability, Trace, Usage
+
+_LOOKED_AT = 20  #: messages that decide whether a list is of this form
+_META = "session_meta"
+_SAVED = frozenset({"session_start", "last_updated", "message_count"})
+_EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
+_FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
+_REASONS: dict[Capability, str] = {
+    "token_usage": "only `hermes sessions export` writes the tokens of a session, if they were counted",
+    "timing": "the messages of a saved session have no times",
+    "cost": "this session records no cost",
+    "tool_definitions": "this session does not list the tools that were offered",
+}
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is list:
+        some = value[:_LOOKED_AT]
+        return any(map(_is_meta, some)) and _are_messages(some)
+    held = object_of(value)
+    return (held.keys() >= _SAVED or held.keys() >= _EXPORTED) and _are_messages(
+        held.get("messages")
+    )
+
+
+def _is_meta(value: Any) -> bool:
+    return type(value) is dict and value.get("role") == _META
+
+
+def _are_messages(value: Any) -> bool:
+    """Return whether a list is one of messages, or empty, apart from those that describe the session."""
+    if type(value) is not list:
+        return False
+    said = [message for message in value[:_LOOKED_AT] if not _is_meta(message)]
+    return not said or are_messages(said)
+
+
+def _read(value: Any) -> list[Trace]:
+    held = {"messages": value} if type(value) is list else value
+    messages = [message for message in held["messages"] if not _is_meta(message)]
+    meta: dict[str, Any] = next(filter(_is_meta, held["messages"]), {})
+    prompt = string_of(held.get("system_prompt"))
+    if prompt and object_of(messages[0] if messages else None).get("role") != "system":
+        messages.insert(0, {"role": "system", "content": prompt})
+    segments = objects_of(held.get("segments")) or [held]
+    usage = added(map(_usage, segments))
+    run = Run(
+        id=string_of(first_of(held, ("id", "session_id"))),
+        tools=first_of(held, ("tools",)) or meta.get("tools"),
+        model=string_of(held.get("model")) or string_of(meta.get("model")),
+        usage=usage,
+        cost_usd=_sum(map(_cost, segments)),
+        counts=counts_of(
+            _sum(count_of(part.get("api_call_count")) or None for part in segments),
+            _sum(count_of(part.get("tool_call_count")) for part in segments),
+        ),
+        totals_from="the session" if usage else "",
+        started_at=time_of(first_of(held, ("started_at", "session_start"))),
+        ended_at=time_of(first_of(held, ("ended_at", "last_updated"))),
+        metadata=scalars(title=held.get("title"), source=first_of(held, ("source", "platform"))),
+        fields=_FIELDS,
+    )
+    return [read_messages(messages, "hermes", run, _REASONS)]
+
+
+def _usage(session: dict[str, Any]) -> Usage | None:
+    """Return the tokens of a session, whose input does not contain what was read from a cache or written to one."""
+    names = ("input_tokens", "cache_read_tokens", "cache_write_tokens")
+    sent, cached, written = (count_of(session.get(name)) for name in names)
+    whole = None if sent is None else sent + (cached or 0) + (written or 0)
+    return counted(
+        usage_of(
+            whole,
+            session.get("output_tokens"),
+            cached_tokens=cached,
+            cache_write_tokens=written,
+        )
+    )
+
+
+def _cost(session: dict[str, Any]) -> float | None:
+    costs = (cost_of(session.get(name)) for name in ("actual_cost_usd", "estimated_cost_usd"))
+    return next(filter(None, costs), None)
+
+
+def _sum(amounts: Iterable[Any]) -> Any:
+    """Return the sum of amounts; None if one of them is not known."""
+    listed = list(amounts)
+    return None if None in listed else sum(listed)
+
+
+IMPORTER = Importer(
+    id="hermes",
+    name="Hermes Agent sessions",
+    matches=_matches,
+    read=_read,
+    is_line=_is_meta,
+    fields=(
+        *CHAT_FIELDS,
+        ("model", "model of the session"),
+        (
+            "usage of the run",
+            "input_tokens with cache_read_tokens and cache_write_tokens, and output_tokens of an exported session or its segments",
+        ),
+        ("cost_usd", "actual_cost_usd, or else estimated_cost_usd"),
+        ("started_at, ended_at", "timestamp"),
+    ),
+    tried_on="sessions in public tests, and the source",
+    lacks="the tokens of a single call, whether a tool failed; in logs and saved sessions all tokens and cost; in exports tool definitions",
+)

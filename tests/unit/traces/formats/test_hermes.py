@@ -1,0 +1,109 @@
+"""Sessions of Hermes Agent."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.trace_examples import HERMES
+from weighbridge.traces import Counts, Step, Usage, read_trace
+from weighbridge.traces.formats.hermes import IMPORTER
+from weighbridge.traces.split import opens_session
+
+NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
+SECOND = 10**9
+MESSAGES = HERMES[1:]
+EXPORT = {
+    "id": "h",
+    "source": "cli",
+    "model": "m",
+    "system_prompt": "Be brief.",
+    "started_at": NOON / 10**9,
+    "ended_at": NOON / 10**9 + 4,
+    "message_count": 4,
+    "tool_call_count": 1,
+    "api_call_count": 2,
+    "input_tokens": 10,
+    "output_tokens": 5,
+    "cache_read_tokens": 20,
+    "cache_write_tokens": 3,
+    "estimated_cost_usd": 0.25,
+    "messages": [
+        message | {"id": number, "session_id": "h", "timestamp": NOON / 10**9 + number}
+        for number, message in enumerate(MESSAGES)
+    ],
+}
+
+
+def test_a_log_names_its_model_and_tools_once():
+    trace = read_trace(HERMES)
+    assert trace.format == "hermes"
+    assert trace.steps == (
+        Step(id="s1", type="user", output="List.", started_at=NOON),
+        Step(id="s2", type="llm", output="", model="m", ended_at=NOON + SECOND),
+        Step(id="c1", type="tool", name="terminal", arguments={"command": "ls"}, output='{"output": "a.md", "exit_code": 0}', parent_id="s2", ended_at=NOON + 2 * SECOND),
+        Step(id="s4", type="llm", output="One file.", model="m", ended_at=NOON + 3 * SECOND),
+    )  # fmt: skip
+    assert [tool.name for tool in trace.tools] == ["terminal"]
+    assert trace.not_carried == ("message field 'reasoning' (1)",)
+    assert opens_session(HERMES[0])
+
+
+@pytest.mark.parametrize("at", [0, 4])
+def test_the_description_of_a_session_may_stand_anywhere(at):
+    moved = [*MESSAGES[:at], HERMES[0], *MESSAGES[at:]]
+    assert read_trace(moved).steps == read_trace(HERMES).steps
+
+
+def test_a_saved_session():
+    about = {"session_start": "2025-01-01T12:00:00", "last_updated": "2025-01-01T12:00:04"}
+    trace = read_trace(
+        {
+            "session_id": "h",
+            "model": "m",
+            "message_count": 4,
+            "system_prompt": "Be brief.",
+            "tools": HERMES[0]["tools"],
+            "messages": [*MESSAGES, {"role": "session_meta"}],
+            **about,
+        }
+    )
+    assert (trace.id, trace.format, len(trace.tools)) == ("h", "hermes", 1)
+    assert [step.type for step in trace.steps] == ["system", "user", "llm", "tool", "llm"]
+    assert (trace.started_at, trace.ended_at) == (NOON, NOON + 4 * SECOND)
+
+
+def test_an_export_states_tokens_cost_and_counts():
+    trace = read_trace(EXPORT)
+    assert trace.usage == Usage(33, 5, None, 20, 3)
+    assert trace.cost_usd == 0.25
+    assert trace.counts == Counts(2, 1)
+    assert trace.steps[1].started_at == NOON
+    assert "tool_definitions" in trace.missing
+    assert read_trace(EXPORT | {"actual_cost_usd": 0.5}).cost_usd == 0.5
+
+
+def test_counts_of_zero_are_not_counted():
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    trace = read_trace(
+        EXPORT | dict.fromkeys(names, 0) | {"api_call_count": 0, "estimated_cost_usd": 0.0}
+    )
+    assert trace.usage is None
+    assert trace.cost_usd is None
+    assert trace.counts == Counts(None, 1)
+
+
+def test_the_segments_of_a_long_session_are_added_up():
+    other = EXPORT | {"id": "g"}
+    whole = EXPORT | {"segments": [other, EXPORT], "messages": 2 * EXPORT["messages"]}
+    trace = read_trace(whole)
+    assert trace.usage == Usage(66, 10, 76, 40, 6)
+    assert (trace.cost_usd, trace.counts) == (0.5, Counts(4, 2))
+    unknown = read_trace(whole | {"segments": [other, EXPORT | {"input_tokens": None}]})
+    assert unknown.usage.input_tokens is None
+
+
+@pytest.mark.parametrize(
+    "value", [[], [1, HERMES[0]], MESSAGES, {"messages": MESSAGES}, EXPORT | {"messages": 1}]
+)
+def test_other_values_are_not_claimed(value):
+    assert not IMPORTER.matches(value)
