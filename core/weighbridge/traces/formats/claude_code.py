@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
-from weighbridge.traces.chat.call_parts import are_foreign, call_of, opened
+from weighbridge.traces.chat.call_parts import are_foreign, call_of, first_of, opened
 from weighbridge.traces.chat.conversation import Run, read_messages
 from weighbridge.traces.fields import (
     added,
     cost_of,
     counted,
     object_of,
+    objects_of,
     read_usage,
     scalars,
     string_of,
@@ -125,6 +126,14 @@ class _Said:
                     self.calls[call_id] = block
 
 
+@dataclass(slots=True)
+class _Agent:
+    """The lines of a sub-agent."""
+
+    answer: _Said | None = None  #: its last
+    ends_at: int = 0  #: index of its last message
+
+
 class _Session:
     def __init__(self) -> None:
         self._blocks = Blocks()
@@ -136,6 +145,8 @@ class _Session:
         self._answers: dict[str, int] = {}  #: message index by answer ID
         self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
         self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
+        self._returned: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self._agents: dict[str, _Agent] = {}  #: by the call that started it
 
     def read(self, line: dict[str, Any]) -> None:
         """Take in a line."""
@@ -147,6 +158,7 @@ class _Session:
             line = inner
         if _holds_message(line):
             self._message(line)
+            self._hear(line)
         elif kind == "system" and line.get("subtype") == "init":
             self._first = line
         elif kind == "result":
@@ -188,11 +200,48 @@ class _Session:
             self._said.append(_Said(message, line, _copied(content) if answer is None else []))
         if answer:
             self._said[index].add(message, line)
+        if caller:
+            agent = self._agents.setdefault(caller, _Agent())
+            agent.ends_at = max(agent.ends_at, index)
+            agent.answer = self._said[index] if answer else agent.answer
+
+    def _hear(self, line: dict[str, Any]) -> None:
+        """Note what a sub-agent returned, which may stand before its own lines."""
+        result = object_of(first_of(line, ("toolUseResult", "tool_use_result")))
+        if counted(read_usage(result.get("usage"))) is not None:
+            for block in objects_of(line["message"].get("content")):
+                caller = string_of(block.get("tool_use_id"))
+                if caller:
+                    self._returned[caller] = (line, result)
+
+    def _whole(self) -> Iterator[_Said]:
+        """Yield the messages, with the last answer of each sub-agent of which lines show only the calls.
+
+        Its text is the result of the call that started the sub-agent, and its usage stands beside it.
+        """
+        last: dict[int, list[_Said]] = {}
+        for caller, agent in self._agents.items():
+            if agent.answer and agent.answer.calls and caller in self._returned:
+                line, result = self._returned[caller]
+                answer = f"{caller}-answer"
+                model = agent.answer.message.get("model")
+                message = {
+                    "role": "assistant",
+                    "id": answer,
+                    "model": model,
+                    "usage": result["usage"],
+                }
+                said = _Said(message, line, _listed(result.get("content")), is_ended=True)
+                last.setdefault(agent.ends_at, []).append(said)
+                self._started_by[answer] = caller
+        for index, said in enumerate(self._said):
+            yield said
+            yield from last.get(index, ())
 
     def trace(self) -> Trace:
         """Return the trace of all lines taken in."""
         run_usage = _usage_of_run(self._last)
-        for said in self._said:
+        for said in self._whole():
             message, line = {**said.message, "content": said.content}, said.line
             index = len(self._blocks.messages)
             self._blocks.add(message, time_of(line.get("timestamp")), cost_of(line.get("costUSD")))

@@ -412,6 +412,50 @@ def test_what_a_sub_agent_did_is_read_out_of_the_lines_of_its_progress():
     assert {step.id: step.parent_id for step in trace.steps}["B"] == "t2"
 
 
+USAGE_OF_AGENT = {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 2}
+
+
+def agent_lines(*, returned, then_says=()):
+    """Return the progress lines of a sub-agent that makes one call, and the line with what it returned."""
+    messages = [line("assistant", calls("t8"), uuid="i1", message={"id": "B", "model": "small"})]
+    messages += [line("user", result("t8"), uuid="i2")]
+    if then_says:
+        messages += [line("assistant", *then_says, uuid="i3", message={"id": "C"})]
+    progress = [
+        {"type": "progress", "data": {"message": message}, "parentToolUseID": "t2"}
+        for message in messages
+    ]
+    content = [{"type": "text", "text": "All done."}]
+    end = line("user", result("t2"), uuid="u9", toolUseResult={"content": content, **returned})
+    return progress, end
+
+
+@pytest.mark.parametrize("comes_before", [False, True])
+def test_the_last_answer_of_a_sub_agent_is_what_it_returned(comes_before):
+    progress, end = agent_lines(returned={"agentId": "a", "usage": USAGE_OF_AGENT})
+    trace = read_trace([*SESSION, *([end, *progress] if comes_before else [*progress, end])])
+    last = next(step for step in trace.steps if step.output == "All done.")
+    assert (last.type, last.model, last.parent_id) == ("llm", "small", "t2")
+    assert last.usage == Usage(7, 2, None, 6)
+    before = read_trace([*SESSION, *progress])
+    assert len(trace.steps_of("llm")) == len(before.steps_of("llm")) + 1
+    assert len(trace.steps_of("tool")) == len(before.steps_of("tool"))
+
+
+@pytest.mark.parametrize(
+    ("returned", "then_says"),
+    [
+        pytest.param({"usage": USAGE_OF_AGENT}, [text("All done.")], id="its lines have it"),
+        pytest.param({"usage": {"input_tokens": 0, "output_tokens": 0}}, [], id="broken off"),
+        pytest.param({}, [], id="still at work"),
+    ],
+)
+def test_no_answer_of_a_sub_agent_is_made_up(returned, then_says):
+    progress, end = agent_lines(returned=returned, then_says=then_says)
+    trace = read_trace([*SESSION, *progress, end])
+    assert trace.steps_of("llm")[-1].id == ("C" if then_says else "B")
+
+
 @pytest.mark.parametrize(
     ("label", "role", "content"),
     [
