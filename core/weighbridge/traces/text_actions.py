@@ -56,6 +56,7 @@ _OBSERVATION = re.compile(
     r"|EXECUTION RESULT of\b|Tool (?:output|result|response)\b[^\n:]{0,60}:"
     r"|\[\w{1,40}(?: for [^\]\n]{1,200})?\] Result:)"
 )
+_WHOLE = re.compile(r"\s*<(tool_call|tool_use|function_calls?)>.*</\1>\s*", re.DOTALL)
 _SCRATCHPAD = re.compile(r"\s{0,20}[*_#]{0,4}(?:Thought|Question|Action)\b")
 _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -80,7 +81,8 @@ def missing_calls(
 def _acts_in_text(steps: Sequence[Step]) -> bool:
     """Return whether a run without tool calls acts by what it says: more than once, or with an observation in reply.
 
-    A message may show such a form to a reader; one that is answered, or comes again, is the run's own doing.
+    A message may show such a form to a reader; one that is answered, or comes again, is the run's own doing. So is one
+    that is nothing but a call between tags.
     """
     acts = observations = 0
     before = ""  #: what the agent said, if that was the last that was said
@@ -90,7 +92,7 @@ def _acts_in_text(steps: Sequence[Step]) -> bool:
             continue
         if step.type == "llm":
             is_act = _is_act(text)
-            if is_act and _is_scratchpad(text):
+            if is_act and (_is_scratchpad(text) or _WHOLE.fullmatch(text)):
                 return True
             acts += is_act
             before = text

@@ -211,6 +211,7 @@ IN_TEXT = {
     "LangChain's JSON": run('Action:\n```json\n{"action": "s", "action_input": "x"}\n```', "Observation: none"),
     "a scratchpad": [ASK, assistant(content="Thought 1: a\nAction 1: s[x]\nObservation 1: b\nAction 2: s[y]\nObservation 2: c")],
     "tags": run('<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>', "<tool_response>\n{}\n</tool_response>"),
+    "tags, and nothing else": [ASK, assistant(content='<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>')],
     "functions as tags": run("<function=execute_bash>\n<parameter=command>ls</parameter>\n</function>", "EXECUTION RESULT of [execute_bash]:\na"),
     "JSON": [ASK, *[assistant(content='{"tool": "track", "args": {"parcel": "P1"}}')] * 2],
     "JSON, an action by its type": [ASK, *[assistant(content='{"state": {"goal": "in"}, "action": {"type": "goto", "url": "x"}}')] * 2],
@@ -233,6 +234,7 @@ FENCED = (
 ORDINARY = {
     "small talk": run("Hello! How can I help?", "Nothing, thanks."),
     "one example to a reader": run("Write `Action: search[x]` or\nAction: search[x]", "Thanks."),
+    "an example of tags to a reader": run('<tool_call>{"name": "f"}</tool_call> is the form.', "Thanks."),
     "examples in code": [*run(FENCED, "Yes."), *run(FENCED, "And again?")],
     "minutes of a meeting": [*run("Action: Ann writes (by Friday)\nAction: Bob", "Fine."), *run("Action: none", "Bye.")],
     "a shell command": [*run("Run this:\n```bash\nls\n```", "It says: a"), *run("Then:\n```bash\nrm a\n```", "Done")],
@@ -254,7 +256,7 @@ def test_text_is_not_looked_into_where_calls_were_read():
     assert "tool_calls" not in read_trace(messages).missing
 
 
-@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "\n```\n" * 50_000])  # fmt: skip
+@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + "."])  # fmt: skip
 def test_looking_for_actions_in_long_text_takes_no_long_time(text):
     assert "tool_calls" not in read_trace(run(text, "Fine.")).missing
 

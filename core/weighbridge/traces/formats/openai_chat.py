@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
 from weighbridge.traces.chat.function_tags import with_tagged_calls
@@ -25,19 +26,16 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
+#: Also as LiteLLM writes them in its logs, where the tools are among the `model_parameters`.
+_LITELLM_COST, _PARAMETERS = "response_cost", "model_parameters"
+_STARTS, _ENDS = ("started_at", "start_time", "startTime"), ("ended_at", "end_time", "endTime")
 _FIELDS = frozenset(
     {
         *("id", "messages", "choices", "tools", "functions", "model", "metadata", "usage"),
-        *(
-            "created",
-            "object",
-            "cost",
-            "conversations",
-            "start_time",
-            "end_time",
-            "started_at",
-            "ended_at",
-        ),
+        *("created", "object", "conversations"),
+        *("cost", _LITELLM_COST),
+        *_STARTS,
+        *_ENDS,
     }
 )
 #: Keys that one object of all has.
@@ -101,6 +99,12 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
     return message if are_messages([message]) else None
 
 
+def _cost(whole: dict[str, Any]) -> float | None:
+    """Return the cost of a request; LiteLLM writes 0 where it knows no price."""
+    stated = cost_of(whole.get("cost"))
+    return stated if stated is not None else cost_of(whole.get(_LITELLM_COST)) or None
+
+
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
         value = list(messages_of(value)) if are_turns(value) else value
@@ -109,15 +113,19 @@ def _read(value: Any) -> list[Trace]:
     whole = _whole(value)
     messages = whole.get("messages")
     messages = list(single_messages(with_content(messages))) if type(messages) is list else []
+    offered = object_of(whole.get(_PARAMETERS))
+    if "tools" in offered and "tools" not in whole:
+        rest = {name: held for name, held in offered.items() if name != "tools"}
+        whole = {**whole, _PARAMETERS: rest, "tools": offered["tools"]}
     metadata, tools = whole.get("metadata"), tools_field(whole)
     run = Run(
         id=string_of(whole.get("id")),
         tools=whole.get(tools),
         model=string_of(whole.get("model")),
         metadata=metadata if type(metadata) is dict else {},
-        cost_usd=cost_of(whole.get("cost")),
-        started_at=time_of(whole.get("started_at") or whole.get("start_time")),
-        ended_at=time_of(whole.get("ended_at") or whole.get("end_time")),
+        cost_usd=_cost(whole),
+        started_at=time_of(first_of(whole, _STARTS)),
+        ended_at=time_of(first_of(whole, _ENDS)),
     )
     run.notes.add_fields(whole, _FIELDS | {tools}, "run")
     answer, usage = _answer(whole), read_usage(whole.get("usage"))

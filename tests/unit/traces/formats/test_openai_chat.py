@@ -589,3 +589,25 @@ def test_a_result_of_llama_index_without_text_keeps_its_image():
         of_llama_index("tool", block("text", text=""), picture, tool_call_id="call_1"),
     ]
     assert read_trace(listed).steps[-1].output.startswith("\n[image ")
+
+
+def test_a_log_of_litellm_states_times_cost_and_tools():
+    log = {
+        "id": "r1",
+        "startTime": NOON,
+        "endTime": NOON + 3,
+        "response_cost": 0.25,
+        "model": "m",
+        "model_parameters": {"tools": [{"function": {"name": "ls"}}], "temperature": 0},
+        "messages": [{"role": "user", "content": "Go."}],
+        "response": {
+            "choices": [{"message": {"role": "assistant", "content": "Gone."}}],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+        },
+    }
+    trace = read_trace(log)
+    assert (trace.started_at, trace.ended_at) == (NOON * SECOND, (NOON + 3) * SECOND)
+    assert (trace.cost_usd, [tool.name for tool in trace.tools]) == (0.25, ["ls"])
+    assert trace.not_carried == ("run field 'model_parameters' (1)",)
+    assert trace.steps[-1].usage == Usage(3, 2)
+    assert read_trace(log | {"response_cost": 0.0}).cost_usd is None
