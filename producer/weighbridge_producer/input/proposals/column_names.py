@@ -149,8 +149,12 @@ _METRICS = re.compile(
     r"^(?:acc(?:norm|mutualinfo|uracy)?|exactmatch|em|f1(?:score)?|(?:sacre)?bleu\d?|rouge\w*|meteor|chrf|ter|wer|cer|mcc"
     r"|perplexity|brier(?:score)?|bertscore\w*|pass(?:at)?\d+|score)$"
 )
+#: Names of objects that judge or measure an answer; what they hold is no answer, whatever its name.
 _VERDICTS = frozenset(
-    ["feedback", "scores", "score", "metrics", "annotations", "evaluation", "evaluations"]
+    [
+        *("feedback", "scores", "score", "metrics", "annotations", "evaluation", "evaluations"),
+        *("gradingresult", "usage", "tokenusage", "tokensused", "usagemetadata"),
+    ]
 )
 #: Names that do not tell which text they hold; their parent's name does.
 _VALUE_NAMES = frozenset(

@@ -37,6 +37,7 @@ def proposed(row: dict[str, Any]) -> Proposal:
         ({"inputs": "q", "targets": "a", "predictions": "a", "exact_match/score": 1}, "predictions", "targets"),
         ({"inputs": {"q": "x"}, "outputs": "a", "expectations": {"expected_response": "a"}}, "outputs", "expectations.expected_response"),
         ({"inputs.query": "q", "inputs.response": "a", "inputs.ground_truth": "a", "outputs.f1.f1_score": 1.0}, "inputs.response", "inputs.ground_truth"),
+        ({"response": {"output": "a"}, "tokenUsage": {"prompt": 5, "completion": 2}, "score": 1}, "response.output", None),
         ({"prompt": "q", "generated": "a", "label": "a", "score": 1}, "generated", "label"),
         ({"id": 1, "labels": ["a"], "predictions": ["a"]}, "predictions.0", "labels.0"),
         ({"utt": "u", "reference": "a", "hypothesis": "a", "wer": 0.0}, "hypothesis", "reference"),
