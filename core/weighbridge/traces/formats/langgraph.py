@@ -33,8 +33,13 @@ def _items(value: Any) -> list[Any]:
 
 def _matches(value: Any) -> bool:
     items = _items(value)[:_LOOKED_AT]
-    parts = [part for item in items if (part := part_of(item)) is not None]
-    if len(parts) < len(items) or not any(map(has_messages, parts)):
+    parts: list[Part] = []
+    for item in items:
+        part = part_of(item)
+        if part is None:
+            return False
+        parts.append(part)
+    if not any(map(has_messages, parts)):
         return False
     if all(held is item for (_, held), item in zip(parts, items, strict=True)):
         if all(mode == "values" for mode, _ in parts):
