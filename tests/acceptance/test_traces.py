@@ -318,3 +318,17 @@ def test_an_installed_importer_reads_its_format_wherever_traces_are_read(cli, tm
         "run", "log.json", "--grader", "budget", "-c", "max_tool_calls=0", "-o", "out.jsonl"
     )
     assert '"verdict":"fail"' in (tmp_path / "out.jsonl").read_text(), graded.err
+
+
+@pytest.mark.parametrize("command", ["check", "show", "convert"])
+@pytest.mark.parametrize(
+    "line", [b'{"custom_id": "a", "x": "\xff"}', b'["\xff"]', b'{"a": "\xed\xa0\x80"}']
+)
+def test_a_line_that_is_not_utf8_is_an_error_and_the_others_are_read(cli, tmp_path, command, line):
+    good = b'{"format": "weighbridge", "id": "t", "steps": [{"type": "tool", "name": "probe"}]}'
+    (tmp_path / "in.jsonl").write_bytes(line + b"\n" + good + b"\n")
+    ended = cli("trace", command, "in.jsonl")
+    printed = ended.out + ended.err
+    assert "INVALID_UTF8" in printed
+    assert "Traceback" not in printed
+    assert ("1 tool call" if command == "check" else "probe") in ended.out

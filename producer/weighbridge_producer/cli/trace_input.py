@@ -19,7 +19,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
-from weighbridge.traces.chat.call_parts import json_of
+from weighbridge.traces.fields import json_in
 from weighbridge.traces.read import described, hint_for_unknown
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.show import err, shown
@@ -117,7 +117,7 @@ class Traces:
     def _keep_unknown(self, error: LineError | TraceError) -> None:
         if error.fault.code not in _NO_CASE:
             return
-        value = json_of(self._line.raw.decode())
+        value = _value_of(self._line)
         if type(value) is list or (type(value) is dict and _CASE_FIELDS.isdisjoint(value)):
             self._unknown_count += 1
             if len(self._unknown) < _KEPT_UNKNOWN:
@@ -156,6 +156,14 @@ def _is_not_blank(line: SourceLine) -> bool:
     return bool(line.fault or line.raw.strip(JSON_SPACE))
 
 
+def _value_of(line: Line) -> Any:
+    """Return the JSON value on a line; None if there is none."""
+    try:
+        return json_in(line.raw)
+    except ValueError:
+        return None
+
+
 def _traces_of(line: Line) -> list[NamedTrace]:
     """Return the traces on a line; raises LineError or TraceError if there is none."""
     if line.fault:
@@ -164,7 +172,7 @@ def _traces_of(line: Line) -> list[NamedTrace]:
         case = parse_case(line.raw, (), needs_grader=False)  # parsed as for grading
     except LineError:
         # With a `custom_id`, such as results of a batch API, but no case.
-        bare: Any = json_of(line.raw.decode())
+        bare = _value_of(line)
         if type(bare) is not dict or "inputs" in bare or not is_trace(bare):
             raise
         return [NamedTrace(trace.id or line.location, trace) for trace in read_traces(bare)]

@@ -145,6 +145,7 @@ class _Session:
         self._answers: dict[str, int] = {}  #: message index by answer ID
         self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
         self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
+        #: by the call that started a sub-agent, the line with its result, and the result
         self._returned: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._agents: dict[str, _Agent] = {}  #: by the call that started it
 

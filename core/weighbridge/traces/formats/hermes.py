@@ -81,7 +81,7 @@ def _read(value: Any) -> list[Trace]:
     usage = added(map(_usage, segments))
     run = Run(
         id=string_of(first_of(held, ("id", "session_id"))),
-        tools=first_of(held, ("tools",)) or meta.get("tools"),
+        tools=held.get("tools") or meta.get("tools"),
         model=string_of(held.get("model")) or string_of(meta.get("model")),
         usage=usage,
         cost_usd=_sum(map(_cost, segments)),
