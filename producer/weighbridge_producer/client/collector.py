@@ -121,7 +121,7 @@ class Collector:
                     break
             # Do not block after the batch's end: only a retry would add entries there.
             wait = _WAIT_SECONDS if follow and not (entries and self._at_end) else 0
-            if entries:
+            if entries and not self._at_end:
                 continue
             ended = self._has_ended()
             if self._is_done(ended=ended, follow=follow):
@@ -143,8 +143,11 @@ class Collector:
 
     @property
     def _at_end(self) -> bool:
-        """True if the last entry read marks the end of the batch."""
-        return self._last is not None and self._last.chunk is None
+        """True if the last entry read marks the end of the batch, and not its end before a retry."""
+        last = self._last
+        return (
+            last is not None and last.chunk is None and last.epoch == self._results_version.epoch
+        )
 
     def _is_done(self, *, ended: bool, follow: bool) -> bool:
         """Return whether all results are read: once the batch has ended, only after the log's end entry."""
