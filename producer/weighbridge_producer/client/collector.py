@@ -145,9 +145,7 @@ class Collector:
     def _at_end(self) -> bool:
         """True if the last entry read marks the end of the batch, and not its end before a retry."""
         last = self._last
-        return (
-            last is not None and last.chunk is None and last.epoch == self._results_version.epoch
-        )
+        return last is not None and last.chunk is None and last.epoch == self._results_version.epoch
 
     def _is_done(self, *, ended: bool, follow: bool) -> bool:
         """Return whether all results are read: once the batch has ended, only after the log's end entry."""

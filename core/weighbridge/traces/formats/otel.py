@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import string_of, time_of
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.ai_sdk import are_apart, embeds, wraps_calls
 from weighbridge.traces.spans.attributes import (
-    are_apart,
     creates_agent,
-    embeds,
     may_be_step,
-    wraps_calls,
 )
 from weighbridge.traces.spans.cloud_trace import is_cloud_trace, spans_of_cloud_trace
 from weighbridge.traces.spans.content import include_details

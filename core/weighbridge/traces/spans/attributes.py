@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import parse_arguments, string_of, word_of
+from weighbridge.traces.fields import parse_arguments, string_of
 from weighbridge.traces.spans.usage import COUNTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from weighbridge.traces.spans.spans import Span
 
@@ -46,12 +46,6 @@ _WORDS: dict[Kind, str] = {
     "ai.generatetext ai.streamtext ai.generateobject ai.streamobject ai.embed ai.embedmany",
 }
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_AROUND_CALLS = frozenset(
-    {"ai.generatetext", "ai.streamtext", "ai.generateobject", "ai.streamobject"}
-)
-_IN_REQUESTS = frozenset(
-    f"{around}.{'dostream' if 'stream' in around else 'dogenerate'}" for around in _AROUND_CALLS
-)
 _AGENT_NAMES = ("gen_ai.agent.name", "agent_name", "gen_ai.agent.id", "agent.name")
 _MODELS = (
     *("gen_ai.response.model", "llm.response.model_name", "ai.response.model"),
@@ -166,32 +160,6 @@ def _evident_kind(attributes: dict[str, Any]) -> Kind:
         return "none" if attributes.get("tool.name") is None else "tool"
     names_agent = first_of(attributes, _AGENT_NAMES[:2]) is not None
     return "agent" if names_agent and not (has_model and has_usage) else "llm"
-
-
-def wraps_calls(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's around the model calls of one request, of which it repeats the last answer."""
-    return _ai_operation(attributes) in _AROUND_CALLS
-
-
-def are_apart(traces: Iterable[Sequence[dict[str, Any]]]) -> bool:
-    """Return whether a model call of the AI SDK is in another trace than the request around it, by the spans of each trace."""
-    return any(
-        any(map(_is_wrapped, spans)) and not any(map(wraps_calls, spans)) for spans in traces
-    )
-
-
-def _is_wrapped(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's of one model call, around which there is a span of the request."""
-    return _ai_operation(attributes) in _IN_REQUESTS
-
-
-def embeds(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's of an embedding, which is no part of a run where it has a trace of its own."""
-    return _ai_operation(attributes).startswith("ai.embed")
-
-
-def _ai_operation(attributes: dict[str, Any]) -> str:
-    return word_of(attributes.get("ai.operationId")).lower()
 
 
 def model_of(span: Span) -> str | None:

@@ -13,13 +13,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.spans.ai_sdk import wraps_calls
 from weighbridge.traces.spans.attributes import (
     Kind,
     arguments_of,
     call_id_of,
     kind_of,
     tool_name_of,
-    wraps_calls,
 )
 from weighbridge.traces.spans.content import inputs_of, outputs_of
 from weighbridge.traces.spans.messages import Message

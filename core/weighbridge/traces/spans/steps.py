@@ -10,19 +10,17 @@ from weighbridge.errors import TraceError
 from weighbridge.traces.chat.call_parts import first_of, result_of
 from weighbridge.traces.fields import Notes, StepIds, missing_of, parse_arguments, string_of
 from weighbridge.traces.model import Capability, Step, StepType, ToolDefinition, Trace
+from weighbridge.traces.spans.ai_sdk import are_apart, embeds, wraps_calls
 from weighbridge.traces.spans.attributes import (
     agent_name_of,
-    are_apart,
     arguments_of,
     creates_agent,
-    embeds,
     ended_for_tools,
     error_of,
     kind_of,
     model_of,
     result_of_span,
     tool_name_of,
-    wraps_calls,
 )
 from weighbridge.traces.spans.content import (
     gemini_tools_of_span,
