@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 30
+    version = 31
     Config = LoopConfig
     settings: LoopConfig
 

@@ -52,7 +52,7 @@ _LOG_LINE = re.compile(
 )
 #: Names of senders that are no users: other agents and parts of the framework.
 _PARTS = (
-    "agents?|assistant|bot|chat_?bot|planner|coder|critic|executor|reviewer|evaluator|assess(?:or)?|oracle|judge|chat_?manager"
+    "agents?|assistant|bot|chat_?bot|planner|coder|critic|executor|reviewer|evaluator|assess(?:or)?|experts?|oracle|judge|chat_?manager"
     "|monitor|observer|narrator|world|game|simulat(?:ion|or)|supervisor|orchestrator|logs?|logger|tools?|environment|env|system"
     "|results?|observations?|console|terminal|computer|output|feedback|notifications?"
 )
@@ -119,20 +119,24 @@ def normalized_beginning(text: str) -> str:
 
 
 def prompt_indices(steps: Sequence[Step]) -> set[int]:
-    """Return the indices of the user's messages that are not new requests.
+    """Return the indices of the user's messages that are not new requests; the first order of a run, given again, is one.
 
-    These are messages that are soon repeated, including the first one; near repeats whose length or text shows that
+    The others are messages that are soon repeated, including the first one; near repeats whose length or text shows that
     they are from the framework; those with the banner of an earlier one; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
     """
     found: set[int] = set()
     names = {step.name for step in steps if step.type == "user"}
     last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
     budget = WorkBudget()
+    first: _UserMessage | None = None
     for index, step in enumerate(steps):
         if step.type != "user":
             continue
         message = _UserMessage(index, user_text(step))
         text = message.text
+        first = first or message
+        if first is not message and message.repeats(first) and _is_order(text):
+            continue
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
@@ -153,6 +157,14 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             found.add(index)
         last.append(message)
     return found
+
+
+def _is_order(text: str) -> bool:
+    """Return whether a message orders something, rather than to ask a question, to agree, to refuse or to ask to continue."""
+    if not text or "?" in text or len(text) >= _PROMPT_CHARACTERS:
+        return False
+    is_courtesy = len(text) < _COURTESY_CHARACTERS and _COURTESY.search(text) is not None
+    return not (is_courtesy or asks_to_continue(text) or is_refusal(text))
 
 
 class _UserMessage:

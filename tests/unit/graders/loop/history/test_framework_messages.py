@@ -358,3 +358,39 @@ def test_lines_of_a_log_in_a_row_are_no_new_requests(line):
     assert kinds([EDIT, *told("{0}", "{0} again")]) == [("identical", 4)]
     assert kinds([EDIT, *told("{0}")]) == []
     assert kinds([EDIT, *told("{0}\nWhy?", "About the {1}?")]) == []
+
+
+AGAIN = llm("Here is your picture: /tmp/cat.png")
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ("draw a picture of a cat", []),
+        ("Draw a picture  of a cat", []),
+        ("who will draw the cat?", [("text", 5)]),
+        ("please continue", [("text", 5)]),
+        ("go on with the picture", [("text", 5)]),
+        ("no action was found in your answer", [("text", 5)]),
+        ("draw a picture of a cat, " * 9, [("text", 5)]),
+    ],
+)
+def test_the_order_that_a_run_begins_with_is_a_new_request_when_it_is_given_again(first, found):
+    steps = [step for _ in range(5) for step in (user(first), AGAIN)]
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": given})
+    assert [(each["kind"], each["repeats"]) for each in result["details"]["loops"]] == found
+
+
+def test_another_order_that_comes_again_between_equal_calls_is_from_the_framework():
+    assert kinds([EDIT, *[step for _ in range(3) for step in (user("Edit a.py."), EDIT)]]) == [
+        ("identical", 4)
+    ]
+
+
+def test_the_feedback_of_an_expert_is_no_new_request():
+    said = [
+        {**user(f"Expert feedback: {text}"), "name": "expert"}
+        for text in ("look around", "open the drawer", "take the tomato")
+    ]
+    assert kinds([EDIT, *[step for each in said for step in (each, EDIT)]]) == [("identical", 4)]
