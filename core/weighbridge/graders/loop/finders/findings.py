@@ -21,8 +21,13 @@ REPEATED_PASSAGES = "repeated_passages"  #: within one entry
 STANDSTILL = "standstill"
 PLEASANTRIES = "pleasantries"
 PROMISES = "promises"
+SAME_WORDS = "same_words"
+FAILED_ANSWERS = "failed_answers"
 KINDS_OF_SIMILAR_STEPS = frozenset(
-    (SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES)
+    (
+        *(SAME_FAILURE, REFUSED, NOTHING_NEW, SAME_BEGINNING, STANDSTILL),
+        *(PLEASANTRIES, PROMISES, SAME_WORDS, FAILED_ANSWERS),
+    )
 )
 
 
@@ -59,7 +64,10 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 
 
 def _one(group: list[Finding]) -> Finding:
-    """Merge findings into one of the kind that covers the most indices, preferably a kind with a period."""
+    """Merge findings into one of the kind that covers the most indices, preferably a kind with a period.
+
+    Few further indices are left out of a kind whose entries are equal, because those there are not.
+    """
     indices = {index for finding in group for index in finding.indices}
     held: dict[tuple[str, int | None], set[int]] = defaultdict(set)
     for finding in group:
@@ -68,6 +76,8 @@ def _one(group: list[Finding]) -> Finding:
     kind = max(ordered or held, key=lambda kind: (len(held[kind]), -(kind[1] or 0)))
     if kind[1] and len(held[kind]) < _MOST * len(indices):
         kind = ("interleaved", None) if ("interleaved", None) in held else kind
+    elif kind[1] and kind[0] != "near_identical":
+        indices = held[kind]
     repeats = max((finding.repeats or 0 for finding in group if finding.kind == kind[0]), default=0)
     return Finding(*kind, tuple(sorted(indices)), repeats or None)
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
 from weighbridge.graders.loop.finders.empty_words import empty_words
+from weighbridge.graders.loop.finders.failed_answers import failed_answers
 from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
 from weighbridge.graders.loop.finders.refusals import refused_answers
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
+from weighbridge.graders.loop.finders.same_words import same_words
 from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
 _QUESTIONS = 3  #: maximum questions in a row to which all players may give one answer
+_OBJECTS = (
+    "",
+    "{",
+    "[",
+)  #: beginnings of messages that are no questions: nothing, and what an agent perceives as JSON
 _POLLS = 3  #: different questions from which a harness is taken to ask several players
 #: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
 _LEAST_UNCOUNTED_CHARACTERS = 80
@@ -86,7 +93,8 @@ def loops_in_texts(
         findings = [*_without_polls(findings, turns)]
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
-    findings += empty_words(turns, limits)
+    findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
+    findings += same_words(turns, limits, budget)
     return row, joined(findings, row)
 
 
@@ -102,13 +110,13 @@ def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Ite
     polls: dict[str, int] = {}
     for question, group in groupby(range(len(turns)), asked.__getitem__):
         answers = [turns[index].text for index in group]
-        if question and len(set(answers)) > 1:
+        if question[:1] not in _OBJECTS and len(set(answers)) > 1:
             polls[question] = max(len(answers), polls.get(question, 0))
     players = max(polls.values()) if len(polls) >= _POLLS else 0
     for finding in findings:
         questions = {asked[index] for index in finding.indices}
         most = players * min(len(questions), _QUESTIONS)
-        if len(finding.indices) > most or "" in questions:
+        if len(finding.indices) > most or any(question[:1] in _OBJECTS for question in questions):
             yield finding
 
 

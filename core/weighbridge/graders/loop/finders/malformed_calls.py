@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _HEAD_CHARACTERS, _END_CHARACTERS = 600, 300  #: of a result, in which an error may stand
+_VERB = re.compile(r"\s{0,9}([^\W\d_]{1,30})(?:\s|\Z)")
 _says_malformed = occurs(
     r"""\b(?:syntax ?error|invalid (?:syntax|json|format|tool call|function call|action|arguments?)|unterminated (?:string|triple)
 |unexpected (?:eof|indent|token|character|keyword)|unmatched ['"(\[{)\]}]|was never closed|json ?decode ?error|malformed
@@ -37,7 +39,10 @@ _says_not_understood = occurs(
 
 
 def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `2 * max_repeats` malformed calls of one tool, none of which succeeds, whatever each is for and lies between."""
+    """Find `2 * max_repeats` malformed calls of one tool, none of which succeeds, whatever each is for and lies between.
+
+    Of commands in plain words whose first words, each another one, the refusals name as unknown, it takes `3 * max_repeats`.
+    """
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for index, call in enumerate(calls):
         if call is None:
@@ -46,15 +51,30 @@ def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
         if _is_malformed(call):
             row.append(index)
         elif not call.result.has_failed:
-            yield from _found(row, limits)
+            yield from _found(calls, row, limits)
             row.clear()
     for row in rows.values():
-        yield from _found(row, limits)
+        yield from _found(calls, row, limits)
 
 
-def _found(row: Sequence[int], limits: Limits) -> Iterator[Finding]:
+def _found(calls: Sequence[Call | None], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
     if len(row) >= 2 * limits.max_repeats:
-        yield Finding(SAME_FAILURE, None, tuple(row))
+        verbs = {_unknown_verb(call) for index in row if (call := calls[index]) is not None}
+        tries_out = len(verbs) == len(row) and "" not in verbs
+        if not tries_out or len(row) >= 3 * limits.max_repeats:
+            yield Finding(SAME_FAILURE, None, tuple(row))
+
+
+def _unknown_verb(call: Call) -> str:
+    """Return the first word of a command in plain words if the refusal names it, or else ""."""
+    value = call.arguments.value
+    given = [*value.values()] if type(value) is dict else [value]
+    command = given[0] if len(given) == 1 and type(given[0]) is str else ""
+    found = _VERB.match(command)
+    # Its text does not have what it echoes of the arguments.
+    said = call.result.outcome
+    is_named = found and type(said) is str and found[1] in said[:_REFUSAL_CHARACTERS]
+    return found[1].casefold() if found and is_named else ""
 
 
 def _is_malformed(call: Call) -> bool:

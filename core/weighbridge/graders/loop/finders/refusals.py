@@ -43,6 +43,10 @@ _cannot_go_on = occurs(
 _CLOSING_CHARACTERS = (
     600  #: length of the beginning of a text that is searched for a closing phrase
 )
+#: What a user wishes, in a message that is sent again for each of several things.
+_is_wish = occurs(
+    r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"
+)
 _PER_OTHER = 4  #: minimum closing texts for each other text between them
 #: Phrases that end the work or the conversation as a whole, rather than a part of it.
 _is_closing = occurs(
@@ -156,7 +160,7 @@ def _describe_one_state(replies: Sequence[str], limits: Limits) -> bool:
     return (
         len(replies) >= _STATES * limits.max_repeats
         and len(first) >= LONG_CHARACTERS
-        and not asks_to_continue(first)
+        and not (asks_to_continue(first) or _is_wish(first))
         and all(reply == first for reply in replies)
     )
 

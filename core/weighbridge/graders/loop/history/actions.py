@@ -83,6 +83,7 @@ class Message(Struct, eq=False, gc=False):
     is_action: bool = False  #: whether the text is an action, which is its only call
     requests_before: int = 0  #: number of new requests by the user before it
     calls_before: int = 0  #: number of calls before it
+    number: int = -1  #: of its step in the trace; negative for one that is not recorded
     reply: str = ""  #: the message of the user or of the agent framework directly after it
 
 
@@ -256,6 +257,7 @@ class _HistoryReader:
             return None
         turn = self._turns[step.id] = Message(step, text, requests_before=self._requests)
         turn.calls_before = len(self._calls)
+        turn.number = index
         self._code = code_in(text) or self._code
         self._history.turns.append(turn)
         following = self._steps[index + 1] if index + 1 < len(self._steps) else None

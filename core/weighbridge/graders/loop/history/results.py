@@ -53,6 +53,8 @@ _OWN_CODES = 20  #: removed from one result
 #: An action in one argument, such as `Search[the first president]`, with what a result may echo of it.
 _WRITTEN_CALL = re.compile(r"\s{0,9}\w{1,40}[\[(](.*)[\])]\s{0,9}", re.DOTALL)
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
+#: A link to what was shown, as an export puts it in place of a file: another link is another content.
+_LINK = re.compile(r"[\s(]{0,5}!?\[[^\]\n]{0,200}\]\([^()\s]{1,500}\)[\s).]{0,5}")
 _POINTERS = "><*→►▶✓✔●◉☑"  #: marks of the selected line of a list, a menu or a tree
 
 
@@ -127,7 +129,8 @@ class CallResult(Struct, eq=False, gc=False):
         """The result without noise, such as times, durations, ids and addresses."""
         if self._masked is None:
             text = self.text or ""
-            self._masked = self._without_noise(text) if self._budget.is_left else text
+            is_compared = self._budget.is_left and not _LINK.fullmatch(text)
+            self._masked = self._without_noise(text) if is_compared else text
         return self._masked
 
     def _without_noise(self, text: str) -> str:

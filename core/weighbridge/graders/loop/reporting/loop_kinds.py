@@ -19,6 +19,8 @@ _WORDS = {
     "text_cycle": "the same few texts",
     "pleasantries": "thanks and good wishes alone",
     "promises": "promises to act",
+    "same_words": "messages with hardly a new word",
+    "failed_answers": "model calls that fail the same way",
 }
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import (
+    FAILED_ANSWERS,
     PLEASANTRIES,
     PROMISES,
     REPEATED_PASSAGES,
     SAME_BEGINNING,
+    SAME_WORDS,
     STANDSTILL,
 )
 from weighbridge.graders.loop.finders.loops_in_calls import least_without_results
@@ -71,8 +73,12 @@ class Coverage:
                 self.round_period = period
 
 
-#: Kinds of which more than `2 * max_repeats` texts are a loop.
-_OF_MANY_TEXTS = frozenset((REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES))
+#: Kinds of which more than so many times `max_repeats` texts are a loop.
+_OF_MANY_TEXTS = {
+    **dict.fromkeys((REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES), 2),
+    FAILED_ANSWERS: 3,
+    SAME_WORDS: 4,
+}
 
 
 def _ids(steps: Steps) -> tuple[str, ...]:
@@ -144,7 +150,7 @@ def _entry(loop: Loop, limits: Limits) -> Evidence:
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
     limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
     if loop.kind in _OF_MANY_TEXTS:
-        limit = 2 * limits.max_repeats
+        limit = _OF_MANY_TEXTS[loop.kind] * limits.max_repeats
     times = "times in a row" if loop.period == 1 else "times"
     tools, differing = (
         named(loop.differences.tools),
@@ -217,6 +223,10 @@ def _alike(loop: Loop) -> str:
         return "each after an outcome that the run had had before"
     if loop.kind in ("refused", PLEASANTRIES, PROMISES):
         return "without a call between"
+    if loop.kind == FAILED_ANSWERS:
+        return "without an answer or a call between"
+    if loop.kind == SAME_WORDS:
+        return "with nothing else between"
     if loop.kind == "same_failure":
         return (
             "which differ only in numbers, paths, options or wording, with nothing new between them"

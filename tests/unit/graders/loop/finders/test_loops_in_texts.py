@@ -182,6 +182,12 @@ def test_equal_answers_to_one_question_alone_are_a_loop():
     assert said(*ANSWERS[8:], ask=QUESTIONS[8:]) == [("text", 4)]
 
 
+def test_what_a_harness_shows_as_json_is_no_question_to_players():
+    asked = ['{"room": "hall"}' if ask == QUESTIONS[-1] else ask for ask in QUESTIONS]
+    assert said(*ANSWERS, ask=QUESTIONS) == []
+    assert said(*ANSWERS, ask=asked) != []
+
+
 PLAN = (
     "We are working to address the following request: prove the theorem of Pythagoras with a diagram. To answer it, we have"
     " assembled a team: a surfer of the web who can search, a coder who can write programs, and a reader of files. The plan: "

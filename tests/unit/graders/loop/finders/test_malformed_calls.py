@@ -121,3 +121,14 @@ def test_calls_that_a_framework_refuses_before_they_run_are_a_loop(error):
     for at, step in enumerate(steps[::2]):
         step["output"] = error.replace("{at}", f"{{fill: {at}}}")
     assert kinds(steps) == [("same_failure", 6)]
+
+
+def test_commands_whose_first_words_are_tried_out_are_a_loop_later():
+    verbs = ("enter", "say", "type", "open", "unlock", "decrypt", "solve", "answer", "use")
+    steps = [
+        {"type": "tool", "name": "command", "arguments": {"text": f"{verb} HELLO"}, "output": f"Unknown command: {verb}"}
+        for verb in verbs
+    ]  # fmt: skip
+    assert kinds(steps) == [("same_failure", 9)]
+    assert kinds(steps[:8]) == []
+    assert kinds([*steps[:7], steps[0]]) == [("same_failure", 8)]

@@ -245,3 +245,14 @@ def test_a_heading_without_results_of_tools_says_that_nothing_was_done(heading):
 @pytest.mark.parametrize("reply", ["Observation:\n", "Output:", "Result: []", "Tool response: {}"])
 def test_an_action_may_have_no_output(reply):
     assert verdict([reply] * 6) == "pass"
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Please help, I want you to change the names of all classes in the files from dashes to capitals.",
+        "Here is the next file of the project: show me how its classes are called without any dashes in them.",
+    ],
+)
+def test_a_wish_that_the_user_sends_again_for_each_of_several_things_is_no_state(wish):
+    assert verdict([wish] * 9) == "pass"

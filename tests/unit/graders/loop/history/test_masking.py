@@ -130,3 +130,16 @@ def test_a_call_that_fails_with_one_error_is_a_loop_whatever_else_is_on_the_page
     assert verdict(clicks(error)) == "fail"
     assert verdict(clicks(error)[:3]) == "pass"
     assert verdict(clicks(short)) == "pass"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "([view file](contents/a-{}0bb57a{}.ts))",
+        "![page](shots/1764390000{}.png)",
+        "[a.ts](a-{}.ts).",
+    ],
+)
+def test_another_link_in_place_of_what_was_read_is_another_result(link):
+    assert not is_loop([link.format(at, at) for at in range(5)])
+    assert is_loop([link.format(1, 1)] * 5)

@@ -1,0 +1,40 @@
+"""Model calls that fail the same way again and again: a loop without an answer and without a call."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.graders.loop.finders.findings import FAILED_ANSWERS, Finding
+from weighbridge.graders.loop.history.arguments import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Message
+    from weighbridge.graders.loop.work_budget import Limits
+
+_NUMBER = re.compile(r"\d{1,20}")
+_CHARACTERS = 600  #: of an error that are compared
+
+
+def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
+    """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers.
+
+    No tool is called and no new request made in between, and their inputs, if they are recorded, are equal.
+    """
+    for failure, indices in groupby(range(len(turns)), lambda index: _failure(turns[index])):
+        found = tuple(indices)
+        if failure and len(found) > 3 * limits.max_repeats:
+            yield Finding(FAILED_ANSWERS, None, found)
+
+
+def _failure(turn: Message) -> tuple[Any, ...]:
+    """Return what is equal for model calls that fail the same way; empty for one that gave an answer."""
+    error = turn.step.error
+    if turn.text or turn.calls or not error:
+        return ()
+    said = _NUMBER.sub("#", str(error)[:_CHARACTERS])
+    given = turn.step.input
+    return said, turn.calls_before, turn.requests_before, given and canonical(given)

@@ -1,0 +1,129 @@
+"""Messages in which hardly a word is new, and model calls that fail the same way: loops without a call."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+PARTS = (
+    "we should all keep an eye on the masons",
+    "one of the masons might be a werewolf",
+    "does anyone have any information to share",
+    "please pay close attention to every interaction in this game",
+    "they could be working together to deceive the village",
+)
+WORDS = [f"{a}{b}" for a in ("bel", "cor", "dam", "fen", "gal", "hor") for b in PARTS[0].split()]
+
+
+def talk(count, seed=1):
+    """Return messages that put the same few parts in another order each time."""
+    chance = random.Random(seed)
+    return [". ".join(chance.sample(PARTS, k=len(PARTS))) for _ in range(count)]
+
+
+def news(count, new, seed=2):
+    """Return messages of twenty words of three letters or more, of which so many were not said before."""
+    chance = random.Random(seed)
+    said = [f"zz{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(20)]
+    fresh = (
+        f"qq{chr(97 + at // 676)}{chr(97 + at // 26 % 26)}{chr(97 + at % 26)}" for at in range(9999)
+    )
+    for _ in range(count):
+        words = [*chance.sample(said, k=20 - new), *(next(fresh) for _ in range(new))]
+        chance.shuffle(words)
+        yield " ".join(words)
+
+
+def kinds(*steps, **config):
+    given = [
+        {"id": f"s{at}", **(step if type(step) is dict else {"type": "llm", "output": step})}
+        for at, step in enumerate(steps, 1)
+    ]
+    result = LoopGrader(config={"similarity_threshold": 1, **config}).grade(
+        {"format": "weighbridge", "steps": given}
+    )
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_more_than_four_times_max_repeats_messages_with_hardly_a_new_word_are_a_loop():
+    # The first is all new.
+    assert kinds(*talk(14)) == [("same_words", 14)]
+    assert kinds(*talk(13)) == []
+    assert kinds(*talk(10), max_repeats=2) == [("same_words", 10)]
+    named = [
+        {"type": "llm", "name": "abc"[at % 3], "output": said} for at, said in enumerate(talk(14))
+    ]
+    assert kinds(*named) == [("same_words", 14)]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"type": "tool", "name": "look", "output": "a map"},
+        {"type": "user", "output": "Who is it?"},
+        {"type": "other", "name": "event", "output": {"tick": 1}},
+        {"type": "llm", "output": "ok"},
+    ],
+)
+def test_nothing_else_lies_between_them(between):
+    said = talk(20)
+    assert kinds(*said[:10], between, *said[10:]) == []
+
+
+def test_one_word_in_twenty_may_be_new():
+    assert kinds(*news(40, 1))[0][0] == "same_words"
+    assert kinds(*news(40, 2)) == []
+
+
+def test_what_was_said_long_before_is_new_again():
+    chance = random.Random(3)
+    said = [" ".join(chance.sample(WORDS, k=8)) for _ in range(60)]
+    first = "quiet rivers carry silver boats towards northern harbours"
+    # Every 52nd message is forgotten when it comes again.
+    again = [first if at % 52 == 0 else said[at % 60] for at in range(200)]
+    assert kinds(*again) != []
+    lines = [f"{chr(97 + at // 26)}{chr(97 + at % 26)}x" for at in range(600)]
+    pages = [" ".join(lines[at * 10 : at * 10 + 10]) for at in range(60)]
+    assert kinds(*pages, *pages) == []
+
+
+FAILS = {"type": "llm", "error": "429: the quota is used up, retry in 31 s"}
+
+
+def test_more_than_three_times_max_repeats_model_calls_that_fail_the_same_way_are_a_loop():
+    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(10)]
+    assert kinds(*failing) == [("failed_answers", 10)]
+    assert kinds(*failing[:9]) == []
+    assert kinds(*failing[:7], max_repeats=2) == [("failed_answers", 7)]
+    assert kinds(*failing[:5], "Hello.", *failing[5:]) == []
+    tool = {"type": "tool", "name": "look", "output": "a map"}
+    assert kinds(*failing[:5], tool, *failing[5:]) == []
+    asked = {"type": "user", "output": "Now draw the other map, of the north."}
+    assert kinds(*failing[:5], asked, *failing[5:]) == []
+    others = [{**step, "error": f"{'x' * at}: no"} for at, step in enumerate(failing)]
+    assert kinds(*others) == []
+
+
+def test_failing_model_calls_with_inputs_of_their_own_are_items_of_a_batch():
+    given = [{**FAILS, "input": f"{at}: which way?"} for at in range(12)]
+    assert kinds(*given) == []
+    same = [{**FAILS, "input": {"question": [1]}, "error": f"429: try {at}"} for at in range(12)]
+    assert [repeats for _, repeats in kinds(*same)] == [12]
+
+
+def test_the_evidence_says_how_many_there_may_be():
+    steps = [{"id": f"s{at}", **FAILS} for at in range(10)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    said = result["evidence"][0]
+    assert (said["limit"], said["observed"]) == (9, 10)
+    assert "model calls that fail the same way 10 times, limit 9" in said["description"]
+    steps = [{"id": f"s{at}", "type": "llm", "output": text} for at, text in enumerate(talk(14))]
+    result = LoopGrader(config={"similarity_threshold": 1}).grade(
+        {"format": "weighbridge", "steps": steps}
+    )
+    said = result["evidence"][0]
+    assert (said["limit"], said["observed"]) == (12, 14)
+    assert "messages with hardly a new word 14 times, limit 12" in said["description"]
