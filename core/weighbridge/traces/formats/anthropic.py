@@ -42,7 +42,7 @@ def _matches(value: Any) -> bool:
         return False
     messages = value.get("messages")
     if not _are_roles(messages):
-        return _is_answer(value)
+        return _is_answer(value) or claude_code.is_result(value)
     return not cline_sessions.is_session(value) and (
         any(map(_is_typical, messages or ()))
         or _is_answer(value.get("response"))
@@ -99,6 +99,8 @@ def _is_answer(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     if type(value) is list and claude_code.are_lines(value):
         return [claude_code.read_lines(value)]
+    if type(value) is dict and claude_code.is_result(value):
+        return [claude_code.read_lines([value])]
     if type(value) is list:
         value = {"messages": value}
     elif "messages" not in value:  # an answer alone

@@ -1,4 +1,4 @@
-"""Claude Code's lines: the transcript of a session, or what it prints with `--output-format stream-json`.
+"""Claude Code's lines: the transcript of a session, or what it prints with `--output-format stream-json` or `json`.
 
 One answer of the model may take several lines, one for each of its blocks, each with the answer's id and usage.
 """
@@ -24,12 +24,12 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
 )
-from weighbridge.traces.model import Capability, Usage
+from weighbridge.traces.model import Capability, Step, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.traces.model import Step, Trace
+    from weighbridge.traces.model import Trace
 
 _NO_MODEL = "<synthetic>"  #: the model of answers that Claude Code wrote itself
 _SPEAKERS = frozenset({"user", "assistant"})
@@ -54,13 +54,36 @@ _REASONS: dict[Capability, str] = {
     "cost": "these lines carry no cost, and no usage to compute it from",
     "tool_definitions": "these lines do not list the tools that were offered",
 }
+_RESULT_ALONE = (
+    "the result alone does not show the run; `--output-format stream-json --verbose` prints it"
+)
 #: As Claude Code writes for models of other providers whose proxies count nothing.
 _ALL_ZEROS = "the lines record the usage of each answer as zeros"
 
 
 def are_lines(value: list[Any]) -> bool:
-    """Return whether a list holds Claude Code's lines: those of messages have the message inside."""
-    return any(map(is_message, value))
+    """Return whether a list holds Claude Code's lines: messages, or the result of a run after its system lines."""
+    return any(map(is_message, value)) or _is_run_without_messages(value)
+
+
+def is_result(value: Any) -> bool:
+    """Return whether a value is the line with a run's result, which `--output-format json` prints alone."""
+    return (
+        type(value) is dict
+        and value.get("type") == "result"
+        and type(value.get("session_id")) is str
+        and type(value.get("num_turns")) is int
+        and "total_cost_usd" in value
+        and type(value.get("usage")) is dict
+    )
+
+
+def _is_run_without_messages(lines: list[Any]) -> bool:
+    return (
+        len(lines) > 1
+        and is_result(lines[-1])
+        and all(type(line) is dict and line.get("type") == "system" for line in lines[:-1])
+    )
 
 
 def is_message(line: Any) -> bool:
@@ -326,12 +349,18 @@ class _Session:
             usage=run_usage,
             cost_usd=cost_of(self._last.get("total_cost_usd")),
             totals_from="the line of type result",
-            metadata=scalars(outcome=self._last.get("subtype"), turns=self._last.get("num_turns")),
+            metadata=scalars(
+                outcome=self._last.get("subtype"),
+                turns=self._last.get("num_turns"),
+                duration_ms=self._last.get("duration_ms"),
+            ),
             of_message=blocks.of_message,
             of_call=blocks.of_call,
             notes=blocks.notes,
         )
         trace = read_messages(blocks.messages, "anthropic", run, _reasons(self._said))
+        if not trace.steps and is_result(self._last):
+            return _of_result(trace, self._last)
         return replace(trace, steps=tuple(self._linked(trace.steps)))
 
     def _mark_partial(self, index: int) -> None:
@@ -349,6 +378,21 @@ class _Session:
             if step.type == "tool":
                 calls.add(step.id)
             yield structs.replace(step, parent_id=caller) if caller in calls else step
+
+
+def _of_result(trace: Trace, line: dict[str, Any]) -> Trace:
+    """Return the trace of a run of which only the result is recorded: what the agent said, and no calls."""
+    models = [*object_of(line.get("modelUsage"))]
+    said = string_of(line.get("result"))
+    step = Step(
+        id="s1",
+        type="agent",
+        output=said,
+        error=said or string_of(line.get("subtype")) if line.get("is_error") is True else None,
+        model=models[0] if len(models) == 1 else None,
+    )
+    calls: dict[Capability, str] = {"llm_calls": _RESULT_ALONE, "tool_calls": _RESULT_ALONE}
+    return replace(trace, steps=(step,), missing={**calls, **trace.missing})
 
 
 def _reasons(said: Sequence[_Said]) -> dict[Capability, str]:

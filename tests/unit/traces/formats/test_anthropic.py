@@ -7,8 +7,8 @@ import json
 import pytest
 
 from weighbridge.errors import TraceError
-from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
-from weighbridge.traces.split import opens_session, session_id
+from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
+from weighbridge.traces.split import is_trace, opens_session, session_id
 
 NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
 
@@ -334,6 +334,44 @@ def test_a_stream_tells_the_tools_the_sum_and_the_cost_of_the_run():
     assert trace.metadata == {"outcome": "success", "turns": 2}
     # A stream tells an answer's output tokens before all of them are there.
     assert trace.steps_of("llm")[0].usage == Usage(3, None)
+
+
+RESULT = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "duration_ms": 900,
+    "num_turns": 3,
+    "result": "It is in Graz.",
+    "session_id": "S",
+    "total_cost_usd": 0.5,
+    "usage": {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 90},
+    "modelUsage": {"claude": {"inputTokens": 3, "outputTokens": 90, "cacheReadInputTokens": 7}},
+}
+OPENING = {"type": "system", "subtype": "init", "session_id": "S", "tools": ["Bash"]}
+
+
+@pytest.mark.parametrize("value", [RESULT, [RESULT], [OPENING, RESULT]])
+def test_the_result_of_a_run_alone_has_its_tokens_and_cost_but_not_its_calls(value):
+    trace = read_trace(value)
+    assert (trace.format, trace.id) == ("anthropic", "S")
+    assert trace.steps == (Step(id="s1", type="agent", output="It is in Graz.", model="claude"),)
+    assert (trace.usage, trace.cost_usd) == (Usage(10, 90, None, 7), 0.5)
+    assert trace.metadata == {"outcome": "success", "turns": 3, "duration_ms": 900}
+    assert "stream-json" in trace.missing["llm_calls"]
+    assert "stream-json" in trace.missing["tool_calls"]
+
+
+def test_results_in_a_list_are_a_run_each():
+    other = {**RESULT, "session_id": "T", "is_error": True}
+    traces = read_traces([RESULT, other])
+    assert [trace.id for trace in traces] == ["S", "T"]
+    assert [trace.steps[0].error for trace in traces] == [None, "It is in Graz."]
+
+
+@pytest.mark.parametrize("lacking", ["session_id", "num_turns", "total_cost_usd", "usage"])
+def test_another_result_is_not_one_of_claude_code(lacking):
+    assert not is_trace({key: held for key, held in RESULT.items() if key != lacking})
 
 
 @pytest.mark.parametrize(
