@@ -24,7 +24,7 @@ from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace, Usage
+    from weighbridge.traces.model import Capability, Step, Trace, Usage
 
 _RESPONSE_FIELDS = frozenset(
     {
@@ -59,6 +59,9 @@ _OF_SPANS = frozenset(
     {"root_span_id", "op_name"}
 )  #: one of these a span of Braintrust or Weave has
 _FAILED = frozenset({"failed", "cancelled"})
+#: Codex's events that a call has ended, and their statuses of calls that failed or that the user refused.
+_CALL_ENDS = frozenset({"exec_command_end", "patch_apply_end", "mcp_tool_call_end"})
+_FAILED_CALLS = frozenset({"failed", "declined"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the items come without the usage of their responses",
     "timing": "the items come without the times of their responses",
@@ -165,6 +168,7 @@ class _ResponseReader:
         self._responses: list[str] = []
         self._counts = 0  #: of Codex's counts of tokens, those that are more than the one before
         self._errors: dict[str, str] = {}  #: by the response's id
+        self._failed: set[str] = set()  #: ids of calls that Codex's events say failed
         self._usages: list[Usage | None] = []  #: of each response
         self._has_divided = False  #: whether a response was of several answers
 
@@ -264,6 +268,10 @@ class _ResponseReader:
             self._items.model = string_of(payload.get("model")) or self._items.model
         elif kind == "event_msg" and payload.get("type") == "token_count":
             self._codex_count(object_of(payload.get("info")))
+        elif kind == "event_msg" and word_of(payload.get("type")) in _CALL_ENDS:
+            call_id = string_of(payload.get("call_id"))
+            if call_id and _has_failed(payload):
+                self._failed.add(call_id)
         elif kind != "event_msg":  # events repeat the items
             self._items.notes.add_kind("lines", kind)
 
@@ -289,12 +297,7 @@ class _ResponseReader:
         run.tools = [*self._tools, *items.tools]
         run.of_message, run.of_call = items.of_message, items.of_call
         trace = read_messages(items.messages, "openai-responses", run, _REASONS)
-        steps = tuple(
-            structs.replace(step, error=self._errors[step.id])
-            if step.type == "llm" and step.id in self._errors
-            else step
-            for step in trace.steps
-        )
+        steps = tuple(map(self._with_error, trace.steps))
         if self._counts > len(trace.steps_of("llm")):
             # An answer that was interrupted has a count of its tokens, and no items.
             counts = Counts(llm_calls=self._counts)
@@ -306,6 +309,27 @@ class _ResponseReader:
             trace = replace(trace, missing={**trace.missing, **lacking})
         tools = {tool.name: tool for tool in reversed(trace.tools)}
         return replace(trace, steps=steps, tools=tuple(reversed(tools.values())))
+
+    def _with_error(self, step: Step) -> Step:
+        """Return a step with the error that its response, or an event of Codex, records apart from it."""
+        if step.type == "llm" and step.id in self._errors:
+            return structs.replace(step, error=self._errors[step.id])
+        if step.type == "tool" and step.id in self._failed and not step.error:
+            return structs.replace(step, error=string_of(step.output) or "failed")
+        return step
+
+
+def _has_failed(end: dict[str, Any]) -> bool:
+    """Return whether Codex's event of a call's end says that it failed or was refused."""
+    result = object_of(end.get("result"))  # of an MCP server, as Rust serialises it
+    answer = object_of(result.get("Ok"))
+    return (
+        word_of(end.get("status")) in _FAILED_CALLS
+        or end.get("success") is False
+        or (type(end.get("exit_code")) is int and end["exit_code"] != 0)
+        or "Err" in result
+        or answer.get("isError", answer.get("is_error")) is True
+    )
 
 
 def _is_cut_off(trace: Trace) -> bool:
@@ -340,12 +364,15 @@ IMPORTER = Importer(
             "output",
             "output_text parts; of a tool call, its *_call_output item, or output, outputs, results",
         ),
-        ("error", "error or the status failed, of a response or of an item"),
+        (
+            "error",
+            "error or the status failed, of a response or of an item; Codex's exec_command_end, patch_apply_end, mcp_tool_call_end",
+        ),
         ("model", "model of the response"),
         ("usage", "usage of the response; at least that, if it holds several answers"),
         ("metadata of a rollout", "reward, agent_ref.name, _ng_task_index, _ng_rollout_index"),
         ("started_at, ended_at", "created_at and completed_at of the response"),
         ("tools", "tools of the responses, and those of mcp_list_tools items"),
     ),
-    lacks="cost; usage and times, unless the responses are kept whole; whether a function call failed",
+    lacks="cost; usage and times, unless the responses are kept whole; whether a function call failed, except in Codex's events",
 )

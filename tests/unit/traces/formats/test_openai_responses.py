@@ -285,6 +285,31 @@ def test_the_lines_of_a_codex_session_are_read():
     assert (tool.output, tool.ended_at) == ("found", (NOON + 5) * 10**9)
 
 
+@pytest.mark.parametrize(
+    ("end", "error"),
+    [
+        ({"type": "exec_command_end", "exit_code": 128, "status": "failed"}, "found"),
+        ({"type": "exec_command_end", "exit_code": 1}, "found"),
+        ({"type": "exec_command_end", "exit_code": -1, "status": "declined"}, "found"),
+        ({"type": "exec_command_end", "exit_code": 0, "status": "completed"}, None),
+        ({"type": "patch_apply_end", "success": False}, "found"),
+        ({"type": "patch_apply_end", "success": True, "status": "completed"}, None),
+        ({"type": "mcp_tool_call_end", "result": {"Err": "timed out"}}, "found"),
+        ({"type": "mcp_tool_call_end", "result": {"Ok": {"isError": True}}}, "found"),
+        ({"type": "mcp_tool_call_end", "result": {"Ok": {"content": []}}}, None),
+        ({"type": "exec_command_begin", "exit_code": 1}, None),
+        ({"type": ["exec_command_end"], "exit_code": "1", "result": 7, "status": {}}, None),
+    ],
+)
+def test_a_call_whose_end_codex_records_as_a_failure_has_failed(end, error):
+    of_call = {"type": "event_msg", "payload": {"call_id": "call_1", **end}}
+    items = [call(call_id="call_1"), result(call_id="call_1")]
+    lines = [{"type": "response_item", "payload": item} for item in items]
+    for trace in (read_trace([*lines, of_call]), read_trace([lines[0], of_call, lines[1]])):
+        [tool] = trace.steps_of("tool")
+        assert (tool.output, tool.error) == ("found", error)
+
+
 def test_each_count_of_a_codex_session_is_of_an_answer_of_its_own():
     def line(kind, **payload):
         return {"type": kind, "payload": payload}
