@@ -3279,6 +3279,40 @@ def _cline_session() -> dict[str, Any]:
     }
 
 
+def _cline_talk() -> list[dict[str, Any]]:
+    def said(second: int, role: str, *content: Any, **more: Any) -> dict[str, Any]:
+        texts = [{"type": "text", "text": part} if type(part) is str else part for part in content]
+        return {"role": role, "content": texts, "ts": 1735732800000 + second * 1000, **more}
+
+    def answered(second: int, *content: Any, **tokens: int) -> dict[str, Any]:
+        model = {"modelId": "claude-opus-4-5", "providerId": "p", "mode": "act"}
+        metrics = {"tokens": {"cached": 0, **tokens}, "cost": 0.25}
+        return said(second, "assistant", *content, modelInfo=model, metrics=metrics)
+
+    def asks(name: str, number: int) -> dict[str, Any]:
+        return {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": name,
+            "input": {},
+            "call_id": f"t{number}",
+        }
+
+    return [
+        said(0, "user", "<task>Find x.</task>"),
+        answered(1, "I look.", asks("use_subagents", 1), asks("read_file", 2), prompt=9, completion=2),
+        said(2, "user", "[subagents] Result:\nfound", "[read_file for 'a\nb'] Result:", "some", "<environment_details>"),
+        answered(3, asks("execute_command", 3), prompt=9, completion=3, cached=90),
+        said(4, "user", "[execute_command for 'ls'] Result:\nCommand failed with exit code 1."),
+        answered(5, asks("read_file", 4), asks("write_to_file", 5), prompt=9, completion=4, cached=5),
+        said(6, "user", "[write_to_file for 'a'] Result:\nThe tool execution failed", "Go on."),
+        answered(7, "Here.", prompt=0, completion=0),
+    ]  # fmt: skip
+
+
+CLINE_TALK = _cline_talk()
+
+
 def openhands_call(
     number: int, *messages: Any, text: str | None = None, calls: tuple[str, ...] = ()
 ) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from support.trace_examples import (
     CALL,
     CHAT,
     CLINE_SESSION,
+    CLINE_TALK,
     MOATLESS_TREE,
     OPENHANDS_CALLS,
 )
@@ -138,6 +139,7 @@ FORMS = [
     CLAUDE_CODE,
     CODEX,
     CLINE_SESSION,
+    CLINE_TALK,
     OPENHANDS_CALLS,
     AUTOGEN_CALLS,
     *LOGS.values(),

@@ -1,6 +1,7 @@
 """Tasks of Cline and Roo Code: the displayed messages (`ui_messages.json`, `cline --json`), the conversation with the model, or a session.
 
-In the conversation older versions have calls as tags in text, of which the program runs the first; the next message answers it.
+In the conversation older versions have calls as tags in text, of which the program runs the first; the next message answers it. Newer ones have
+calls as blocks; see `cline_talks`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.formats.cline_sessions import is_session, read_session
+from weighbridge.traces.formats.cline_talks import (
+    TalkWithBlocks,
+    facts_of,
+    has_call_blocks,
+    has_metrics,
+)
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -63,9 +70,9 @@ _SHOWN_CALLS = {
 _SHOWN_RESULTS = frozenset({"command_output", "mcp_server_response", "browser_action_result"})
 _USAGES = frozenset({"api_req_started", "deleted_api_reqs"})
 _REASONS: dict[Capability, str] = {
-    "token_usage": "the conversation with the model has no tokens; see ui_messages.json",
-    "timing": "the conversation with the model has no times",
-    "cost": "the conversation with the model has no cost; see ui_messages.json",
+    "token_usage": "the answers of the conversation have no metrics with tokens; see ui_messages.json",
+    "timing": "the messages of the conversation have no ts",
+    "cost": "the answers of the conversation have no metrics with cost; see ui_messages.json",
     "tool_definitions": "a task's files do not keep the tools apart from the prompt",
 }
 
@@ -74,7 +81,7 @@ def _matches(value: Any) -> bool:
     if type(value) is not list or not value:
         return is_session(value)
     some = value[:_LOOKED_AT]
-    return all(map(_is_line, some)) or _is_talk(value)
+    return all(map(_is_line, some)) or _is_talk(value) or has_metrics(value)
 
 
 def _is_shown(value: Any) -> bool:
@@ -125,7 +132,7 @@ def _read(value: Any) -> list[Trace]:
                 reader.add(message)
         reader.close()
     else:
-        talk = _Talk(chat)
+        talk = TalkWithBlocks(chat) if has_call_blocks(value) else _Talk(chat)
         for message in objects_of(value):
             talk.add(message)
     return [chat.trace("cline", _REASONS, run)]
@@ -169,7 +176,7 @@ class _Talk:
             self._open = self._call(text)
             calls = [self._open] if self._open else []
             starts = Facts(started_at=time)
-            self._chat.answer(text or None, calls, Facts(ended_at=time), of_calls=starts)
+            self._chat.answer(text or None, calls, facts_of(message), of_calls=starts)
             return
         call, self._open = self._open, None
         if call is not None and (_ANSWERS.match(text) or "Result:" in text[:200]):
@@ -326,15 +333,18 @@ IMPORTER = Importer(
         ("id", "taskId of the first line, sessionId"),
         ("type", "an api_req_started, or an answer, is llm; what is called in it is tool"),
         ("name, arguments", "tool, command and so on; in a conversation the first tag of a tool"),
-        ("output", "text; of a tool call command_output and so on, or the message after it"),
-        ("error", "error messages; <error> in a result"),
+        (
+            "output",
+            "text; of a tool call command_output and so on, or the message, or its text `[TOOL ...] Result:`, after it",
+        ),
+        ("error", "error messages; <error> in a result, or a command that failed, as it says"),
         ("model", "modelInfo.modelId; of a session modelInfo.id"),
         (
             "usage, cost_usd",
-            "tokensIn with cacheReads and cacheWrites, tokensOut, cost; metrics of a session's messages",
+            "tokensIn with cacheReads and cacheWrites, tokensOut, cost; metrics of the messages of a conversation or a session",
         ),
         ("started_at, ended_at", "ts"),
     ),
     tried_on="synthetic tasks, modelled on the source of Cline 3 and Roo Code 3; a real session in Cline's repository",
-    lacks="tool definitions; the conversation also lacks the model, tokens and cost, ui_messages.json most results",
+    lacks="tool definitions; the conversation of older versions also lacks the model, tokens and cost, ui_messages.json most results",
 )

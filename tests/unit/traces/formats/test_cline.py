@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import CLINE, CLINE_SESSION
+from support.trace_examples import CLINE, CLINE_SESSION, CLINE_TALK
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session
@@ -93,6 +93,53 @@ def test_a_session_without_metrics_is_plain_messages_of_anthropic():
     for message in bare["messages"]:
         message.pop("metrics", None)
     assert read_trace(bare).format == "anthropic"
+
+
+def test_the_answers_of_a_conversation_have_their_metrics_and_the_results_of_calls_stand_in_texts():
+    trace = read_trace(CLINE_TALK)
+    assert trace.format == "cline"
+    answers = trace.steps_of("llm")
+    assert {answer.model for answer in answers} == {"claude-opus-4-5"}
+    assert [answer.cost_usd for answer in answers] == [0.25] * 4
+    assert [answer.ended_at for answer in answers] == [at(1), at(3), at(5), at(7)]
+    # Where the cached tokens may be part of the prompt, the usage is a lower bound.
+    assert [answer.usage for answer in answers] == [
+        Usage(9, 2),
+        Usage(99, 3),
+        Usage(9, 4, is_partial=True),
+        None,
+    ]
+    failed, refused = "Command failed with exit code 1.", "The tool execution failed"
+    assert [(tool.name, tool.output, tool.error) for tool in trace.steps_of("tool")] == [
+        ("use_subagents", "found", None),
+        ("read_file", "some", None),
+        ("execute_command", failed, failed),
+        ("read_file", None, None),
+        ("write_to_file", refused, refused),
+    ]
+    said = [step.output for step in trace.steps_of("user")]
+    assert said == ["<task>Find x.</task>", "<environment_details>", "Go on."]
+    assert set(trace.missing) == {"tool_definitions"}
+    assert trace.not_carried == ()
+
+
+def test_results_in_texts_that_no_call_asked_for_are_noted():
+    twice = copy.deepcopy(CLINE_TALK)
+    twice[4]["content"] *= 2
+    twice[6]["content"].append({"type": "text", "text": "[web_fetch for 'a'] Result:\nx"})
+    trace = read_trace(twice)
+    assert trace.not_carried == ("results of no call in texts (2)",)
+    assert trace.steps_of("tool")[2].error
+
+
+def test_a_conversation_with_calls_in_tags_has_its_metrics_too():
+    first, answer, *_ = copy.deepcopy(CLINE_TALK)
+    answer["content"] = [{"type": "text", "text": "<read_file><path>a</path></read_file>"}]
+    trace = read_trace([first, answer])
+    assert [(step.usage, step.model) for step in trace.steps_of("llm")] == [
+        (Usage(9, 2), "claude-opus-4-5")
+    ]
+    assert [tool.name for tool in trace.steps_of("tool")] == ["read_file"]
 
 
 def say(role, *texts):
