@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _PREFIXES = ("crew_", "task_", "agent_", "llm_", "tool_usage", "flow_", "memory_", "lite_agent_")
+_SUFFIXES = ("_started", "_completed", "_failed", "_finished", "_error", "_chunk")
 _OWN = ("crew_kickoff", "llm_call", "tool_usage")
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
@@ -44,26 +45,35 @@ _REASONS: dict[Capability, str] = {
 def _matches(value: Any) -> bool:
     if type(value) is dict:
         return type(value.get("tasks_output")) is list and "raw" in value
-    if type(value) is not list or not value or not all(map(_is_event, value[:_LOOKED_AT])):
-        return False
-    return any(map(_is_line, value[:_LOOKED_AT]))
+    some = value[:_LOOKED_AT] if type(value) is list else []
+    if all(map(_is_event, some)):
+        return any(map(_is_line, some))
+    # New versions have events of new types.
+    return all(map(_has_type_and_time, some)) and any(
+        _is_event(event) and _has_own_field(event) for event in some
+    )
+
+
+def _has_type_and_time(value: Any) -> bool:
+    return type(value) is dict and type(value.get("type")) is str and "timestamp" in value
 
 
 def _is_event(value: Any) -> bool:
-    kind = value.get("type") if type(value) is dict else None
+    """Return whether a value has the name of an event, which other programs may use too."""
     return (
-        type(kind) is str
-        and kind.startswith(_PREFIXES)
-        and "timestamp" in value
-        and kind.endswith(("_started", "_completed", "_failed", "_finished", "_error", "_chunk"))
+        _has_type_and_time(value)
+        and value["type"].startswith(_PREFIXES)
+        and value["type"].endswith(_SUFFIXES)
     )
+
+
+def _has_own_field(event: dict[str, Any]) -> bool:
+    return "source_fingerprint" in event or "crew_name" in event
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is an event that no other program writes: other event names are not specific to CrewAI."""
-    return _is_event(value) and (
-        value["type"].startswith(_OWN) or "source_fingerprint" in value or "crew_name" in value
-    )
+    """Return whether a value is an event that no other program writes."""
+    return _is_event(value) and (value["type"].startswith(_OWN) or _has_own_field(value))
 
 
 def _read(value: Any) -> list[Trace]:
@@ -205,6 +215,6 @@ IMPORTER = Importer(
         ("counts", "token_usage.successful_requests: model calls"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
+    tried_on="the events of a real crew; synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
     lacks="cost and tool definitions; of an output also times and, unless its tasks keep messages, tool calls",
 )

@@ -31,6 +31,17 @@ def test_events_of_other_programs_are_none_of_crewais():
         read_trace(events)
 
 
+def test_events_of_unknown_types_are_noted():
+    new = {"type": "agent_logs_execution", "timestamp": "2025-01-01T12:00:02", "tool": "f"}
+    of_crew = [{**event, "source_fingerprint": None} for event in CREWAI]
+    trace = read_trace([new, *of_crew])
+    assert trace.steps == read_trace(CREWAI).steps
+    assert "events of type 'agent_logs_execution' (1)" in trace.not_carried
+    # Without a field of CrewAI's own these may be the events of any program.
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace([new, {"type": "llm_call_started", "timestamp": 1}])
+
+
 def test_an_output_tells_how_many_model_calls_there_were_and_misses_its_tool_calls():
     used = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "successful_requests": 3}
     task = {"description": "Find x.", "raw": "x", "agent": "Finder"}
