@@ -69,6 +69,11 @@ class Fault:
     message: str
     hint: str
 
+    @property
+    def names_line(self) -> bool:
+        """Whether the message begins with the line of the input, which may hold several in one trace."""
+        return self.message.startswith(("line ", "lines "))
+
     def at(self, location: str) -> Fault:
         """Return the fault with a location, if one is given."""
         return replace(self, message=f"{location}: {self.message}") if location else self

@@ -154,6 +154,18 @@ def test_a_line_without_a_trace_is_told_in_the_words_of_run(cli, tmp_path):
     assert [row["id"] for row in rows(tmp_path / "out.jsonl")] == ["a"]
 
 
+def test_a_damaged_line_of_a_session_is_told_by_its_own_number(cli, tmp_path):
+    said = [{"role": role, "content": "Hi"} for role in ("user", "assistant", "user")]
+    lines = [json.dumps({"type": m["role"], "sessionId": "S", "message": m}) for m in said]
+    (tmp_path / "session.jsonl").write_text("\n".join([lines[0], '{"torn', *lines[1:]]))
+    told = "INVALID_JSON: line 2 of the session is not JSON\n"
+    converted = cli("trace", "convert", "session.jsonl", "-o", "out.jsonl")
+    assert (converted.status, converted.err.startswith(told)) == (1, True)
+    assert [len(row["steps"]) for row in rows(tmp_path / "out.jsonl")] == [3]
+    assert told in cli("run", "session.jsonl", "-g", "loop", "-o", "results.jsonl").out
+    assert "at least 1 model call" in cli("trace", "check", "session.jsonl").out
+
+
 def test_a_trace_that_cannot_be_read_is_told_with_its_code_and_its_place(cli, tmp_path):
     (tmp_path / "odd.jsonl").write_bytes(b'{"steps": []}\n\n{"steps": [{"type": "odd"}]}\n')
     ended = cli("trace", "convert", "odd.jsonl")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.event_stream import begins_events, events_in
-from weighbridge.traces.fields import Notes, json_in
+from weighbridge.traces.fields import Notes, count_of, json_in, object_of
 from weighbridge.traces.formats import (
     ag_ui,
     agent_as_a_judge,
@@ -110,7 +110,7 @@ from weighbridge.traces.importer import damaged
 from weighbridge.traces.nearest_formats import similar_formats
 from weighbridge.traces.plug_ins import installed
 from weighbridge.traces.text_actions import missing_calls
-from weighbridge.traces.unread_counts import with_unread_calls
+from weighbridge.traces.unread_counts import with_unread_calls, with_unread_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -243,6 +243,8 @@ _WRAPPERS = (
     "loglines",
 )
 _WRAPPINGS_LIMIT = 3
+#: Beside the lines of a session under `trace`: how many others were damaged.
+UNREAD_LINES = "unread_lines"
 _SHOWN_KEYS = 12
 _SHOWN_CHARACTERS = 200  #: shown of an error raised inside an importer
 
@@ -254,6 +256,7 @@ class Recognised(NamedTuple):
     value: Any
     trace_id: str | None = None  #: beside a wrapped trace
     notes: Notes | None = None  #: of what else stands beside it
+    unread_lines: int = 0  #: of the session that the value is the other lines of
 
 
 def read_traces(value: Any) -> Sequence[Trace]:
@@ -282,7 +285,7 @@ def read_trace(value: Any) -> Trace:
 
 
 def _read(found: Recognised) -> Sequence[Trace]:
-    importer, value, trace_id, notes = found
+    importer, value, trace_id, notes, unread_lines = found
     try:
         traces = importer.read(value)
     except (TraceError, MemoryError):
@@ -301,7 +304,9 @@ def _read(found: Recognised) -> Sequence[Trace]:
         first = replace(
             first, missing=missing, not_carried=(*first.not_carried, *notes.summaries())
         )
-    return [with_unread_calls(trace) for trace in (first, *traces[1:])]
+    return [
+        with_unread_lines(with_unread_calls(trace), unread_lines) for trace in (first, *traces[1:])
+    ]
 
 
 def _read_item(item: Any, number: int) -> Sequence[Trace]:
@@ -358,10 +363,11 @@ def recognised(value: Any) -> Recognised | None:
     trace_id = None
     notes = Notes()
     inner = value
+    unread_lines = count_of(object_of(value).get(UNREAD_LINES)) or 0
     for _ in range(_WRAPPINGS_LIMIT):
         for importer in formats():
             if importer.matches(inner):
-                return Recognised(importer, inner, trace_id, notes)
+                return Recognised(importer, inner, trace_id, notes, unread_lines)
         if type(inner) is not dict:
             break
         beside = inner.get("id")
@@ -402,7 +408,7 @@ def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
         if are_messages(inner) and (key == _MESSAGES or _MESSAGES not in value):
             return {_MESSAGES: inner} | {name: held for name, held in value.items() if name != key}
         if type(inner) is dict or type(inner) is list:
-            notes.add_fields(value, frozenset({key, "id"}), "wrapper")
+            notes.add_fields(value, frozenset({key, "id", UNREAD_LINES}), "wrapper")
             return inner
     return None
 

@@ -13,10 +13,23 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Step, Trace, Usage
 
 
+#: What a session records of which lines are damaged.
+_COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
+
+
 def with_unread_calls(trace: Trace) -> Trace:
     """Return a trace with calls marked as missing if its source counts or implies more of them than were read."""
     missing = {**_tool_calls(trace), **_model_calls(trace)}
     return replace(trace, missing={**missing, **trace.missing}) if missing else trace
+
+
+def with_unread_lines(trace: Trace, lines: int) -> Trace:
+    """Return a trace of a session of which some lines were not read: what these may have recorded is missing."""
+    if not lines:
+        return trace
+    which = "a damaged line" if lines == 1 else f"{lines:,} damaged lines"
+    reason = f"what {which} of the session recorded is not known"
+    return replace(trace, missing={**dict.fromkeys(_COUNTED, reason), **trace.missing})
 
 
 def missing_model_calls(steps: Sequence[Step], usage: Usage | None) -> dict[Capability, str]:

@@ -124,7 +124,7 @@ class Traces:
         """Report an error in the line read last, or in one of its traces, in the same words as `run`."""
         self.lost += 1
         location = self._line.location
-        where = "" if location else f"line {self._line.number}: "
+        where = "" if location or error.fault.names_line else f"line {self._line.number}: "
         self._tell(error.fault.at(location), where)
 
     def fault_of_all(self) -> Fault | None:

@@ -38,6 +38,7 @@ def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
 
 
 def _message_of(row: ResultRow, names_locations: bool) -> str:
-    where = "" if names_locations else f"line {row.line}: "
+    is_named = names_locations or (row.error is not None and row.error.names_line)
+    where = "" if is_named else f"line {row.line}: "
     hint = f"\n  {row.error.hint}" if row.error and row.error.hint else ""
     return f"{where}{row.error}{hint}"

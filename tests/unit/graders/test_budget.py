@@ -396,6 +396,18 @@ def test_what_the_source_counts_beyond_the_steps_counts_too(limit, counted):
     assert grade(*steps, run=run, **{limit: 7})["verdict"] == "pass"
 
 
+def test_tokens_of_a_run_that_lacks_model_calls_and_their_tokens_are_a_lower_bound():
+    reason = "a line of the session is damaged"
+    run = {"missing": dict.fromkeys(("llm_calls", "token_usage", "cost"), reason)}
+    steps = [llm(300, cost_usd=0.1), llm(200, cost_usd=0.2)]
+    result = grade(*steps, run=run, max_tokens=600, max_cost_usd=1)
+    assert result["verdict"] == "ungradable"
+    assert {"total_tokens", "cost_usd"} <= {*result["details"]["at_least"]}
+    assert reason in entry_of(result, "max_tokens")["description"]
+    assert reason in entry_of(result, "max_cost_usd")["description"]
+    assert grade(*steps, run=run, max_tokens=400)["verdict"] == "fail"
+
+
 def test_tokens_of_fewer_model_calls_than_the_source_counts_are_a_lower_bound():
     run = {"counts": {"llm_calls": 3}}
     steps = [llm(300, cost_usd=0.1), llm(200, cost_usd=0.2)]

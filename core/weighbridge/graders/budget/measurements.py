@@ -94,8 +94,12 @@ class Measurements:
         return is_counted or calls not in self.trace.missing
 
     def is_exact(self, total: Total, capability: Capability) -> bool:
-        """Return whether a total is exact; it is not if the source lacks the capability, or model calls."""
-        is_recorded = total.is_stated or capability not in self.trace.missing
+        """Return whether a total is exact; it is not if the source lacks the capability, or model calls.
+
+        What is stated counts although the source lacks the capability, unless it lacks model calls too.
+        """
+        missing = self.trace.missing
+        is_recorded = capability not in missing or (total.is_stated and "llm_calls" not in missing)
         return total.is_exact and is_recorded and not self.lacks_calls(total)
 
     def lacks_calls(self, total: Total) -> bool:

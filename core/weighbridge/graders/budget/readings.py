@@ -98,7 +98,8 @@ class Readings:
 
     def _inexact_reason(self, capability: Capability, total: Total, what: str) -> str:
         """Return the reason why a total is not exact."""
-        if not total.is_stated and capability in self._measured.trace.missing:
+        has_steps_without = total.is_stated and bool(total.missing)
+        if capability in self._measured.trace.missing and not has_steps_without:
             return self._lacking(capability)
         if not total.missing and self._measured.lacks_calls(total):
             return "the source counts more model calls than it has recorded"

@@ -22,6 +22,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.formats.batch_results import is_batch_result
+from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import (
     is_trace,
     opens_session,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 DOCUMENT_LIMIT_BYTES = 128 * MIB
 _LOOKED_AT = 100  #: lines that decide whether a file has a value on each
+_LINES_NAMED = 5  #: of the damaged ones of a session
 _FEWEST_LINES = 20  #: of a document, to be taken for one although it is not JSON
 _ABOUT_FILE = b'{"metadata"'
 _OPENING = b"{[,"  #: last characters of the first line of a multi-line document
@@ -178,9 +180,9 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
     items, torn = _items(document), None
     if items is None:
         is_begun = begins_document(first)
-        fault = _document_fault(document) if is_begun else _session_fault(document)
-        if fault and not is_begun:
-            items, torn = _without_torn_line(document)
+        fault = _document_fault(document) if is_begun else None
+        if not is_begun and (session := _damaged_session(document)):
+            items, torn = session
         if items is None:
             # The first line stays, because it shows that the file is JSON.
             yield from [SourceLine(first, fault, size)] if fault else read.lines()
@@ -198,18 +200,6 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
             yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
     if torn:
         yield SourceLine(b"\n", torn, 0)
-
-
-def _without_torn_line(document: bytes) -> tuple[list[_Item] | None, Fault | None]:
-    """Return the traces in the lines of a session without its last line, which was cut off, and the fault of that line."""
-    before, _, last = document.rstrip(JSON_SPACE).rpartition(b"\n")
-    items = _items(before)
-    if items is None:
-        return None, None
-    number = before.count(b"\n") + 2
-    text = f"line {number:,}, the last of the session, is cut off after {len(last):,} bytes"
-    hint = "the lines before it were read; read the file again when the session has ended"
-    return items, Fault(ErrorCode.INVALID_JSON, text, hint)
 
 
 def _document_fault(document: bytes) -> Fault | None:
@@ -234,23 +224,56 @@ def _is_object(row: bytes) -> bool:
         return False
 
 
-def _session_fault(document: bytes) -> Fault | None:
-    """Return the fault for the lines of a session of which one is not JSON; None for other lines."""
+def _damaged_session(document: bytes) -> tuple[list[_Item], Fault] | None:
+    """Return what is in the lines of a session that are JSON, and the fault of the other lines; None for other lines."""
+    rows: list[bytes] = []
+    damaged: list[tuple[int, bytes]] = []
+    last = 0
     values: list[Any] = []
-    damaged = 0
     for number, row in enumerate(document.split(b"\n"), start=1):
         if not row.strip(JSON_SPACE):
             continue
+        last = number
         try:
             values.append(orjson.loads(row))
         except ValueError:
-            damaged = damaged or number
+            damaged.append((number, row))
+        else:
+            rows.append(row)
     if not damaged or not values or not opens_session(values[0]) or any(map(_is_case, values)):
         return None
-    text = f"line {damaged:,} of the session is not JSON"
-    return Fault(
-        ErrorCode.INVALID_JSON, text, "remove it, or wait until the session is written whole"
-    )
+    del values
+    items = _items(b"\n".join(rows))
+    if items is None:
+        return None
+    numbers = [number for number, _ in damaged]
+    if numbers == [last]:
+        return items, _torn_line(last, len(damaged[0][1]))
+    return [_with_unread_lines(item, len(numbers)) for item in items], _damaged_lines(numbers)
+
+
+def _torn_line(number: int, size: int) -> Fault:
+    text = f"line {number:,}, the last of the session, is cut off after {size:,} bytes"
+    hint = "the lines before it were read; read the file again when the session has ended"
+    return Fault(ErrorCode.INVALID_JSON, text, hint)
+
+
+def _damaged_lines(numbers: list[int]) -> Fault:
+    shown = [f"{number:,}" for number in numbers[:_LINES_NAMED]]
+    if more := len(numbers) - len(shown):
+        shown.append(f"{more:,} more")
+    which = f"line {shown[0]}"
+    if len(numbers) > 1:
+        which = f"lines {', '.join(shown[:-1])} and {shown[-1]}"
+    verb = "is" if len(numbers) == 1 else "are"
+    text = f"{which} of the session {verb} not JSON"
+    hint = "the other lines were read, so that counts are lower bounds"
+    return Fault(ErrorCode.INVALID_JSON, text, hint)
+
+
+def _with_unread_lines(item: _Item, count: int) -> _Item:
+    """Return the trace of a session with the number of its lines that were not read."""
+    return _Item(b'{"%b":%d,"trace":%b}' % (UNREAD_LINES.encode(), count, item.raw), item.id)
 
 
 class _Item(NamedTuple):

@@ -229,15 +229,33 @@ def test_the_messages_of_a_chat_on_lines_are_one_case() -> None:
     assert case["inputs"] == {"trace": lines}
 
 
-@pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_session_of_which_a_line_is_broken_is_one_fault(at: int) -> None:
+@pytest.mark.parametrize("at", [1, 2])
+def test_the_other_lines_of_a_session_of_which_some_are_damaged_are_read(at: int) -> None:
     rows = [jsonl(line) for line in CODEX]
-    data = b"".join([*rows[:at], b"\n", b'{"timestamp": \n', *rows[at:], b"oops"])
-    (line,) = Source(io.BytesIO(data), Settings())
+    data = b"".join([*rows[:at], b"\n", b'{"timestamp": \n', *rows[at:]])
+    case, line = Source(io.BytesIO(data), Settings())
+    found = orjson.loads(case.raw)
+    assert found == {"custom_id": "s-1", "inputs": {"trace": {"unread_lines": 1, "trace": CODEX}}}
+    trace = read_trace(found["inputs"]["trace"])
+    assert trace.steps == read_trace(CODEX).steps
+    for lacking in ("llm_calls", "tool_calls", "token_usage", "cost"):
+        assert lacking in trace.missing
+    assert "a damaged line of the session" in trace.missing["llm_calls"]
+    assert trace.not_carried == read_trace(CODEX).not_carried
     assert line.fault
     assert line.fault.code == "INVALID_JSON"
     assert line.fault.message == f"line {at + 2} of the session is not JSON"
-    assert line.size == len(data)
+    assert "the other lines were read" in line.fault.hint
+    assert case.size + line.size == len(data)
+
+
+def test_the_first_of_many_damaged_lines_of_a_session_are_named() -> None:
+    rows = [jsonl(line) for line in CODEX]
+    data = b"".join([rows[0], b"oops\n", *rows[1:], *[b"{\n"] * 7])
+    case, line = Source(io.BytesIO(data), Settings())
+    assert orjson.loads(case.raw)["inputs"]["trace"]["unread_lines"] == 8
+    assert line.fault
+    assert line.fault.message == "lines 2, 5, 6, 7, 8 and 3 more of the session are not JSON"
 
 
 @pytest.mark.parametrize(
