@@ -23,7 +23,6 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats import general_agentbench, tau2_voice
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _ERROR_MARK = "Error:"  #: prefix of the result of a call that raised, in tau-bench and tau2
+_GREETING = "Hi! How can I help you today?"  #: that tau2 begins a conversation with
 _DAY_SECONDS = 86_400  #: longer than a model takes to answer
 _TAU_FIELDS = frozenset({"task_id", "trial", "reward", "info", "traj"})
 _TAU2_FIELDS = frozenset(
@@ -108,6 +108,8 @@ def _is_tau2(value: Any) -> bool:
 
 def _read_tau2(value: dict[str, Any]) -> list[Trace]:
     messages = _marked_errors(value["messages"])
+    if _begins_with_greeting(messages):
+        messages[0] = {**messages[0], "role": "bot", "name": "greeting"}
     run = Run(
         id=string_of(value.get("id")),
         model=string_of(object_of(value.get("agent_info")).get("llm")),
@@ -129,17 +131,19 @@ def _read_tau2(value: dict[str, Any]) -> list[Trace]:
     return [read_messages(messages, "tau2", run, _TAU2_REASONS)]
 
 
-def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
-    """Yield the metadata that tau2 adds to its assistant's messages, by index."""
+def _begins_with_greeting(messages: list[dict[str, Any]]) -> bool:
+    """Return whether the assistant's first message is a constant of the benchmark: no model was asked for it."""
+    first = messages[0] if messages else {}
+    if first.get("role") != "assistant" or any(map(first.get, ("usage", "cost", "tool_calls"))):
+        return False
     records_tokens = any(read_usage(message.get("usage")) for message in messages)
+    return records_tokens or first.get("content") == _GREETING
+
+
+def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
+    """Yield the start of each of the assistant's messages, by index."""
     for index, message in enumerate(messages):
-        if message["role"] != "assistant":
-            continue
-        recorded = (message.get("usage"), message.get("cost"), message.get("tool_calls"))
-        if index == 0 and records_tokens and not any(recorded):
-            # The greeting is a constant of the benchmark: no model was asked for it.
-            yield index, Facts(usage=Usage(0, 0, 0), cost_usd=0.0)
-        else:
+        if message["role"] == "assistant":
             yield index, Facts(started_at=_tau2_start(message))
 
 
@@ -176,6 +180,7 @@ IMPORTERS: tuple[Importer, ...] = (
         fields=(
             ("id", "id"),
             *CHAT_FIELDS,
+            ("type", "the greeting that the benchmark begins with is other"),
             ("model", "info.agent_info.llm of the file of results, or agent_info.llm"),
             ("usage, cost_usd", "usage and cost of the assistant's messages"),
             ("cost_usd of the run", "agent_cost"),

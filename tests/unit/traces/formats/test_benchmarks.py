@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.traces import Usage, read_trace
+from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.split import single_traces
 
 SECOND = 10**9
@@ -132,28 +132,33 @@ def test_a_tau2_simulation_has_its_run_totals():
 
 
 def test_a_tau2_message_has_its_tokens_cost_and_times():
-    _, asked, _ = read_trace(TAU2).steps_of("llm")
+    asked, _ = read_trace(TAU2).steps_of("llm")
     assert (asked.usage, asked.cost_usd) == (Usage(90, 10), 0.25)
     assert (asked.started_at, asked.ended_at) == (NOON + 3_500_000_000, NOON + 5 * SECOND)
     (tool,) = read_trace(TAU2).steps_of("tool")
     assert (tool.arguments, tool.output, tool.ended_at) == ({"x": 1}, "found", NOON + 6 * SECOND)
 
 
-def test_the_greeting_of_tau2_took_no_tokens():
-    assert read_trace(TAU2).steps[0].usage == Usage(0, 0, 0)
+@pytest.mark.parametrize("said", ["Hi! How can I help you today?", "Welcome."])
+def test_the_greeting_of_tau2_is_no_model_call(said):
+    greeting = {**TAU2["messages"][0], "content": said}
+    greeted = read_trace({**TAU2, "messages": [greeting, *TAU2["messages"][1:]]}).steps[0]
+    assert greeted == Step(id="s1", type="other", name="greeting", output=said, cost_usd=0.0)
 
 
-def test_without_any_tokens_in_the_file_nothing_is_known_of_the_greetings():
+def test_without_any_tokens_in_the_file_only_the_constant_of_tau2_is_a_greeting():
     messages = [{**message, "usage": None} for message in TAU2["messages"]]
     trace = read_trace({**TAU2, "messages": messages})
-    assert trace.steps[0].usage is None
+    assert (trace.steps[0].type, trace.steps[0].usage) == ("other", None)
+    own = [{**messages[0], "content": "Welcome."}, *messages[1:]]
+    assert read_trace({**TAU2, "messages": own}).steps[0].type == "llm"
     assert trace.missing["token_usage"] == "no message of this simulation records its tokens"
 
 
 def test_calls_of_the_simulated_user_are_no_tool_steps():
     trace = read_trace(TAU2)
     assert [step.id for step in trace.steps_of("tool")] == ["a"]
-    (own,) = trace.steps_of("other")
+    _, own = trace.steps_of("other")
     assert (own.id, own.name, own.output) == ("u", "look_up", "Airplane mode is off.")
     assert trace.not_carried == (
         "simulation field 'user_cost' (1)",
