@@ -179,6 +179,7 @@ def call_of(part: dict[str, Any]) -> Call:
 def result_in(part: dict[str, Any], content: Any) -> Result:
     """Return the result with this content if the object names the call that it belongs to."""
     output, error = result_of(content)
+    error = error or _error_of_response(part)
     failed = (
         part.get("is_error", part.get("isError")) is True
         or part.get("status") == "error"
@@ -189,6 +190,15 @@ def result_in(part: dict[str, Any], content: Any) -> Result:
         error = output if type(output) is str and output else "error"
     call_id = id_of(first_of(part, CALL_IDS))
     return Result(call_id, string_of(first_of(part, _NAMES)), output, error)
+
+
+def _error_of_response(part: dict[str, Any]) -> str | None:
+    """Return the error in the `response` of a result of Gemini's, whose key for it the API defines."""
+    response = part.get("response") if "type" not in part else None
+    error = response.get("error") if type(response) is dict else None
+    if type(error) is dict and error:
+        return string_of(error.get("message")) or "error"
+    return string_of(error)
 
 
 def result_of(value: Any) -> tuple[Any, str | None]:

@@ -175,7 +175,7 @@ IMPORTER = Importer(
             "output",
             "content, blocks of LlamaIndex, or refusal; of a tool call, the content of its tool or function message",
         ),
-        ("error", "error or is_error of the tool message"),
+        ("error", "error or is_error of the tool message; error of a functionResponse"),
         ("model", "model of the whole, or of the message"),
         (
             "usage, cost_usd",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weighbridge.traces import Usage, read_trace
 
 CALL = {"id": "t", "type": "function", "function": {"name": "search", "arguments": '{"q": "x"}'}}
@@ -53,3 +55,24 @@ def test_an_older_completion_of_openai_is_one_model_call():
     body = {"object": "text_completion", "model": "m", "choices": [{"text": "Hi.", "index": 0}], "usage": {"prompt_tokens": 5, "completion_tokens": 7}}  # fmt: skip
     [answer] = read_trace(body).steps
     assert (answer.output, answer.usage) == ("Hi.", Usage(5, 7))
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        ({"error": "No file."}, "No file."),
+        ({"error": {"message": "No file."}}, "No file."),
+        ({"error": {"code": 5}}, "error"),
+        ({"output": "a", "error": ""}, None),
+        ({"output": "a", "error": None}, None),
+        ({"output": {"error": "a"}}, None),
+        ("error", None),
+    ],
+)
+def test_the_error_in_a_response_of_geminis_is_that_of_its_call(response, error):
+    contents = [
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]},
+    ]
+    [tool] = read_trace({"contents": contents}).steps_of("tool")
+    assert (tool.output, tool.error) == (response, error)
