@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
+from weighbridge.traces.chat.exchanges import are_apart, body_of, has_response, joined
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.llama_index import with_content
 from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_messages
@@ -41,9 +45,9 @@ _FIELDS = frozenset(
         *_ENDS,
     }
 )
-#: Keys that one object of all has.
-_OWN = frozenset({"messages", "choices", "contents", "candidates"})
 _ANSWERS = ("response", "completion", "output", "outputs")
+_OF_ANSWERS: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
+_UNREAD = "the response beside the messages is in a form that is not read"
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",
     "timing": "OpenAI chat messages carry no times",
@@ -61,8 +65,8 @@ def _matches(value: Any) -> bool:
 
 def _whole(value: dict[str, Any]) -> dict[str, Any]:
     """Return a request and its response as one object, where a value holds the two apart."""
-    if _OWN.isdisjoint(value) and ("request" in value or "response" in value):
-        value = {**_body(value.get("request")), **_body(value.get("response"))}
+    if are_apart(value):
+        value = joined(value)
     whole = as_openai(with_joined_messages(with_messages(value)))
     return _with_answer(whole) if "messages" in whole else whole
 
@@ -76,19 +80,12 @@ def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
         # DSPy keeps the texts of the answer under `outputs`, and a print of the response beside them.
         said = held[0] if key == "outputs" and type(held) is list and held else None
         text = said.get("text") if type(said) is dict else said
-        body = {"role": "assistant", "content": text} if type(text) is str else _body(held)
+        body = {"role": "assistant", "content": text} if type(text) is str else body_of(held)
         if are_messages([body]):
             body = {"choices": [{"message": body}]}
         if _answer(body) is not None:
             return body | {name: held for name, held in request.items() if name != key}
     return request
-
-
-def _body(value: Any) -> dict[str, Any]:
-    if type(value) is not dict:
-        return {}
-    body = value.get("body")
-    return body if type(body) is dict else value
 
 
 def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
@@ -138,6 +135,9 @@ def _read(value: Any) -> list[Trace]:
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     answers = sum(object_of(message).get("role") == "assistant" for message in messages)
     stated = usage_of_run(whole.get(_TOTAL), answers)
+    is_unread = answer is None and has_response(value)
+    if is_unread and are_apart(value):
+        usage = usage and structs.replace(usage, is_partial=True)  # of the answer, not of the run
     if answer is None:
         run.usage = usage or stated
         run.totals_from = "usage beside the messages" if usage else _TOTAL if stated else ""
@@ -155,7 +155,11 @@ def _read(value: Any) -> list[Trace]:
             )
             run.notes.calls_left += sum(len(calls_of(other)) for other in others)
     messages = list(with_tagged_calls(messages, run.tools))
-    return [read_messages(messages, "openai-chat", run, _REASONS)]
+    trace = read_messages(messages, "openai-chat", run, _REASONS)
+    if is_unread:
+        lacking: dict[Capability, str] = dict.fromkeys(_OF_ANSWERS, _UNREAD)
+        trace = replace(trace, missing={**trace.missing, **lacking})
+    return [trace]
 
 
 IMPORTER = Importer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from weighbridge.errors import TraceError
+from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.images import image_mark
 
@@ -382,6 +382,45 @@ def test_a_request_with_its_completion_is_one_trace(value):
     assert [step.type for step in trace.steps] == ["user", "llm", "tool"]
     assert trace.steps[1].usage == Usage(9, 3, 12, 4)
     assert [tool.name for tool in trace.tools] == ["search"]
+
+
+CHUNKS = [
+    {"id": "a", "object": "chat.completion.chunk", "choices": [{"delta": {"content": text}}]}
+    for text in ("he", "llo")
+]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "hello",
+        {"content": "hello", "tool_calls": None, "cost": 0.5},
+        {"role": "assistant", "content": "hello"},
+        {"body": CHUNKS, "is_streaming": True},
+        {"body": [{"__type__": "x", "__data__": chunk} for chunk in CHUNKS]},
+    ],
+)
+def test_a_response_beside_its_request_may_be_a_message_a_text_or_chunks(response):
+    used = {"prompt_tokens": 9, "completion_tokens": 1}
+    held = {**response, "usage": used} if type(response) is dict else response
+    earlier = [*REQUEST["messages"], {"role": "assistant", "content": "what?"}]
+    trace = read_trace({"request": {**REQUEST, "messages": earlier}, "response": held})
+    assert [step.output for step in trace.steps_of("llm")] == ["what?", "hello"]
+    assert trace.usage is None
+    assert "llm_calls" not in trace.missing
+    # Without messages these are records of any kind.
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"request": {"prompt": "hi"}, "response": held})
+
+
+@pytest.mark.parametrize("wrap", [lambda asked: {"request": asked}, dict])
+def test_a_response_of_an_unknown_form_leaves_the_calls_unknown(wrap):
+    response = {"answers": [1], "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+    trace = read_trace({**wrap(REQUEST), "response": response})
+    assert [step.type for step in trace.steps] == ["user"]
+    for lacking in ("llm_calls", "tool_calls", "token_usage", "cost"):
+        assert "in a form that is not read" in trace.missing[lacking]
+    assert trace.usage in (None, Usage(9, 1, is_partial=True))
 
 
 def test_other_choices_are_noted():
