@@ -24,6 +24,7 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
 )
+from weighbridge.traces.formats.claude_code_repeats import calls_once
 from weighbridge.traces.model import Capability, Step, Usage
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _call_id(block: Any) -> str | None:
 def read_lines(lines: list[Any]) -> Trace:
     """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
     session = _Session(is_sub_agent=are_of_sub_agent(lines))
-    for line in _in_order(objects_of(lines)):
+    for line in _in_order(calls_once(objects_of(lines))):
         session.read(line)
     return session.trace()
 

@@ -667,3 +667,43 @@ def test_lines_whose_messages_lack_their_roles_are_read():
 def test_other_lines_without_roles_are_no_session(line):
     with pytest.raises(TraceError):
         read_trace([line])
+
+
+def streamed(answer, *blocks):
+    return line("assistant", *blocks, message={"id": answer, "model": "m"})
+
+
+def test_an_answer_that_is_written_again_while_it_is_streamed_is_one_with_each_call_once():
+    a, b, c = calls("a"), calls("b"), calls("c")
+    lines = [
+        line("user", text("Go.")),
+        streamed("m-a", text("I look."), a),
+        streamed("m-b", a, b),
+        streamed("m", b),
+        line("user", result("a")),
+        line("user", result("b")),
+        streamed("n-c", b, text("And here."), c),
+        streamed("n", c),
+        line("user", result("c")),
+    ]
+    trace = read_trace(lines)
+    assert [(step.id, step.output, step.parent_id) for step in trace.steps] == [
+        ("s1", "Go.", None),
+        ("m-a", "I look.", None),
+        ("a", "found", "m-a"),
+        ("b", "found", "m-a"),
+        ("n-c", "And here.", None),
+        ("c", "found", "n-c"),
+    ]
+
+
+def test_a_call_under_the_id_of_an_earlier_one_that_has_a_result_of_its_own_is_another():
+    again = [streamed("m", calls("a")), line("user", result("a"))]
+    other = [streamed("n", calls("a")), line("user", result("a", "other"))]
+    third = [streamed("o", calls("a", q="y"))]
+    trace = read_trace([*again, *other, *third])
+    assert [(step.id, step.output) for step in trace.steps_of("tool")] == [
+        ("a", "found"),
+        ("a#2", "other"),
+        ("a#3", None),
+    ]
