@@ -7,11 +7,13 @@ calls as blocks; see `cline_talks`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import structs
 
+from weighbridge.text import pluralize
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
@@ -68,6 +70,7 @@ _SHOWN_CALLS = {
     "load_mcp_documentation": "load_mcp_documentation",
 }
 _SHOWN_RESULTS = frozenset({"command_output", "mcp_server_response", "browser_action_result"})
+_RETRIED = "api_req_retried"
 _USAGES = frozenset({"api_req_started", "deleted_api_reqs"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the answers of the conversation have no metrics with tokens; see ui_messages.json",
@@ -124,6 +127,7 @@ def _read(value: Any) -> list[Trace]:
         return [read_session(value)]
     chat = ChatLog()
     run = Run()
+    missing: dict[Capability, str] = {}
     if _is_line(value[0]):
         run.id = id_of(value[0].get("taskId"))
         reader = _Page(chat)
@@ -131,11 +135,13 @@ def _read(value: Any) -> list[Trace]:
             if not _is_head(message):
                 reader.add(message)
         reader.close()
+        missing = reader.missing()
     else:
         talk = TalkWithBlocks(chat) if has_call_blocks(value) else _Talk(chat)
         for message in objects_of(value):
             talk.add(message)
-    return [chat.trace("cline", _REASONS, run)]
+    trace = chat.trace("cline", _REASONS, run)
+    return [replace(trace, missing={**missing, **trace.missing})]
 
 
 def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -220,6 +226,7 @@ class _Page:
         self._output: list[str] = []  #: of that, as it came
         self._request: Facts | None = None  #: metadata of a request without an answer yet
         self._is_first = True
+        self._retried = 0  #: requests that were made again
         self._model: str | None = None  #: that the messages name
 
     def add(self, message: dict[str, Any]) -> None:
@@ -228,6 +235,7 @@ class _Page:
         text, time = string_of(message.get("text")), time_of(message.get("ts"))
         model = string_of(object_of(message.get("modelInfo")).get("modelId"))
         self._model = model or self._model
+        self._retried += kind == _RETRIED
         if message.get("partial") is True:
             self._chat.notes.add("messages that broke off")
         elif kind in _USAGES:
@@ -255,6 +263,13 @@ class _Page:
         else:
             self._chat.notes.add(f"displayed messages {kind[:40]!r}")
         self._is_first = False
+
+    def missing(self) -> dict[Capability, str]:
+        """Return model calls as missing if requests were made again: only their last attempt has a record."""
+        if not self._retried:
+            return {}
+        which = pluralize(self._retried, "further attempt")
+        return {"llm_calls": f"of {which} at requests only {_RETRIED} is recorded"}
 
     def close(self) -> None:
         """End the call and the request at hand."""

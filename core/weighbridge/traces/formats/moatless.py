@@ -29,6 +29,7 @@ _NODE = frozenset(
 )
 _KEYS_OF_A_NODE = 3  #: of these, at least
 _RETRY = "retry"  #: the trigger of an action that could not be carried out
+_UNRECORDED = "the completions of some actions are not recorded"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no completion of this trajectory records its tokens",
     "timing": "no completion of this trajectory records its time",
@@ -79,19 +80,27 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             **{key: info.get(key) for key in ("evaluation_name", "status", "resolved", "duration")}
         ),
         cost_usd=cost_usd,
-        counts=counts_of(calls + run.retries) if run.retries else None,
+        # Without the completions of some actions the number of calls is not known.
+        counts=counts_of(calls + run.retries) if run.retries and not run.unrecorded else None,
         totals_from="info.total_cost"
         if cost_usd
         else "retries of completions"
         if run.retries
         else "",
         missing={
+            **(_unrecorded(cost_usd) if run.unrecorded else {}),
             **missing_calls(run.steps, run.notes),
             **missing_of(run.steps, _REASONS, cost_usd=cost_usd),
         },
         not_carried=run.notes.summaries(),
     )
     return [trace]
+
+
+def _unrecorded(cost_usd: float | None) -> dict[Capability, str]:
+    """Return what is missing where the completions of some actions are not recorded."""
+    lacking: list[Capability] = ["llm_calls", "token_usage"]
+    return dict.fromkeys(lacking if cost_usd else [*lacking, "cost"], _UNRECORDED)
 
 
 def _add_transitions(value: dict[str, Any], run: MoatlessRun) -> None:
@@ -114,6 +123,7 @@ def _add_action(state: str | None, action: dict[str, Any], run: MoatlessRun) -> 
         parent_id = run.complete(completion, said=object_of(request).get("scratch_pad"))
     else:
         run.notes.add("actions whose completion is not recorded")
+        run.unrecorded += 1
     retry = string_of(response.get("retry_message"))
     output = response.get("output")
     run.act(

@@ -36,6 +36,7 @@ class MoatlessRun:
         self.steps: list[Step] = []
         self.notes = Notes()
         self.retries = 0  #: model calls that were repeated, of which only the last has a record
+        self.unrecorded = 0  #: actions whose completion is not recorded
         self._ids = StepIds()
 
     def say(self, kind: StepType, text: Any, error: str | None = None) -> None:

@@ -58,6 +58,14 @@ def test_lines_of_the_command_are_one_task_with_its_model_and_what_is_told_later
     assert [step.name for step in trace.steps_of("tool")] == ["execute_command", "attempt_completion"]  # fmt: skip
 
 
+def test_requests_that_were_made_again_leave_the_number_of_model_calls_open():
+    again = {"ts": 1735732801500, "type": "say", "say": "api_req_retried"}
+    trace = read_trace([*CLINE[:2], again, again, *CLINE[2:]])
+    assert trace.steps == read_trace(CLINE).steps
+    assert "of 2 further attempts" in trace.missing["llm_calls"]
+    assert "llm_calls" not in read_trace(CLINE).missing
+
+
 def test_a_plan_and_loaded_documentation_are_calls():
     page = [
         {"ts": 1735732800000, "type": "say", "say": "text", "text": "Plan x."},

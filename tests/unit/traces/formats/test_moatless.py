@@ -23,6 +23,16 @@ def steps_of(**fields):
     return read_trace({"root": node(**fields)}).steps
 
 
+def test_retries_of_completions_are_counted_if_every_action_has_its_completion():
+    told = copy.deepcopy(MOATLESS)
+    for transition in told["transitions"]:
+        actions = [action for action in transition.get("actions") or [] if action.get("completion")]
+        transition["actions"] = actions
+    trace = read_trace(told)
+    assert trace.counts.llm_calls == 3
+    assert "llm_calls" not in trace.missing
+
+
 def test_actions_of_transitions_are_calls():
     trace = read_trace(MOATLESS)
     assert (trace.id, trace.cost_usd, trace.totals_from) == ("i", 1.0, "info.total_cost")
@@ -35,7 +45,10 @@ def test_actions_of_transitions_are_calls():
         Step(id="s5", type="llm", output="I look.", model="m", usage=Usage(11, 1, 12), cost_usd=0.5, started_at=NOON),
         Step(id="s6", type="tool", parent_id="s5", name="EditCode", arguments={"content": "<reject>"}, output={"message": "no"}),
     )  # fmt: skip
-    assert trace.counts.llm_calls == 3
+    assert trace.counts is None
+    for lacking in ("llm_calls", "token_usage"):
+        assert trace.missing[lacking] == "the completions of some actions are not recorded"
+    assert "cost" not in trace.missing
     assert set(trace.not_carried) == {
         "actions whose completion is not recorded (1)",
         "completion field 'input' (2)",
