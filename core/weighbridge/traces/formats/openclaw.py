@@ -5,6 +5,7 @@ Each entry names its predecessor; abandoned branches were executed as well, and 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -111,7 +112,19 @@ def _read(value: Any) -> list[Trace]:
         started_at=time_of(about.get("timestamp")),
         metadata=scalars(version=about.get("version"), cwd=about.get("cwd")),
     )
-    return [reader.chat.trace("openclaw", _REASONS, run)]
+    trace = reader.chat.trace("openclaw", _REASONS, run)
+    return [replace(trace, started_at=None) if _is_branch(trace) else trace]
+
+
+def _is_branch(trace: Trace) -> bool:
+    """Return whether a session was opened after its first steps, which are copies of another session's."""
+    opened_at = trace.started_at
+    return opened_at is not None and any(
+        time < opened_at
+        for step in trace.steps
+        for time in (step.started_at, step.ended_at)
+        if time is not None
+    )
 
 
 class EntryReader:

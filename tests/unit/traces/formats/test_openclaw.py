@@ -28,6 +28,13 @@ def test_entries_become_steps_once_each():
     )
 
 
+def test_a_branch_of_a_session_begins_with_the_steps_that_it_has_copied():
+    head = {**OPENCLAW[0], "timestamp": "2025-01-01T12:00:09Z", "branchedFrom": "s.jsonl"}
+    trace = read_trace([head, *OPENCLAW[1:]])
+    assert (trace.started_at, trace.steps[0].started_at) == (None, at(1))
+    assert trace.steps == read_trace(OPENCLAW).steps
+
+
 def test_messages_without_their_entries_are_read_too():
     messages = [line["message"] for line in OPENCLAW if line["type"] == "message"]
     trace = read_trace({"messages": messages[:3]})
