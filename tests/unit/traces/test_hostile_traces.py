@@ -299,6 +299,37 @@ HEAVY = {
         *LOGS["cline"][:2],
         *({"ts": 1, "type": "say", "say": "text", "text": "x" * 20} for _ in range(n)),
     ],
+    "answers that each repeat the last call of the one before": lambda n: [
+        {
+            "type": "assistant",
+            "uuid": str(i),
+            "message": {
+                "role": "assistant",
+                "id": str(i),
+                "content": [
+                    {"type": "tool_use", "id": str(at), "name": "f", "input": {}}
+                    for at in (i, i + 1)
+                ],
+            },
+        }
+        for i in range(n)
+    ],
+    "a call that is repeated as often as it has results": lambda n: [
+        *CLAUDE_CODE[2:3] * n,
+        *(
+            {
+                **CLAUDE_CODE[1],
+                "uuid": str(i),
+                "message": CLAUDE_CODE[1]["message"] | {"id": str(i)},
+            }
+            for i in range(2 * n)
+        ),
+    ],
+    "results in texts of a conversation with Cline": lambda n: [
+        CLINE_TALK[1] | {"content": [CLINE_TALK[1]["content"][1]] * n},
+        {"role": "user", "content": text("[f] Result:") * n},
+        {"role": "user", "content": text("[f for " * n)},
+    ],
     "blocks of code that never end": lambda n: talk(
         {"role": "bot", "name": "bot", "content": "```a\n" * n},
         {"role": "Computer", "name": "c", "content": "exitcode: 0 (x)"},

@@ -80,8 +80,10 @@ class _Repeats:
         goes_on = not again.isdisjoint(self._calls_of_last)
         if goes_on and self._last is not None:
             answer = self._last
-        self._calls_of_last = self._calls_of_last | calls if answer == self._last else calls
-        self._last = answer
+        if answer == self._last:
+            self._calls_of_last |= calls
+        else:
+            self._last, self._calls_of_last = answer, calls
         if not again:
             return line
         if not kept:
