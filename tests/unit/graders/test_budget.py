@@ -396,6 +396,18 @@ def test_what_the_source_counts_beyond_the_steps_counts_too(limit, counted):
     assert grade(*steps, run=run, **{limit: 7})["verdict"] == "pass"
 
 
+def test_steps_of_a_run_that_lacks_the_calls_of_models_and_tools_are_a_lower_bound():
+    run = {"missing": dict.fromkeys(("llm_calls", "tool_calls"), "only the result is recorded")}
+    result = grade(tool(), tool(), run=run, max_steps=5)
+    assert result["verdict"] == "ungradable"
+    assert "only the result is recorded" in only(result)["description"]
+    assert "steps" in result["details"]["at_least"]
+    assert grade(tool(), tool(), run=run, max_steps=1)["verdict"] == "fail"
+    stated = run | {"counts": {"steps": 4}}
+    assert grade(tool(), tool(), run=stated, max_steps=5)["verdict"] == "pass"
+    assert grade(tool(), run={"missing": {"tool_calls": "x"}}, max_steps=5)["verdict"] == "pass"
+
+
 def test_tokens_of_a_run_that_lacks_model_calls_and_their_tokens_are_a_lower_bound():
     reason = "a line of the session is damaged"
     run = {"missing": dict.fromkeys(("llm_calls", "token_usage", "cost"), reason)}

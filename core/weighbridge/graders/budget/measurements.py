@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.traces import Capability, Trace
 
 CountedCalls = Literal["llm_calls", "tool_calls"]
+_CALLS = frozenset({"llm_calls", "tool_calls"})
 TOOLS_LIMIT = 50  #: tools whose number of calls is in the details
 _NO_PRICES: Mapping[str, Rates] = MappingProxyType({})
 _INTEGER_LIMIT = 2**63  #: limit of integers in results
@@ -93,6 +94,12 @@ class Measurements:
         is_counted = counts is not None and getattr(counts, calls) is not None
         return is_counted or calls not in self.trace.missing
 
+    def has_all_steps(self) -> bool:
+        """Return whether the number of steps is known: the source states it, or records calls of models or of tools."""
+        counts = self.trace.counts
+        is_stated = counts is not None and counts.steps is not None
+        return is_stated or not self.trace.missing.keys() >= _CALLS
+
     def is_exact(self, total: Total, capability: Capability) -> bool:
         """Return whether a total is exact; it is not if the source lacks the capability, or model calls.
 
@@ -127,6 +134,7 @@ class Measurements:
         whole |= {
             "llm_calls": self.has_count_of("llm_calls"),
             "tool_calls": self.has_count_of("tool_calls"),
+            "steps": self.has_all_steps(),
             "duration_ms": self.duration.is_exact,
             "max_step_latency_ms": not self.latencies.untimed,
         }

@@ -119,7 +119,7 @@ class Readings:
         measured = self._measured
         needed: CountedCalls = "llm_calls" if what == "llm_calls" else "tool_calls"
         is_known = measured.has_count_of(needed) if what else needed not in measured.trace.missing
-        is_exact = what == "steps" or is_known
+        is_exact = measured.has_all_steps() if what == "steps" else is_known
         known = measured.counted(what, len(steps)) if what else len(steps)
         return Reading(
             unit=unit,
