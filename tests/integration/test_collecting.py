@@ -65,6 +65,23 @@ class TestRetry:
         with pytest.raises(StaleCursorError, match=r"was retried since.*from the start"):
             list(pages)
 
+    def test_a_reader_that_begins_in_the_middle_of_a_retry_is_told_of_the_chunks_that_it_opens_later(
+        self, lone_client: RedisClient
+    ) -> None:
+        batch, store = lone_client.submit(true_false_cases(LINES)), lone_client.store
+        batch.cancel()
+        first, *others = [chunk for chunk, _ in store.records(batch.id)]
+        store.reopen(batch.id, first, 1, 3600)
+        pages = batch.pages()
+        cursor = next(pages).cursor
+        for chunk in others:
+            store.reopen(batch.id, chunk, 1, 3600)
+        grade_open_chunks(store, batch.id)
+        with pytest.raises(StaleCursorError, match="was retried since"):
+            list(pages)
+        with pytest.raises(StaleCursorError, match="was retried since"):
+            list(batch.pages(cursor))
+
     def test_a_follower_that_waits_for_the_end_is_told_of_a_retry(
         self, lone_client: RedisClient
     ) -> None:

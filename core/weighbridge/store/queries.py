@@ -13,7 +13,7 @@ from weighbridge.jobs.chunk import DAMAGED_BLOB, decompress
 from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSummary, Outcome
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.cursor import BatchCursor
+from weighbridge.store.cursor import BatchCursor, ResultsVersion
 from weighbridge.store.key_names import key, listing, opened_at, text
 from weighbridge.store.records import BatchOptions, BatchPage, LogEntry, is_recorded, project_in
 
@@ -110,6 +110,13 @@ class Queries(StoreBase):
             reason=meta.get("reason", ""),
             paused=meta["paused"] == "1",
         )
+
+    def state_and_version(self, batch: str) -> tuple[BatchState, ResultsVersion]:
+        """Return a batch's state, and how often results of it were withdrawn by retries."""
+        with translate_errors():
+            *values, reopened = self.redis.hmget(key(batch, "meta"), (*_STATE, "reopened"))
+        state = self._state_of(batch, values)
+        return state, ResultsVersion(state.epoch, int(reopened or 0))
 
     def summary(self, batch: str) -> list[GraderSummary]:
         """Return the counts of outcomes for each label and grader, sorted by label."""

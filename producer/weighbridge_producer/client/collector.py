@@ -64,8 +64,7 @@ class Collector:
 
     def _go_to(self, cursor: ResultCursor, *, may_be_lost: bool) -> None:
         inside = cursor.offset is not None
-        version, now = cursor.results_version, self._results_version
-        if version.epoch != now.epoch or (inside and version != now):
+        if cursor.results_version != self._results_version:
             raise results_withdrawn(self._batch)
         entry = cursor.entry
         if self._store.log_has(self._batch, entry):
@@ -171,8 +170,9 @@ class Collector:
         self._store.forget_connections()
 
     def _has_ended(self) -> bool:
-        state = self._store.state(self._batch)
-        if state.epoch != self._results_version.epoch:
+        state, version = self._store.state_and_version(self._batch)
+        # A retry opens one chunk after another: a reader that began meanwhile may have had results of a later one.
+        if version != self._results_version:
             raise results_withdrawn(self._batch)
         return state.status.final
 
