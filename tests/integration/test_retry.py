@@ -72,6 +72,42 @@ def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: RedisCl
     assert list(batch.results(follow=False)) == before
 
 
+def test_two_retries_at_the_same_time_give_each_result_once(
+    lone_client: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    read, others = store.records, [lone_client.batch(batch.id)]
+
+    def records_after_another_retry(batch_id: str) -> object:
+        while others:
+            others.pop().retry()
+            grade_all(store, batch)
+        return read(batch_id)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "records", records_after_another_retry)
+        batch.retry()
+    grade_all(store, batch)
+    assert outcome(batch) == (9, 1, 0)
+    assert len(batch.result("c1")) == 1
+
+
+def test_a_retry_does_not_open_what_a_later_one_has_graded_again(lone_client: RedisClient) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    for _ in range(2):
+        batch.retry()
+        grade_all(store, batch)
+    [chunk] = [chunk for chunk, _ in store.records(batch.id)]
+    assert chunk.epoch == 2
+    assert not store.reopen(batch.id, chunk, 1, DAY)
+    assert batch.status().epoch == 2
+    assert outcome(batch) == (9, 1, 0)
+
+
 def test_a_retry_that_succeeds_replaces_what_was_there(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     batch.cancel()
