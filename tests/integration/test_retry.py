@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import assert_counts_agree, write_cases
-from support.chunks import keys_of
+from support.chunks import FAILURE, claimed, graded, keys_of
 from support.grading import grade_open_chunks
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError
@@ -70,6 +70,56 @@ def test_a_retry_that_is_cancelled_gives_finished_work_back(lone_client: RedisCl
     assert batch.cancel().status == BatchStatus.COMPLETED
     assert outcome(batch) == (9, 1, 0)
     assert list(batch.results(follow=False)) == before
+
+
+def test_a_retry_that_is_cancelled_gives_finished_work_back_to_the_rest_of_a_chunk(
+    lone_client: RedisClient,
+) -> None:
+    """A worker records what is done of a chunk with a slow job, and opens the rest in parts."""
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    before = list(batch.results(follow=False))
+    batch.retry()
+    [chunk] = store.open_chunks(batch.id)
+    done, *rest = chunk.part(1, 3), (chunk.part(3, 7), 4), (chunk.part(7, 11), 4)
+    store.record(batch.id, chunk, *graded(store, batch.id, done), rest)
+    assert batch.cancel().status == BatchStatus.COMPLETED
+    assert outcome(batch) == (9, 1, 0)
+    after = sorted(batch.results(follow=False), key=lambda result: result["line"])
+    assert after == before
+    assert not [name for name in fields(store, batch) if name.startswith(b"prior")]
+
+
+def test_a_retry_that_is_cancelled_gives_finished_work_back_to_the_parts_of_a_chunk_that_killed_a_child(
+    lone_client: RedisClient,
+) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    batch.retry()
+    claim = claimed(store, batch.options().queue)
+    parts = [(claim.chunk.part(1, 10), 9), (suspect := claim.chunk.part(10, 11), 1)]
+    assert store.split(batch.id, claim.chunk, claim.token, parts, str(suspect), FAILURE)
+    again = claimed(store, batch.options().queue)
+    halves = [(again.chunk.part(1, 6), 5), (again.chunk.part(6, 10), 4)]
+    assert store.split(batch.id, again.chunk, again.token, halves, "", FAILURE)
+    assert batch.cancel().status == BatchStatus.COMPLETED
+    assert outcome(batch) == (9, 1, 0)
+    assert not [name for name in fields(store, batch) if name.startswith(b"prior")]
+
+
+def test_parts_whose_earlier_results_are_damaged_are_cancelled(lone_client: RedisClient) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    batch.retry()
+    [chunk] = store.open_chunks(batch.id)
+    done, rest = chunk.part(1, 3), chunk.part(3, 11)
+    store.record(batch.id, chunk, *graded(store, batch.id, done), [(rest, 8)])
+    store.redis.hset(f"wb:{{{batch.id}}}:chunks", f"prior {chunk} results", b"rubbish")
+    assert batch.cancel().status == BatchStatus.CANCELLED
+    assert outcome(batch) == (2, 0, 8)
 
 
 def test_two_retries_at_the_same_time_give_each_result_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weighbridge.errors import Fault, LineError
@@ -10,7 +9,7 @@ from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import GraderCache, ReadyGrader, brief
 from weighbridge.grading.grader_result import Graded, to_result_line
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.tally import Tally
+from weighbridge.grading.tally import Tally, digest_of
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
@@ -262,11 +261,6 @@ def grade_lines(
     for index, raw in enumerate(lines):
         if raw.strip():
             yield grader.grade(Line(index, index + 1, raw.rstrip(b"\n")), tally)
-
-
-def digest_of(results: bytes) -> str:
-    """Return the digest for comparing two gradings of a chunk."""
-    return sha256(results).hexdigest()
 
 
 _CLOSED = {

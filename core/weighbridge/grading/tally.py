@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -123,6 +124,11 @@ class Tally:
                 "grade_us": self.grade_us,
             }
         )
+
+
+def digest_of(results: bytes) -> str:
+    """Return the digest for comparing two gradings of a chunk."""
+    return sha256(results).hexdigest()
 
 
 @cache

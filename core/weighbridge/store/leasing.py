@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import orjson
 
-from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, ChunkId, compress
+from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, ChunkId, compress, decompress
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import DUE, key, text, turns
+from weighbridge.store.prior_results import results_of_part
 from weighbridge.store.records import ChunkInfo, ClaimResult
 
 if TYPE_CHECKING:
@@ -139,14 +140,28 @@ class Leasing(StoreBase):
         )
 
     def restore(self, batch: str, chunk: ChunkId) -> bool:
-        """Restore the results that an open chunk had before a retry; return False if there are none."""
-        names = [f"prior {chunk}", f"prior {chunk} results"]
+        """Restore the results that an open chunk had before a retry; return False if there are none.
+
+        A part of the chunk that was reopened gets those of its lines.
+        """
+        info = self.info(batch, chunk)
+        if info is None or not info.prior:
+            return False
+        name = info.prior_name or str(chunk)
         with translate_errors():
-            held, blob = self.redis.hmget(key(batch, "chunks"), names)
+            fields = [f"prior {name}", f"prior {name} results"]
+            held, blob = self.redis.hmget(key(batch, "chunks"), fields)
         if held is None or blob is None:
             return False
         prior = orjson.loads(held)
-        self._record(batch, chunk, chunk, prior["versions"], prior["digest"], blob, prior["tally"])
+        versions, digest, tally = prior["versions"], prior["digest"], prior["tally"]
+        if info.prior_name:
+            try:
+                results, of_part = results_of_part(decompress(blob), versions, chunk)
+            except DAMAGED_BLOB:
+                return False
+            blob, digest, tally = compress(results), of_part.digest, of_part.pack()
+        self._record(batch, chunk, chunk, versions, digest, blob, tally)
         return True
 
     def _record(

@@ -148,6 +148,7 @@ class ChunkInfo(msgspec.Struct, frozen=True):
     lane: str = ""  #: capability that a worker needs for the chunk
     anyway: bool = False  #: no worker has the capability: any worker grades it, with errors
     prior: bool = False  #: whether results from before a retry are kept
+    prior_name: str = ""  #: of a part: the chunk that the retry reopened, whose results these are
 
     @property
     def worker(self) -> str:

@@ -80,6 +80,20 @@ local function open_parts(parts, info)
   return jobs, #parts
 end
 
+-- Parts of a chunk that a retry reopened share its results from before the retry, which are stored under its name.
+local function part_info(info, name, jobs)
+  return {jobs = jobs, prior = info.prior, prior_name = info.prior and (info.prior_name or name)}
+end
+
+-- Note that a chunk was replaced by this number of open parts, and drop the results from before a retry after the last.
+local function note_prior_parts(info, name, parts)
+  if not info.prior then return end
+  local prior = 'prior ' .. (info.prior_name or name)
+  if redis.call('HINCRBY', chunks, prior .. ' parts', parts - 1) < 0 then
+    redis.call('HDEL', chunks, prior, prior .. ' results', prior .. ' parts')
+  end
+end
+
 -- Count a failure of a job in a chunk of one line, separately for each fault code: a faulty job fails in the same way
 -- every time, so failures of other kinds are not its own. At the limit the job is quarantined.
 local function count_failure(info, job, limit, fault)

@@ -30,7 +30,7 @@ end
 local tally, info = cjson.decode(ARGV[6]), info_of(name)
 if info.lane then redis.call('ZREM', 'wb:{' .. batch .. '}:lane:' .. info.lane, name) end
 local rest = ARGV[7] == '[]' and {} or cjson.decode(ARGV[7])
-local fresh_info = function(_, jobs) return {jobs = jobs} end
+local fresh_info = function(_, jobs) return part_info(info, name, jobs) end
 local rest_jobs, rest_chunks = open_parts(rest, fresh_info)
 
 -- All counts of the batch are read together and written together.
@@ -88,7 +88,7 @@ end
 redis.call('HSET', chunks, done, cjson.encode({versions = ARGV[3], digest = ARGV[4], tally = ARGV[6], at = entry}),
   done .. ' results', ARGV[5])
 if done ~= name then redis.call('HDEL', chunks, name) end
-if info.prior then redis.call('HDEL', chunks, 'prior ' .. name, 'prior ' .. name .. ' results') end
+note_prior_parts(info, name, rest_chunks)
 if done:find('[~@]') then
   local number = done:match('^%d+')
   local parts = redis.call('HGET', chunks, number .. ' parts')
