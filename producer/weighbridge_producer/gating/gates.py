@@ -182,7 +182,8 @@ def _scopes(
         is_shown = gate.value in found or gate.value in BUILT_IN
         value = gate.value if is_shown else value_key(compact_list(gate.value))
         return {"": found[value]} if value in found else {}
-    named = {row.label: row for row in labels if row.label}
+    # Causes beyond the limit of a batch's summary share a label without jobs.
+    named = {row.label: row for row in labels if row.label and row.finished}
     if gate.label == EACH:
         return named
     return {"": named[gate.label]} if gate.label in named else {}

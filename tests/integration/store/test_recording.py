@@ -20,7 +20,7 @@ from support.chunks import (
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.batch_state import BatchStatus
-from weighbridge.jobs.outcome import Outcome
+from weighbridge.jobs.outcome import VACUOUS, Outcome
 from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
@@ -381,6 +381,24 @@ def test_labels_past_the_bound_of_a_summary_are_counted_together_and_those_withi
     found = passed(store, batch)
     assert (found["(other labels)"], found["7"], found["8"], rows(store, batch)) == (2, 2, 1, 5000)
     assert_counts_sum(store, batch)
+
+
+def test_causes_past_the_bound_of_a_summary_leave_room_for_outcomes_that_come_later(
+    store: Store, batch: str
+) -> None:
+    first, later = filled(store, batch, [6000, 2], seal=False)
+    failed = Tally(digest="a")
+    for number in range(6000):
+        failed.count("label", "g", Outcome.FAILED, f"cause {number}")
+    store.record(batch, first, b"", failed)
+    assert rows(store, batch) == 4001  # with the tenth of the score, which comes last
+    passed_later = Tally(digest="b")
+    passed_later.count("label", "g", Outcome.PASSED)
+    passed_later.count("label", "g", Outcome.PASSED, VACUOUS)
+    store.record(batch, later, b"", passed_later)
+    shared, own = store.summary(batch)
+    assert (own.label, own.failed, own.passed, own.vacuous) == ("label", 6000, 2, 1)
+    assert (shared.finished, sum(jobs for _, jobs in (*own.causes, *shared.causes))) == (0, 6000)
 
 
 def test_a_retry_takes_out_of_the_summary_what_was_counted_past_its_bound(

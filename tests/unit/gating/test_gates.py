@@ -108,6 +108,12 @@ def test_a_gate_says_what_was_required_and_what_was_seen() -> None:
     ]
 
 
+def test_a_gate_for_each_label_leaves_out_causes_that_a_full_summary_counts_under_none() -> None:
+    causes = GraderSummary("(other labels)", "", causes=(("(other causes)", 2),))
+    results = check_gates([parse_gate(RATE, "*=0.5")], [causes, *LABELS])
+    assert [(result.scope, result.met) for result in results] == [("a", True), ("b=c", True)]
+
+
 def test_a_gate_for_each_label_has_a_line_for_each() -> None:
     first, second = lines("*=0.8")
     assert first.startswith("gate --min-pass-rate *=0.8 (a) not met")

@@ -4,6 +4,8 @@
 -- graded chunk (the whole chunk or, if there are ungraded parts, the graded part)
 -- ZREM is the first write, because after a write that frees memory a full server accepts all others.
 local ROWS = 5000  -- maximum number of rows in the summary
+local ROWS_WITH_CAUSES = 4000  -- number of rows up to which causes get their own, so that outcomes have room left
+local SHARED_BY_CAUSES = '"(other causes)"]'  -- end of the row that causes share
 use(ARGV[1])
 local name, done = ARGV[2], ARGV[8]
 
@@ -68,10 +70,11 @@ local function write(field, value)
   writes[#writes + 1] = value
 end
 for i = 1, plain do write(fields[i], (held[i] or 0) + changes[i]) end
--- Labels come from the input: beyond ROWS they share one row, or else a hostile file could fill the server.
+-- Labels and causes come from the input: beyond a limit they share one row, or else a hostile file could fill the server.
 for _, row in ipairs(tally.summary) do
   local before = held[at[row[1]]]
-  if before or held.rows < ROWS then
+  local most = row[3]:find(SHARED_BY_CAUSES, 1, true) and ROWS_WITH_CAUSES or ROWS
+  if before or held.rows < most then
     if not before then held.rows = held.rows + 1 end
     write(row[1], (before or 0) + row[2])
   else
