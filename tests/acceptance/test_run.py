@@ -784,6 +784,22 @@ def test_only_what_failed_in_an_earlier_run_is_graded_again(cli, tmp_path):
     )
 
 
+@pytest.mark.parametrize("option", ["--graders", "--mapping", "--trace-mapping"])
+def test_a_file_that_says_how_to_read_or_grade_is_not_overwritten(cli, tmp_path, option):
+    write_cases(tmp_path / "cases.jsonl", [case("good", PASS)])
+    text = {
+        "--graders": "graders: [true-false]\n",
+        "--mapping": "custom_id: custom_id\ngrader: grader\ninputs: {agent_response: inputs.agent_response,"
+        " expected_output: inputs.expected_output}\n",
+        "--trace-mapping": "steps: /steps\nstep: {type: /type}\n",
+    }[option]
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(text)
+    ended = cli("run", "cases.jsonl", option, "settings.yaml", "-o", "md=settings.yaml")
+    assert (ended.status, settings.read_text()) == (1, text)
+    assert f"OUTPUT_UNWRITABLE: the output 'settings.yaml' is the file of {option}" in ended.err
+
+
 def test_the_run_of_only_failed_is_not_overwritten_with_a_part_of_it(cli, tmp_path):
     write_cases(tmp_path / "cases.jsonl", [case("good", PASS), case("bad", FAIL)])
     cli("run", "cases.jsonl")  # to cases.results.jsonl

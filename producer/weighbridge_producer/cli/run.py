@@ -204,7 +204,13 @@ def run(
 
         show_cases(source, specs, only_failed, as_json=as_json)
     check_outputs(outputs, source)
-    check_source(only_failed, check_targets(outputs), "the run of --only-failed")
+    for read, what in (
+        (only_failed, "the run of --only-failed"),
+        (graders, "the file of --graders"),
+        (mapping, "the file of --mapping"),
+        (trace_mapping, "the file of --trace-mapping"),
+    ):
+        check_source(read or "", check_targets(outputs), what)
     opt.check_graded(source, specs)
     opt.check_case_options(outputs, by_case=by_case, with_cases=with_cases)
     if as_json and any(map(goes_to_stdout, outputs)):
