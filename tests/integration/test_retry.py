@@ -185,6 +185,24 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: RedisClient) -> N
     assert outcome(batch) == (0, 0, 20)
 
 
+def test_whoever_still_closes_a_batch_leaves_what_a_retry_has_opened(
+    lone_client: RedisClient,
+) -> None:
+    """The sweeper and the one who cancels close the same chunks, and one of them is done first."""
+    store = lone_client.store
+    batch = lone_client.submit(case(number) for number in range(20))
+    batch.cancel()
+    assert batch.retry() == 20
+    assert not finish_open_chunks(store, batch.id, BatchStatus.CANCELLED)
+    [first, second] = store.open_chunks(batch.id)
+    store.restore(batch.id, first, closing=BatchStatus.CANCELLED)
+    results, tally = graded(store, batch.id, second)
+    late = store.record(batch.id, second, results, tally, closing=BatchStatus.CANCELLED)
+    assert (late, batch.status().counts.pending) == ("late", 20)
+    grade_all(store, batch)
+    assert (batch.status().status, outcome(batch)) == (BatchStatus.COMPLETED, (20, 0, 0))
+
+
 def test_a_chunk_whose_lines_are_freed_is_not_retried(lone_client: RedisClient) -> None:
     batch = lone_client.submit(nine_good_and_one_unknown())
     grade_all(lone_client.store, batch)

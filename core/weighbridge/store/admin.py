@@ -142,6 +142,11 @@ class Administration(StoreBase):
         with translate_errors():
             return self.redis.zscore(turns(queue), PAUSED) is not None
 
+    def is_closing(self, batch: str, ending: BatchStatus) -> bool:
+        """Return whether a batch is being closed, or was closed, with a final status, and no retry has reopened it."""
+        with translate_errors():
+            return bool(self.redis.hget(key(batch, "meta"), "closing") == ending.encode())
+
     def open_chunks(self, batch: str, most: int = 0) -> list[ChunkId]:
         """Return the chunks that have no results yet, up to `most`; 0 means all."""
         with translate_errors():

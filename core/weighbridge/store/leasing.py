@@ -127,22 +127,27 @@ class Leasing(StoreBase):
         results: bytes,
         tally: Tally,
         rest: Sequence[tuple[ChunkId, int]] = (),
+        *,
+        closing: str = "",
     ) -> Recorded:
         """Store a chunk's first results and open its ungraded rest, atomically.
 
-        With a `rest`, the results are those of the lines before it.
+        With a `rest`, the results are those of the lines before it. With the final status of a batch that is `closing`,
+        they are recorded only while it is.
         `new`: stored. `recorded`: the same results were stored before. `late`: other results were stored before, or
         the chunk is not open under this name because it was cancelled, split, or reopened by a retry.
         """
         done = chunk.part(chunk.start, rest[0][0].start) if rest else chunk
         return self._record(
-            batch, chunk, done, tally.versions, tally.digest, compress(results), tally.pack(), rest
+            *(batch, chunk, done, tally.versions, tally.digest, compress(results), tally.pack()),
+            rest,
+            closing=closing,
         )
 
-    def restore(self, batch: str, chunk: ChunkId) -> bool:
+    def restore(self, batch: str, chunk: ChunkId, *, closing: str) -> bool:
         """Restore the results that an open chunk had before a retry; return False if there are none.
 
-        A part of the chunk that was reopened gets those of its lines.
+        A part of the chunk that was reopened gets those of its lines. They are recorded only while the batch is `closing`.
         """
         info = self.info(batch, chunk)
         if info is None or not info.prior:
@@ -161,7 +166,7 @@ class Leasing(StoreBase):
             except DAMAGED_BLOB:
                 return False
             blob, digest, tally = compress(results), of_part.digest, of_part.pack()
-        self._record(batch, chunk, chunk, versions, digest, blob, tally)
+        self._record(batch, chunk, chunk, versions, digest, blob, tally, closing=closing)
         return True
 
     def _record(
@@ -174,9 +179,12 @@ class Leasing(StoreBase):
         blob: bytes,
         tally: bytes | str,
         rest: Sequence[tuple[ChunkId, int]] = (),
+        *,
+        closing: str = "",
     ) -> Recorded:
         answer = self._run(
-            *("record", batch, str(chunk), versions, digest, blob, tally, _packed(rest), str(done))
+            *("record", batch, str(chunk), versions, digest, blob, tally, _packed(rest), str(done)),
+            closing,
         )
         if rest:
             self._take_turn(batch)

@@ -1,7 +1,8 @@
 -- Store a chunk's first results and count them; later results change no count. A chunk is identified by its name: after
 -- a split or a retry it is open under other names only.
 -- ARGV: batch, chunk, versions, digest, results, tally, JSON [[name, jobs]...] of its ungraded parts, name of the
--- graded chunk (the whole chunk or, if there are ungraded parts, the graded part)
+-- graded chunk (the whole chunk or, if there are ungraded parts, the graded part), and the batch's final status if these
+-- are the results of jobs that it cuts short, or ''
 -- ZREM is the first write, because after a write that frees memory a full server accepts all others.
 local ROWS = 5000  -- maximum number of rows in the summary
 local ROWS_WITH_CAUSES = 4000  -- number of rows up to which causes get their own, so that outcomes have room left
@@ -16,6 +17,8 @@ local function all_graded(counts)
   return true
 end
 
+-- A retry may have reopened the batch since it was closed.
+if ARGV[9] ~= '' and redis.call('HGET', meta, 'closing') ~= ARGV[9] then return 'late' end
 if redis.call('ZREM', open, name) == 0 then
   local held = redis.call('HGET', chunks, done)
   local first = held and cjson.decode(held)
