@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from weighbridge.errors import BatchClosedError
+from weighbridge.errors import BatchClosedError, ServerError
 from weighbridge.grading.tally import SummaryRow, packed_rows
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
+from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.store.base import StoreBase
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import (
@@ -226,5 +227,8 @@ class Administration(StoreBase):
         return True
 
     def _lanes(self, batch: str) -> set[str]:
-        """Return the lanes that hold chunks of a batch."""
-        return {held.info.lane for held in self.held(batch).chunks if held.info.lane}
+        """Return the lanes that hold chunks of a batch; none if its data is damaged."""
+        try:
+            return {held.info.lane for held in self.held(batch).chunks if held.info.lane}
+        except (*DAMAGED_DATA, ServerError):
+            return set()  # these keys expire with the batch

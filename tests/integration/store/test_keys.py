@@ -86,6 +86,22 @@ def test_a_key_that_was_emptied_and_made_again_dies_with_the_others(
     assert min(left.values()) > 0, left
 
 
+@pytest.mark.parametrize("damage", ["of a chunk", "of a key"])
+def test_a_batch_whose_held_chunks_are_damaged_is_deleted(
+    store: Store, queue: str, damage: str
+) -> None:
+    batch = a_batch(store, queue)
+    [chunk] = filled(store, batch, [2])
+    claimed(store, queue)
+    prefix = f"wb:{{{batch}}}:"
+    if damage == "of a chunk":
+        store.redis.hset(f"{prefix}chunks", str(chunk), '{"jobs": 2, "failures": 7}')
+    else:
+        store.redis.set(f"{prefix}open", "rubbish")
+    assert store.delete(batch)
+    assert keys_of(store, batch) == {"deleted"}
+
+
 @pytest.mark.parametrize("how", ["split", "recorded in part"])
 def test_the_parts_of_a_batchs_only_chunk_die_with_the_batch(
     store: Store, queue: str, how: str
