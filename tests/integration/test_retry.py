@@ -185,6 +185,21 @@ def test_a_cancel_in_the_middle_of_a_retry_stands(lone_client: RedisClient) -> N
     assert outcome(batch) == (0, 0, 20)
 
 
+def test_a_cancel_in_the_middle_of_a_retry_stands_although_all_jobs_have_their_results_back(
+    lone_client: RedisClient,
+) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(case(number, "not-installed") for number in range(20))
+    grade_all(store, batch)
+    first, second = [chunk for chunk, _ in store.records(batch.id)]
+    assert store.reopen(batch.id, first, 1, DAY)
+    assert batch.cancel().status == BatchStatus.COMPLETED
+    with pytest.raises(BatchClosedError, match="while it was retried"):
+        store.reopen(batch.id, second, 1, DAY)
+    assert (batch.status().status, outcome(batch)) == (BatchStatus.COMPLETED, (0, 20, 0))
+    assert batch.retry() == 20
+
+
 def test_whoever_still_closes_a_batch_leaves_what_a_retry_has_opened(
     lone_client: RedisClient,
 ) -> None:

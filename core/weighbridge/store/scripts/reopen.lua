@@ -2,13 +2,13 @@
 -- ARGV: batch, chunk, the chunk's new name, the batch's new epoch, the batch's new expiry in ms.
 -- Replies 1, 0 (nothing to reopen), or -1 (the batch was cancelled meanwhile)
 use(ARGV[1])
-local state = redis.call('HMGET', meta, 'closing', 'epoch')
+local state = redis.call('HMGET', meta, 'epoch', 'closed_epoch')
 if not state[1] then return 0 end
+local epoch = tonumber(ARGV[4])
 -- The first chunk of a retry reopens the batch; if the batch is closed after that, it stays closed.
-local epoch = tonumber(state[2])
-if state[1] ~= '' and epoch >= tonumber(ARGV[4]) then return -1 end
+if tonumber(state[2] or -1) >= epoch then return -1 end
 -- Another retry was faster: a chunk that it has opened must not be opened under the same name again.
-if epoch > tonumber(ARGV[4]) or ARGV[2] == ARGV[3] then return 0 end
+if tonumber(state[1]) > epoch or ARGV[2] == ARGV[3] then return 0 end
 local number = ARGV[2]:match('^%d+')
 local held = redis.call('HMGET', chunks, ARGV[2], ARGV[2] .. ' results')
 local first = held[1] and cjson.decode(held[1])
