@@ -22,7 +22,7 @@ from weighbridge_producer.cli.show import out, print_gates, print_json, print_wa
 from weighbridge_producer.cli.slices_text import print_slice_notes
 from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
 from weighbridge_producer.comparison.notes import notes_of_repeats
-from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.regression_gates import RegressionGates, incomplete_runs
 from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
 from weighbridge_producer.gating.gates import ERROR, check_gates
 from weighbridge_producer.reports.comparison_forms import (
@@ -142,8 +142,8 @@ def compare(
     --min-pass-rate, --min-gradable and --max-vacuous are for the results of each further run, as for `run`.
 
     Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when two runs have no result in
-    common, or a gate cannot be decided: no pair was judged, or results that the first run judged are missing, errored
-    or ungradable (--allow-lost accepts that). 2 for a usage error.
+    common, or a gate cannot be decided: no pair was judged, a batch is not completed, or results that the first run
+    judged are missing, errored or ungradable (--allow-lost accepts that). 2 for a usage error.
     """
     try:
         gates = RegressionGates(max_regressions, fail_on_regression, min_effect, allow_lost)
@@ -180,8 +180,11 @@ def compare(
         results = [
             (
                 comparison,
-                check_gates(gating.gates, comparison.after_labels, comparison.after_slices)
-                + gates.check(comparison),
+                _with_completeness(
+                    check_gates(gating.gates, comparison.after_labels, comparison.after_slices)
+                    + gates.check(comparison),
+                    (comparison.before, comparison.after),
+                ),
             )
             for comparison in found
         ]
@@ -233,7 +236,10 @@ def _compare_repeats(
 
             labels = compare_repeats(opened, key, write if outputs else None)
         _check_label(opened, label)
-        checked = [gates.check_repeats(labels, run) for run in range(1, len(runs))]
+        checked = [
+            _with_completeness(gates.check_repeats(labels, run), (opened[0], opened[run]))
+            for run in range(1, len(runs))
+        ]
         every_gate = [gate for of_run in checked for gate in of_run]
         for each in outputs:
             written = RepeatsData(opened, labels, every_gate, cases)
@@ -253,6 +259,11 @@ def _compare_repeats(
         print_gates(of_run, run.name if len(runs) > 2 else "")
     _print_written(outputs, as_json=as_json)
     _exit(every_gate)
+
+
+def _with_completeness(gates: list[GateResult], runs: tuple[Run, Run]) -> list[GateResult]:
+    """Add to gates that were asked for what keeps them from being decided."""
+    return gates + incomplete_runs(runs) if gates else []
 
 
 def _opened(names: list[str], label: str | None, url: str | None, stack: ExitStack) -> list[Run]:

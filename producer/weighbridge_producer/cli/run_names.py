@@ -26,6 +26,7 @@ from weighbridge_producer.reports.forms import output_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from weighbridge.jobs.batch_state import BatchStatus
     from weighbridge.settings import Settings
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.input.source import Source
@@ -111,7 +112,7 @@ def open_run(
             "give a .jsonl file that `run -o` wrote, an id that `weighbridge batches` lists, or a name that"
             " `weighbridge baseline list` lists",
         )
-    return run_of_batch(_batch(name, url, stack, whole=whole))
+    return run_of_batch(*_batch(name, url, stack, whole=whole))
 
 
 def open_lines(
@@ -119,12 +120,14 @@ def open_lines(
 ) -> Iterator[tuple[str, bytes]]:
     """Return the result lines of a file or batch; the stack closes the client, if one is needed."""
     if name.startswith(_BATCH) and not Path(name).is_file():
-        return lines_of_batch(_batch(name, url, stack))
+        return lines_of_batch(_batch(name, url, stack)[0])
     path = result_file(name) if Path(name).is_file() else Path(name)
     return lines_of_file(path, settings)
 
 
-def _batch(name: str, url: str | None, stack: ExitStack, *, whole: bool = False) -> Batch:
+def _batch(
+    name: str, url: str | None, stack: ExitStack, *, whole: bool = False
+) -> tuple[Batch, BatchStatus]:
     batch = stack.enter_context(opt.client(url)).batch(name)
     state = batch.status()
     if not state.status.final:
@@ -134,4 +137,4 @@ def _batch(name: str, url: str | None, stack: ExitStack, *, whole: bool = False)
                 f"`weighbridge watch {name}` waits until it ends",
             )
         err.print(f"{shown(name)} is {state.status}: only the results that it has now are read")
-    return batch
+    return batch, state.status

@@ -12,10 +12,11 @@ from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.gating.gates import ERROR, FAILED, PASSED, GateResult, parse_share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from weighbridge_producer.comparison.compare import Comparison
     from weighbridge_producer.comparison.repeats import RepeatedLabel
+    from weighbridge_producer.comparison.runs import Run
 
 SIGNIFICANCE = 0.05  #: differences with at most this adjusted p-value are significant
 _LABELS_NAMED = 5
@@ -139,6 +140,19 @@ class _Loss(NamedTuple):
 def _loss_text(loss: _Loss) -> str:
     difference = points(loss.difference or 0.0, signed=True)
     return f"{loss.label} {difference}, adjusted p {p_value(loss.adjusted_p)}"
+
+
+def incomplete_runs(runs: Iterable[Run]) -> list[GateResult]:
+    """Return an unmet rule for each batch that lacks results: what it lacks might decide a gate otherwise."""
+    return [
+        GateResult(
+            *("complete results", "", "a result of each job"),
+            *(f"batch {run.name} is {run.incomplete}", ERROR),
+            is_implied=True,
+        )
+        for run in runs
+        if run.incomplete
+    ]
 
 
 def _at_most(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from weighbridge.errors import InputError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
 from weighbridge_producer.gating.fields import note_fields
@@ -56,6 +57,9 @@ class Run:
     results: int = 0  #: results read so far
     unnamed: int = field(default=0)  #: results without a custom_id, which cannot be paired
     repeated: int = 0  #: results with the custom_id and label of an earlier one
+    incomplete: str = (
+        ""  #: why jobs of a batch lack results, such as `in_progress`; empty otherwise
+    )
     label: str | None = None  #: of the results to read; None for all
     labels: dict[str, None] = field(
         default_factory=dict
@@ -134,9 +138,11 @@ def run_of_file(path: Path, settings: Settings) -> Run:
     return _run_of(str(path), lambda: lines_of_file(path, settings))
 
 
-def run_of_batch(batch: HasPages) -> Run:
-    """Return a run from the results recorded so far in a batch."""
-    return _run_of(batch.id, lambda: lines_of_batch(batch))
+def run_of_batch(batch: HasPages, status: BatchStatus = BatchStatus.COMPLETED) -> Run:
+    """Return a run from the results recorded so far in a batch; of one that is not completed, `incomplete` says so."""
+    run = _run_of(batch.id, lambda: lines_of_batch(batch))
+    run.incomplete = "" if status is BatchStatus.COMPLETED else str(status)
+    return run
 
 
 def run_of_lines(name: str, lines: Iterable[bytes]) -> Run:

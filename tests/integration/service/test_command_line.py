@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from support.cases import results_by_id, true_false_cases, write_cases
+from support.chunks import a_batch, filled
 from support.cli import Cli
 from support.cutting import CuttingProxy
 from support.grading import grade_open_chunks
@@ -173,6 +174,25 @@ def test_a_command_says_the_same_of_a_service_as_of_redis(
     of_redis = run(*words, *direct)
     of_service = run(*words, "--url", guarded.url, key=admin)
     assert plain(of_service, guarded.url) == plain(of_redis, server.url)
+
+
+@pytest.mark.parametrize(
+    "options", [["--min-pass-rate", "0.5"], ["--max-regressions", "0"], ["--fail-on-regression"]]
+)
+def test_no_gate_is_met_by_a_comparison_with_a_batch_that_is_not_completed(
+    run: Callable[..., Ended], server: EmbeddedServer, options: list[str]
+) -> None:
+    with RedisClient(server.url) as client:
+        batch = client.batch(a_batch(client.store, "of-this-test"))
+        filled(client.store, batch.id, [3], seal=False)
+        grade_open_chunks(client.store, batch.id)
+        compare = ("compare", batch.id, batch.id, "--url", server.url)
+        assert run(*compare).status == 0
+        ended = run(*compare, *options)
+        assert ended.status == 1
+        assert f"seen batch {batch.id} is in_progress" in ended.err
+        batch.cancel()
+        assert "is cancelled" in run(*compare, *options).err
 
 
 def test_a_server_without_dead_letters_is_said_to_have_none(

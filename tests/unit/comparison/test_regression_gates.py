@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import pytest
 
 from support.result_lines import case, graded
 from weighbridge.errors import InvalidGateError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge_producer import compare
-from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.regression_gates import RegressionGates, incomplete_runs
+from weighbridge_producer.comparison.runs import run_of_batch
 
 
 def regressed(count: int, of: int = 100, repaired: int = 0):
@@ -97,3 +101,20 @@ def test_an_effect_is_named_as_it_was_given() -> None:
     assert gates.check(regressed(0))[0].line.startswith(
         "gate --fail-on-regression --min-effect 2.34567% met: required no label's pass rate significantly lower by 2.34567 points"
     )
+
+
+def test_a_batch_that_lacks_results_keeps_gates_from_being_decided() -> None:
+    whole, ended = run_of_batch(NoPages("wb_1")), run_of_batch(NoPages("wb_2"), BatchStatus.FAILED)
+    assert incomplete_runs([whole]) == []
+    [rule] = incomplete_runs([whole, ended])
+    assert (rule.status, rule.is_implied) == (1, True)
+    assert rule.line.endswith("required a result of each job; seen batch wb_2 is failed")
+
+
+class NoPages(NamedTuple):
+    """A batch without results."""
+
+    id: str
+
+    def pages(self, cursor: str | None = None, *, follow: bool = True) -> list[Any]:
+        return []

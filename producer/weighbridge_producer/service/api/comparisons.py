@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from weighbridge.settings import MIB
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.pairs import Pair
-from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.regression_gates import RegressionGates, incomplete_runs
 from weighbridge_producer.comparison.runs import Run, run_of_batch
 from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.reports.comparison_forms import ComparisonData, blocks_of, change_line
@@ -97,6 +97,7 @@ def compare(
             f" and {INPUT_LIMIT_BYTES // MIB} MiB of input are compared",
             f"use the command line, which has no limit: weighbridge compare {batches[0].id} {batches[1].id}",
         )
+    runs = [run_of_batch(batch, state.status) for batch, state in zip(batches, states, strict=True)]
     with TemporaryDirectory(prefix="weighbridge-") as folder:
         changes = Path(folder) / "changes.jsonl"
         with changes.open("wb") as file:
@@ -105,13 +106,14 @@ def compare(
                 file.write(change_line(run, pair))
 
             [found] = compare_runs(
-                list(map(run_of_batch, batches)),
+                runs,
                 by=by,
                 examples=query.examples,
                 on_change=write if form else None,
                 in_full=True,
             )
         checked = gates.check(found)
+        checked += incomplete_runs(runs) if checked else []
         if form is None:
             content = found.as_dict() | {"gates": [gate.as_dict() for gate in checked]}
             return Response(orjson.dumps(content), media_type="application/json")

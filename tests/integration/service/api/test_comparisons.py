@@ -60,6 +60,14 @@ def test_gates_are_checked(service: HttpServer, two: list[str]) -> None:
     assert "| ❌ not met |" in compared(service, two, max_regressions="0", format="md").text
 
 
+def test_a_batch_that_is_not_completed_meets_no_gate(service: HttpServer, two: list[str]) -> None:
+    unfinished = service.service.client.open("cases", ())
+    found = compared(service, two, before=unfinished.id, max_regressions="0").json()["gates"]
+    assert found[-1]["seen"] == f"batch {unfinished.id} is validating"
+    assert not found[-1]["met"]
+    assert compared(service, two, before=unfinished.id).json()["gates"] == []
+
+
 @pytest.mark.parametrize(
     ("form", "kind"),
     [
