@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import Fault, UnknownGraderError, WeighbridgeError
-from weighbridge.graders.registry import default_registry
+from weighbridge.graders.registry import BUILT_IN, default_registry
 from weighbridge.graders.trace_grader import TraceGrader
 from weighbridge.grading.receipt import Receipts
 from weighbridge.jobs.error_codes import ErrorCode
@@ -39,6 +39,7 @@ class ReadyGrader:
     required: frozenset[str]
     known: frozenset[str]
     reads_trace: bool  #: True if it accepts a trace that has already been read
+    is_built_in: bool  #: True if it certainly leaves its inputs unchanged
 
     def fault_of(self, inputs: dict[str, Any]) -> Fault | None:
         """Return a fault if input names are missing or unknown, or None."""
@@ -116,6 +117,7 @@ class GraderCache:
             required,
             known,
             reads_trace=isinstance(grader, TraceGrader),
+            is_built_in=grader_id in BUILT_IN,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import orjson
 
 from weighbridge.errors import TraceError
 from weighbridge.grading.receipt import canonical_json
@@ -24,6 +25,14 @@ class Inputs(msgspec.Struct):
         if self._canonical is None:
             self._canonical = canonical_json(self.given)
         return self._canonical
+
+    @property
+    def copied(self) -> dict[str, Any]:
+        """The inputs for a plug-in, which may change them without effect on other graders and on its receipt."""
+        if all(type(value) is str for value in self.given.values()):
+            return self.given
+        copy: dict[str, Any] = orjson.loads(orjson.dumps(self.given))
+        return copy
 
     @property
     def with_trace_read(self) -> dict[str, Any]:

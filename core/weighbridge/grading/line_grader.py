@@ -182,7 +182,10 @@ class LineGrader:
                 elif inputs.given.keys() != ready.known and (fault := ready.fault_of(inputs.given)):
                     graded = fault
                 else:
-                    named = inputs.with_trace_read if ready.reads_trace else inputs.given
+                    if ready.reads_trace:
+                        named = inputs.with_trace_read
+                    else:
+                        named = inputs.given if ready.is_built_in else inputs.copied
                     graded = to_result_line(line, case, inputs, spec, ready, ready.grade(**named))
             finally:
                 watch.end()

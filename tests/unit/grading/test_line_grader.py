@@ -538,3 +538,26 @@ def test_a_trace_that_cannot_be_read_is_ungradable_for_each_of_its_graders() -> 
         assert "an object with what" in row["result"]["evidence"][0]["description"]
     [row] = grade(case(inputs={"trac": {}}, grader="sees-trace"), SeesTrace)
     assert row["error"]["code"] == "MISSING_FIELD"
+
+
+def test_a_plug_in_that_changes_its_inputs_changes_neither_its_receipt_nor_what_others_judge() -> (
+    None
+):
+    told = outcome()
+
+    def sort(answer: object) -> object:
+        assert isinstance(answer, list)
+        answer.sort()
+        return told(answer)
+
+    def look(answer: object) -> object:
+        assert answer == [3, 1.0]
+        return told(answer)
+
+    inputs = {"agent_response": [3, 1.0], "expected_output": ""}
+    sorts, looks = acts("sorts", sort), acts("looks", look)
+    rows = grade(case(inputs=inputs, graders=["sorts", "looks", "string-match"]), sorts, looks)
+    assert [row["error"] for row in rows] == [None, None, None]
+    assert rows[2]["result"]["details"]["actual_original"] == "[3, 1.0]"
+    receipts = Receipts("sorts", 3, {})
+    assert rows[0]["receipt"] == receipts.of(canonical_json(inputs), rows[0]["result"])
