@@ -124,7 +124,7 @@ class BudgetGrader(TraceGrader):
     id = "budget"
     name = "Budget"
     description = "Limits on the tokens, calls, steps, time and money that a run consumed"
-    version = 7
+    version = 8
     Config = BudgetConfig
     settings: BudgetConfig
 
