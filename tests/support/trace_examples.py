@@ -508,6 +508,72 @@ TAU2_VOICE = {
         )
     ],
 }
+REQUEST_LOG = [
+    {
+        "model": "m-1",
+        "messages": [
+            {"role": "system", "content": "You find."},
+            {"role": "user", "content": "Find x."},
+        ],
+        "stream": False,
+        "tools": [
+            {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+        ],
+    },
+    {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_772_618_400,
+        "model": "m-1-0326",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": "I look.",
+                    "tool_calls": [
+                        {
+                            "id": "call_1",
+                            "type": "function",
+                            "function": {"name": "search", "arguments": '{"q": "x"}'},
+                        }
+                    ],
+                },
+                "finish_reason": "tool_calls",
+            }
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    },
+    {
+        "model": "m-1",
+        "messages": [
+            {"role": "system", "content": "You report."},
+            {"role": "user", "content": "Find x."},
+            {
+                "role": "assistant",
+                "content": "I look.",
+                "sender": "finder",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "search", "arguments": '{"q": "x"}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "none"},
+        ],
+        "stream": False,
+    },
+    {
+        "id": "chatcmpl-2",
+        "object": "chat.completion",
+        "created": 1_772_618_402,
+        "model": "m-1-0326",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Not there."}}],
+        "usage": {"prompt_tokens": 20, "completion_tokens": 2, "total_tokens": 22},
+    },
+]
 AI_SDK_DEVTOOLS = {
     "runs": [{"id": "run-1", "started_at": "2026-03-04T10:00:00.000Z"}],
     "steps": [
@@ -3528,6 +3594,7 @@ EXAMPLES: dict[str, Any] = {
     "ag-ui": AG_UI,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,
     "extensions-ai": EXTENSIONS_AI,
+    "request-log": REQUEST_LOG,
     "ai-sdk-devtools": AI_SDK_DEVTOOLS,
     "ai-sdk-stream": AI_SDK_STREAM,
     "api-stream": API_STREAM,

@@ -21,6 +21,7 @@ from support.trace_examples import (
     CLINE_TALK,
     MOATLESS_TREE,
     OPENHANDS_CALLS,
+    REQUEST_LOG,
 )
 from support.trace_examples import EXAMPLES as LOGS
 from support.trace_forms import (
@@ -279,6 +280,14 @@ def chain(count, key, inner):
 NODE = {"node_type": "Thought", "description": "x", "children": []}
 #: What makes a reader slow that is worse than linear, by its size.
 HEAVY = {
+    "a log of requests that have nothing in common": lambda n: [
+        each
+        for i in range(n)
+        for each in (
+            {**REQUEST_LOG[0], "messages": [{"role": "user", "content": str(i)}]},
+            REQUEST_LOG[1],
+        )
+    ],
     "snapshots of a conversation that goes on": lambda n: [
         {"type": "RUN_STARTED", "threadId": "t"},
         *(

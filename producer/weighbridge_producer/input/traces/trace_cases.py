@@ -7,7 +7,7 @@ all of its lines may form one session. The case's id is the trace's own id, or e
 from __future__ import annotations
 
 import re
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -22,6 +22,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.formats.batch_results import is_batch_result
+from weighbridge.traces.formats.request_log import begins_request_log, request_log_parts
 from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import (
     is_trace,
@@ -37,7 +38,7 @@ from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.unknown_lines import is_unknown, without_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 DOCUMENT_LIMIT_BYTES = 128 * MIB
 _LOOKED_AT = 100  #: lines that decide whether a file has a value on each
@@ -117,9 +118,52 @@ def as_cases(
     elif kind == "results":
         yield from cases_of_results(every, name)
     elif kind == "traces":
-        yield from TraceWrapper(name, ids).lines(every, blank + 1)
+        yield from _traces(every, blank + 1, name, ids)
     else:
         yield from _document(every, name, ids)
+
+
+def _traces(
+    lines: Iterator[SourceLine], first: int, name: str, ids: DuplicateIndex
+) -> Iterator[SourceLine]:
+    """Yield a case for the trace on each line, or for each conversation if all lines are the log of a chat API."""
+    begun = list(islice(lines, 1))
+    if begins_request_log(begun[0].raw):
+        begun += islice(lines, 1)
+    wrapper = TraceWrapper(name, ids)
+    held = HeldLines()
+    if len(begun) == 2 and _log_of(begun)[0]:
+        size = 0
+        for line in chain(begun, lines):
+            held.add(line)
+            size += line.size
+            if size > DOCUMENT_LIMIT_BYTES or line.fault:
+                break
+        else:
+            parts, torn = _log_of(held.lines())
+            for number, part in enumerate(parts, start=1):
+                where = name if len(parts) == 1 else f"{name}:{number}"
+                yield wrapper.case(orjson.dumps(part), None, where, size if number == 1 else 0)
+            if parts:
+                if torn:
+                    yield SourceLine(b"\n", torn, 0)
+                return
+        begun = []
+    yield from wrapper.lines(chain(held.lines(), begun, lines), first)
+
+
+def _log_of(lines: Iterable[SourceLine]) -> tuple[list[Any], Fault | None]:
+    """Return the conversations in lines that are the log of a chat API, and the fault of a last line that was cut off."""
+    values: list[Any] = []
+    torn: Fault | None = None
+    for number, line in enumerate(lines, start=1):
+        if torn:
+            return [], None
+        try:
+            values += [orjson.loads(line.raw)] if line.raw.strip(JSON_SPACE) else []
+        except ValueError:
+            torn = _torn_line(number, len(line.raw.strip(JSON_SPACE)))
+    return [part for _, part in request_log_parts(values)], torn
 
 
 def _is_about_file(raw: bytes) -> bool:

@@ -360,3 +360,25 @@ def test_records_on_lines_are_gathered_by_their_trace(format_id: str) -> None:
         assert len(cases) == expected
         for case in cases:
             assert read_trace(case["inputs"]["trace"]).format == format_id
+
+
+def test_the_lines_of_a_log_of_requests_and_answers_are_one_trace() -> None:
+    log = LOGS["request-log"]
+    assert [case["inputs"]["trace"] for case in cases_of(jsonl(*log))] == [log]
+    other = [{**log[0], "messages": [{"role": "user", "content": "Else."}]}, log[1]]
+    cases = cases_of(jsonl(*log, *other))
+    assert [case["inputs"]["trace"] for case in cases] == [log, other]
+
+
+def test_a_log_of_requests_whose_last_line_was_cut_off_is_read_without_it() -> None:
+    log = LOGS["request-log"]
+    first, last = Source(io.BytesIO(jsonl(*log[:3]) + b'{"id": "chat'), Settings())
+    assert orjson.loads(first.raw)["inputs"]["trace"] == log[:3]
+    assert last.fault
+    assert last.fault.message == "line 4, the last of the session, is cut off after 12 bytes"
+
+
+@pytest.mark.parametrize("other", [MESSAGES, {"messages": MESSAGES}, NATIVE])
+def test_lines_of_which_not_all_are_of_a_log_are_a_trace_each(other: Any) -> None:
+    listed = [*LOGS["request-log"][:2], other]
+    assert [case["inputs"]["trace"] for case in cases_of(jsonl(*listed))] == listed

@@ -1,0 +1,284 @@
+"""Logs of a chat API: bodies of requests, each followed by its answer, or requests alone that grow.
+
+A request that begins with the messages of an earlier one goes on with its conversation, also with other instructions, as
+after a hand-over to another agent. Each conversation is a trace, and each call counts once, however often it is sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from msgspec import Struct
+
+from weighbridge.traces.chat.conversation import Facts, Run, are_messages, read_messages
+from weighbridge.traces.chat.function_tags import with_tagged_calls
+from weighbridge.traces.fields import (
+    cost_of,
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+    time_of,
+    word_of,
+)
+from weighbridge.traces.importer import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
+
+_LOOKED_AT = 20  #: values of which an answer, or a request that has grown, is one
+#: Parameters of a request, as OpenAI's API has them, and others that offer the same.
+_PARAMETERS = frozenset(
+    {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "functions", "stop"}
+    | {"parallel_tool_calls", "function_call", "temperature", "top_p", "top_k", "min_p", "n"}
+    | {"max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "seed"}
+    | {"logit_bias", "logprobs", "top_logprobs", "response_format", "user", "store", "metadata"}
+    | {"reasoning_effort", "reasoning", "thinking", "verbosity", "service_tier", "timeout"}
+    | {"prompt_cache_key", "safety_identifier", "extra_body", "extra_headers", "timestamp"}
+)
+_MODEL = frozenset({"assistant", "model"})
+_SYSTEM = frozenset({"system", "developer"})
+_REASONS: dict[Capability, str] = {
+    "token_usage": "the answers of this log carry no token counts",
+    "timing": "the answers of this log carry no times",
+    "cost": "the answers of this log carry no cost",
+    "tool_definitions": "the requests of this log offer no tools",
+}
+
+
+class _Call(Struct, eq=False):
+    """A request and its answer, either of which may be missing."""
+
+    request: dict[str, Any] | None = None
+    answer: dict[str, Any] | None = None
+    instructions: bytes = b""  #: a digest of the messages of the system before all others
+    begun: tuple[bytes, ...] = ()  #: digests of the other messages, up to each of them
+    has_answers: bool = False  #: whether the messages have an answer of the model
+
+
+def _is_request(value: Any) -> bool:
+    if type(value) is not dict or not _PARAMETERS.issuperset(value):
+        return False
+    messages: Any = value.get("messages")
+    is_named = type(value.get("model")) is str
+    return is_named and are_messages(messages) and _role(messages[-1]) not in _MODEL
+
+
+def _role(message: Any) -> str:
+    return word_of(object_of(message).get("role"))
+
+
+def _is_answer(value: Any) -> bool:
+    choices = value.get("choices") if type(value) is dict else None
+    if type(choices) is not list or not choices or value.get("messages"):
+        return False
+    return are_messages([object_of(choices[0]).get("message")])
+
+
+def _matches(value: Any) -> bool:
+    if type(value) is not list or not _is_request(value[0] if value else None):
+        return False
+    if not all(_is_request(each) or _is_answer(each) for each in value):
+        return False
+    some = pairwise(value[:_LOOKED_AT])
+    return any(
+        _is_answer(after) or _grows(before, after) for before, after in some if _is_request(before)
+    )
+
+
+def _grows(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Return whether a request begins with the messages of the one before it, and has more."""
+    held, more = (objects_of(each["messages"]) for each in (before, after))
+    return len(more) > len(held) and _digests(more[: len(held)]) == _digests(held)
+
+
+def _calls(value: list[Any]) -> list[_Call]:
+    """Return the requests with the answers that come right after them; any other answer is a call alone."""
+    calls: list[_Call] = []
+    is_open = False
+    for item in value:
+        if _is_answer(item):
+            if is_open:
+                calls[-1].answer = item
+            else:
+                calls.append(_Call(answer=item))
+            is_open = False
+        elif is_open := _is_request(item):
+            calls.append(_requested(item))
+    return calls
+
+
+def _requested(request: dict[str, Any]) -> _Call:
+    instructions, messages = _apart(request)
+    return _Call(
+        request,
+        instructions=_digests(instructions)[-1],
+        begun=_digests(messages)[1:],
+        has_answers=any(_role(message) in _MODEL for message in messages),
+    )
+
+
+def _apart(request: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the instructions that a request begins with, and its other messages."""
+    messages = objects_of(request.get("messages"))
+    count = sum(1 for _ in takewhile(lambda each: _role(each) in _SYSTEM, messages))
+    return messages[:count], messages[count:]
+
+
+def _digests(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
+    """Return a digest of no message, and of the messages up to each of them."""
+    digest = hashlib.blake2b(digest_size=16)
+    digests = [digest.digest()]
+    for message in messages:
+        try:
+            digest.update(orjson.dumps(message))
+        except TypeError:  # an integer beyond 64 bits, or very deep
+            digest.update(repr(len(digests)).encode())
+        digests.append(digest.digest())
+    return tuple(digests)
+
+
+def _conversations(value: list[Any]) -> list[list[_Call]]:
+    """Return the calls of a log by their conversations, each in the order of the log.
+
+    Of equal requests each begins a conversation, as a task that is run again does, unless the model has answered in them.
+    """
+    found: list[list[_Call]] = []
+    #: by the messages of a request, with its instructions and without
+    known: dict[tuple[bytes, bytes], list[_Call]] = {}
+    for call in _calls(value):
+        earlier = call.begun if call.has_answers else call.begun[:-1]
+        names = (
+            (name, digest) for digest in reversed(earlier) for name in (call.instructions, b"")
+        )
+        conversation = next((known[name] for name in names if name in known), None)
+        if conversation is None:
+            conversation = []
+            found.append(conversation)
+        conversation.append(call)
+        for name in (call.instructions, b"") if call.begun else ():
+            known[name, call.begun[-1]] = conversation
+    return found
+
+
+def begins_request_log(raw: bytes) -> bool:
+    """Return whether a line has a request, as the first line of a log has."""
+    if b'"messages"' not in raw:
+        return False
+    try:
+        return _is_request(orjson.loads(raw))
+    except ValueError:
+        return False
+
+
+def request_log_parts(value: list[Any]) -> list[tuple[str | None, Any]]:
+    """Return the conversations in the values of a log, each as a log of its own; none if they are not a log."""
+    return _parts(value) if _matches(value) else []
+
+
+def _parts(value: list[Any]) -> list[tuple[str | None, Any]]:
+    return [(None, _part(conversation)) for conversation in _conversations(value)]
+
+
+def _part(conversation: list[_Call]) -> Any:
+    """Return a conversation as a log of its own, or the only request or answer of one."""
+    held = [item for call in conversation for item in (call.request, call.answer) if item]
+    return held if _matches(held) else held[-1]
+
+
+def _read(value: list[Any]) -> list[Trace]:
+    return [_Reader().read(conversation) for conversation in _conversations(value)]
+
+
+def _followed(call: _Call) -> Iterator[bytes]:
+    """Yield the digests of the messages that an answer comes after in a request."""
+    messages = _apart(call.request or {})[1]
+    for digest, message in zip(call.begun, messages[1:], strict=False):
+        if _role(message) in _MODEL:
+            yield digest
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._run = Run()
+        self._told: list[dict[str, Any]] = []
+        self._of_message: dict[int, Facts] = {}
+        self._instructions: set[bytes] = set()  #: those that were told
+        self._known: set[bytes] = set()  #: messages, each with all before it
+        self._answered: set[bytes] = set()  #: the same, of requests with an answer
+
+    def read(self, conversation: list[_Call]) -> Trace:
+        """Return the trace of a conversation."""
+        tools: dict[str, Any] = {}
+        followed = {name for call in conversation for name in _followed(call)}
+        for call in conversation:
+            request = call.request or {}
+            for tool in objects_of(request.get("tools")):
+                function = object_of(tool.get("function"))
+                tools.setdefault(string_of(function.get("name")) or str(tool), tool)
+            self._request(call, request)
+            model = string_of(request.get("model"))
+            if call.answer is not None:
+                self._answered.update(call.begun[-1:])
+                self._answer(call.answer, model)
+            elif followed.isdisjoint(call.begun[-1:]):
+                self._run.notes.add("requests without an answer")
+                self._told.append({"role": "assistant", "content": None, "model": model})
+        self._run.tools = list(tools.values())
+        self._run.of_message = self._of_message
+        told = with_tagged_calls(self._told, self._run.tools)
+        return read_messages(told, "request-log", self._run, _REASONS)
+
+    def _request(self, call: _Call, request: dict[str, Any]) -> None:
+        """Add what a request has that no earlier one has, without the answers that the log has."""
+        instructions, messages = _apart(request)
+        if call.instructions not in self._instructions:
+            self._instructions.add(call.instructions)
+            self._told += instructions
+        before = b""
+        for message, digest in zip(messages, call.begun, strict=True):
+            is_told = _role(message) in _MODEL and before in self._answered
+            if digest not in self._known and not is_told:
+                self._told.append(message)
+            self._known.add(digest)
+            before = digest
+
+    def _answer(self, answer: dict[str, Any], model: str | None) -> None:
+        choices = answer["choices"]
+        if len(choices) > 1:
+            self._run.notes.add("other choices of the completion", len(choices) - 1)
+        self._of_message[len(self._told)] = Facts(
+            model=string_of(answer.get("model")) or model,
+            usage=read_usage(answer.get("usage")),
+            cost_usd=cost_of(answer.get("cost")),
+            ended_at=time_of(answer.get("created")),
+        )
+        self._told.append({"id": answer.get("id"), **choices[0]["message"]})
+
+
+IMPORTER = Importer(
+    id="request-log",
+    name="logs of chat requests and answers",
+    matches=_matches,
+    read=_read,
+    parts=_parts,
+    fields=(
+        ("id", "id of an answer; of a tool call tool_calls[].id"),
+        (
+            "type",
+            "an answer is llm; so is a message of the role assistant in a request, if the log lacks it as an answer",
+        ),
+        ("name, arguments", "tool_calls[].function"),
+        ("output", "content; of a tool call, the content of its tool message in a later request"),
+        ("model, usage, cost_usd", "model, usage and cost of an answer"),
+        ("ended_at", "created of an answer"),
+        ("tools", "tools of all requests"),
+    ),
+    tried_on="a real log of CAI; synthetic ones",
+    lacks="the result of a call after which no request was made",
+)
