@@ -113,6 +113,7 @@ from weighbridge.traces.nearest_formats import similar_formats
 from weighbridge.traces.plug_ins import installed
 from weighbridge.traces.text_actions import missing_calls
 from weighbridge.traces.unread_counts import with_unread_calls, with_unread_lines
+from weighbridge.traces.zero_costs import without_zero_costs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -309,7 +310,8 @@ def _read(found: Recognised) -> Sequence[Trace]:
             first, missing=missing, not_carried=(*first.not_carried, *notes.summaries())
         )
     return [
-        with_unread_lines(with_unread_calls(trace), unread_lines) for trace in (first, *traces[1:])
+        with_unread_lines(with_unread_calls(without_zero_costs(trace)), unread_lines)
+        for trace in (first, *traces[1:])
     ]
 
 

@@ -773,6 +773,19 @@ def test_a_step_that_ends_before_it_starts_tells_no_latency():
 # Cost
 
 
+@pytest.mark.parametrize(
+    ("model", "verdict", "source"),
+    [("gpt-4o", "fail", True), ("house-model", "ungradable", False)],
+)
+def test_costs_of_zero_for_tokens_are_computed_from_prices_or_ungradable(model, verdict, source):
+    usage = {"prompt_tokens": 10**6, "completion_tokens": 0}
+    answer = {"role": "assistant", "content": "x", "model": model, "usage": usage, "cost": 0.0}
+    chat = {"messages": [{"role": "user", "content": "hi"}, answer]}
+    result = BudgetGrader(config={"max_cost_usd": 1}).grade(chat)
+    assert result["verdict"] == verdict
+    assert (result["details"]["cost_source"] or "").startswith("genai-prices") is source
+
+
 def test_the_costs_that_steps_tell_add_up_exactly():
     steps = [llm(5, cost_usd=0.1), llm(5, cost_usd=0.2)]
     result = grade(*steps, max_cost_usd=0.3)

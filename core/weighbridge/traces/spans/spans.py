@@ -40,7 +40,7 @@ FIELDS = (
         "usage",
         "gen_ai.usage.input_tokens or prompt_tokens and so on, llm.token_count.*, llm.usage.total_tokens",
     ),
-    ("cost_usd", "llm.cost.total, gen_ai.usage.cost"),
+    ("cost_usd", "llm.cost.total, gen_ai.usage.cost, mlflow.llm.cost"),
     ("started_at, ended_at", "the span's own"),
     ("tools", "gen_ai.tool.definitions, llm.request.functions.*, llm.tools.*"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import cost_of, count_of, counted, usage_of
+from weighbridge.traces.fields import cost_of, count_of, counted, object_of, usage_of
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Usage
@@ -40,6 +40,11 @@ _USAGE_OBJECTS = ("mlflow.chat.tokenUsage", "langfuse.observation.usage_details"
 _COSTS = (
     *("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.cost.total"),
     *("operation.cost", "llm.usage.cost", "gen_ai.usage.cost_usd", "llm.cost.usd"),
+)
+#: Objects with the parts of a cost, and where the whole is in them.
+_COST_OBJECTS = (
+    ("langfuse.observation.cost_details", "total"),
+    ("mlflow.llm.cost", "total_cost"),
 )
 _PARTS_OF_COST = ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost")
 COUNTS = (*_INPUT, *_OUTPUT, *_TOTAL)  #: attributes, of which each span with tokens has one
@@ -100,8 +105,11 @@ def cost_of_span(span: Span) -> float | None:
         parts = [cost_of(span.attributes.get(name)) for name in _PARTS_OF_COST]
         value = None if None in parts else sum(part or 0 for part in parts)
     if value is None:
-        held = json_of(span.attributes.get("langfuse.observation.cost_details"))
-        value = held.get("total") if type(held) is dict else None
+        wholes = (
+            object_of(json_of(span.attributes.get(name))).get(whole)
+            for name, whole in _COST_OBJECTS
+        )
+        value = next((whole for whole in wholes if whole is not None), None)
     if type(value) is str:
         try:
             value = float(value)

@@ -141,6 +141,8 @@ def test_cached_tokens_that_the_numbers_show_to_stand_apart_become_input(told):
         ({"llm.cost.total": 0.25}, 0.25),
         ({"gen_ai.usage.cost": "0.25"}, 0.25),
         ({"operation.cost": 1}, 1.0),
+        ({"mlflow.llm.cost": '{"input_cost": 0.1, "total_cost": 0.25}'}, 0.25),
+        ({"mlflow.llm.cost": "[0.25]"}, None),
         ({"langfuse.observation.cost_details": '{"input": 0.1, "total": 0.25}'}, 0.25),
         ({"gen_ai.usage.cost": "much"}, None),
         ({"gen_ai.usage.cost": "nan"}, None),
