@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from weighbridge.text import closest, did_you_mean
 from weighbridge.traces.chat.conversation import ROLES
+from weighbridge.traces.formats.otel import is_log_record
 from weighbridge.traces.model import StepType
 
 _MESSAGE = frozenset({"role", "content", "from"})
@@ -56,10 +57,10 @@ def correction_for(value: Any) -> str:
     """Return a hint on how to correct a value in no known format; empty if no correction is known."""
     if type(value) is list:
         first = value[0] if value and type(value[0]) is dict else {}
-        return _beside_traces(first) or _misspelt_word(value, "role")
+        return _beside_traces(first) or _log_record(first) or _misspelt_word(value, "role")
     if type(value) is not dict:
         return ""
-    if beside := _beside_traces(value):
+    if beside := _beside_traces(value) or _log_record(value):
         return beside
     if type(value.get("role")) is str and ("content" in value or "tool_calls" in value):
         return (
@@ -80,6 +81,17 @@ def _beside_traces(value: dict[str, Any]) -> str:
         if keys <= value.keys() <= keys | _ALSO:
             return advice
     return ""
+
+
+def _log_record(value: dict[str, Any]) -> str:
+    """Return what OpenTelemetry's log records lack, also in rows of CloudWatch; empty for any other object."""
+    held = value.get("raw_otel_json")
+    if not is_log_record(held if type(held) is dict else value):
+        return ""
+    return (
+        "these are log records of OpenTelemetry, which have messages alone: "
+        "give them with the spans that they name, in one list or file"
+    )
 
 
 def lies_beside_traces(value: Any) -> bool:

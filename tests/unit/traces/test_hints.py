@@ -119,3 +119,10 @@ def test_a_record_of_no_known_kind_is_told_of_the_mapping_file():
     assert "--trace-mapping" in hint_for({"run": 1, "log": [{"do": "x"}]})
     assert "--trace-mapping" in hint_for([{"do": "x"}])
     assert hint_for({"answer": "x"}) == hint_for({"list": [1]}) == ""
+
+
+def test_log_records_without_spans_are_told_apart() -> None:
+    record = {"traceId": "t", "spanId": "s", "attributes": {}, "body": {"content": "x"}}
+    for value in (record, [record], [{"raw_otel_json": record}], {"raw_otel_json": record}):
+        assert "log records of OpenTelemetry" in correction_for(value)
+    assert correction_for({**record, "body": None, "spanId": None}) == ""

@@ -59,7 +59,9 @@ _LIST_OF_RESOURCES = {
     "scopeLogs": "resourceLogs",
     "scope_logs": "resource_logs",
 }
-_WRAPPERS = ("trace", "traces", "result", "data", "spans", "rows")
+#: Column of a span or a log record in the rows that CloudWatch has of Bedrock AgentCore.
+_COLUMN = "raw_otel_json"
+_WRAPPERS = ("trace", "traces", "result", "data", "spans", "rows", _COLUMN)
 _TRACE_IDS = ("traceId", "trace_id")
 _SPAN_IDS = ("spanId", "span_id")
 _PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
@@ -82,7 +84,7 @@ _SPAN_ID_BYTES, _TRACE_ID_BYTES = 8, 16
 
 
 def _matches(value: Any) -> bool:
-    return any(True for _ in _documents(value))
+    return not all(map(is_log_record, _documents(value)))
 
 
 def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -103,7 +105,7 @@ def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         elif not ROW_KEYS.isdisjoint(value):
             for row in rows_of_columns(value):
                 yield span_of_row(row)
-        elif _listed(value, _RESOURCE_SPANS) or _is_span(value):
+        elif _listed(value, _RESOURCE_SPANS) or _is_span(value) or is_log_record(value):
             yield value
         elif (export := export_of_resource(value)) is not None:
             yield export
@@ -133,11 +135,23 @@ def _is_span(value: dict[str, Any]) -> bool:
     )
 
 
+def is_log_record(value: dict[str, Any]) -> bool:
+    """Return whether a value is a log record alone, which names the span that it is of."""
+    return (
+        "body" in value
+        and first_of(value, _SPAN_NAMES) is None
+        and type(first_of(value, _TRACE_IDS)) is str
+        and type(first_of(value, _SPAN_IDS)) is str
+        and type(value.get("attributes")) in {dict, list}
+    )
+
+
 def _is_line(value: Any) -> bool:
     """Return whether a value is a span alone, or a trace of Cloud Trace, of which a file has one on each line."""
-    if type(value) is not dict or _TELLING.isdisjoint(value):
+    held = value.get(_COLUMN, value) if type(value) is dict else None
+    if type(held) is not dict or _TELLING.isdisjoint(held):
         return False
-    return is_row(value) or _is_span(value) or is_cloud_trace(value)
+    return is_row(held) or _is_span(held) or is_cloud_trace(held)
 
 
 def _is_js_span(value: Any) -> bool:
@@ -171,7 +185,7 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
     """Return single spans by the trace that they are of; exports are split span by span elsewhere."""
     groups: dict[str, list[Any]] = {}
     for document in _documents(value):
-        if not _is_span(document):
+        if not _is_span(document) and not is_log_record(document):
             return [(None, value)]
         trace_id = hex_id(first_of(_ids(document), _TRACE_IDS), _TRACE_ID_BYTES)
         groups.setdefault(trace_id, []).append(document)
@@ -209,6 +223,8 @@ def _read(value: Any) -> list[Trace]:
     for document in _documents(value):
         if _is_span(document):
             spans.append(_span(document, _service(document), ""))
+        elif is_log_record(document):
+            logs.append(_log(document))
         for group in _listed(document, _RESOURCE_SPANS):
             service = _service(group)
             for scoped in _listed(group, _SCOPE_SPANS):

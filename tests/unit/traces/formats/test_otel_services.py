@@ -168,3 +168,22 @@ def test_rows_of_phoenixs_dataframes_are_spans_with_the_attributes_that_are_fill
 @pytest.mark.parametrize("held", [None, 1, [], {}, {"0": 1}])
 def test_columns_without_ids_are_no_dataframe_of_spans(held):
     assert not otel.IMPORTER.matches({"context.trace_id": held, "name": held})
+
+
+def test_rows_of_agentcore_hold_a_span_or_a_log_record_of_one():
+    chat = {"traceId": "t", "spanId": "b", "name": "chat", "attributes": {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 2}}  # fmt: skip
+    other = {**chat, "traceId": "u"}
+    record = {"traceId": "t", "spanId": "b", "attributes": {"event.name": "gen_ai.choice"}, "body": {"message": {"role": "assistant", "content": [{"text": "Done."}]}}}  # fmt: skip
+    rows = [
+        {"timestamp": "2026-03-04 10:00:00.000", "raw_otel_json": held}
+        for held in (chat, record, other)
+    ]
+    trace, last = (read_trace(part) for _, part in single_traces(rows))
+    assert [(step.type, step.output, step.usage) for step in trace.steps] == [
+        ("llm", "Done.", Usage(5, 2))
+    ]
+    assert [step.output for step in last.steps] == [None]
+    assert opens_session(rows[0])
+    assert not otel.IMPORTER.matches(rows[1:2])
+    assert not opens_session(rows[1])
+    assert not opens_session({"raw_otel_json": {"raw_otel_json": chat}})
