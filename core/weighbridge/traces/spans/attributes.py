@@ -54,6 +54,19 @@ _MODELS = (
     *("reranker.model_name", "llm.request.model", "model_name"),
 )
 _CALL_MODELS = _MODELS[:-1]  #: pydantic-ai's agents have the last one
+#: What a span may have of a model although it is no call of it: the name that was asked for, and whose session it is.
+_BESIDE_MODEL = frozenset(
+    {
+        *("gen_ai.request.model", "llm.request.model_name", "llm.model_name", "ai.model.id"),
+        *("llm.request.model", "gen_ai.conversation.id", "gen_ai.user.name", "gen_ai.user.id"),
+    }
+)
+_KINDS_AND_TYPES = frozenset({*_KIND_NAMES, MONOCLE_TYPE, GENKIT_TYPE})
+#: How the attributes begin that tell about a call.
+_ABOUT_CALLS = (
+    *("gen_ai.", "llm.", "ai.", "input.", "output.", "traceloop.", "mlflow.", "langfuse."),
+    *("gcp.", "genkit:", "http.", "server."),
+)
 _TOOL_NAMES = (
     *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
     *("mcp.tool.name", "tool_name"),
@@ -128,6 +141,18 @@ def kind_of(span: Span) -> Kind:
                 return kind
             recorded = kind if kind == "group" else recorded
     return recorded if recorded == "group" else _evident_kind(attributes)
+
+
+def only_names_model(span: Span) -> bool:
+    """Return whether a span has nothing of a call of the model that it names: neither tokens nor messages nor an end."""
+    return (
+        span.status != "error"
+        and _KINDS_AND_TYPES.isdisjoint(span.attributes)
+        and not any(event.name.startswith("gen_ai.") for event in span.events)
+        and _BESIDE_MODEL.issuperset(
+            name for name in span.attributes if name.startswith(_ABOUT_CALLS)
+        )
+    )
 
 
 def handed_to(span: Span) -> str | None:
@@ -210,6 +235,11 @@ def tool_name_of(span: Span) -> str | None:
         if span.name.startswith(prefix):
             return span.name[len(prefix) :] or None
     return span.name.removesuffix(".tool") or None
+
+
+def names_tool(span: Span) -> bool:
+    """Return whether the attributes of a tool span have the tool's name."""
+    return string_of(first_of(span.attributes, _TOOL_NAMES)) is not None
 
 
 def call_id_of(span: Span) -> str | None:

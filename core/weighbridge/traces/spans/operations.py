@@ -19,6 +19,8 @@ from weighbridge.traces.spans.attributes import (
     arguments_of,
     call_id_of,
     kind_of,
+    names_tool,
+    only_names_model,
     tool_name_of,
 )
 from weighbridge.traces.spans.content import inputs_of, outputs_of
@@ -31,6 +33,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _HUNG_ON = 2  #: minimum spans that a source hangs on a model call that ended before them
+_MCP = "mcp.method.name"
+_AFTER_SERVER = (
+    "_",
+    "-",
+    ".",
+    "/",
+    ":",
+)  #: what clients put between a server's name and its tool's
+_PASSED_LIMIT = 8  #: nested spans that have a call's id without the tool's name
 _RESPONSE_IDS = ("gen_ai.response.id", "llm.response.id", "ai.response.id")
 
 
@@ -75,6 +86,7 @@ def operations_of(spans: Sequence[Span], *, has_wrapped: bool) -> list[Operation
     kinds = [kind_of(span) for span in spans]
     if not has_wrapped:
         _promote_unmatched_wrappers(spans, kinds)
+    _drop_mentions(spans, kinds)
     is_kept = [kind not in {"none", "group"} for kind in kinds]
     above = nearest(parents_of(spans), is_kept)
     kept = [index for index in range(len(spans)) if is_kept[index]]
@@ -105,6 +117,15 @@ def _promote_unmatched_wrappers(spans: Sequence[Span], kinds: list[Kind]) -> Non
                 kinds[index] = "llm"
 
 
+def _drop_mentions(spans: Sequence[Span], kinds: list[Kind]) -> None:
+    """Treat spans that only name a model, as a change of the model does, as no step if others record the calls of models."""
+    models = [index for index, kind in enumerate(kinds) if kind == "llm"]
+    mentions = [index for index in models if only_names_model(spans[index])]
+    if len(mentions) < len(models):
+        for index in mentions:
+            kinds[index] = "none"
+
+
 def _representatives(
     spans: Sequence[Span], kinds: list[Kind], above: Parents, kept: list[int]
 ) -> list[int]:
@@ -125,7 +146,9 @@ def _representatives(
         if kinds[index] == "llm":
             if index not in after or hung_on[outer] < _HUNG_ON:
                 inside[outer].append(index)
-        elif kinds[index] == "tool" and _is_same_call(spans[outer], spans[index]):
+        elif kinds[index] == "tool" and _is_same_call(
+            spans[_named(outer, spans, kinds, above)], spans[index]
+        ):
             representative[index] = outer
     for outer, calls in inside.items():
         if len(calls) == 1:
@@ -143,6 +166,19 @@ def _representatives(
     return representative
 
 
+def _named(index: int, spans: Sequence[Span], kinds: list[Kind], above: Parents) -> int:
+    """Return a tool span, or the one around it of the same call that names the tool, if it does not name it itself."""
+    for _ in range(_PASSED_LIMIT):
+        outer = above[index]
+        call_id = call_id_of(spans[index])
+        if names_tool(spans[index]) or outer is None or kinds[outer] != "tool" or call_id is None:
+            break
+        if call_id_of(spans[outer]) != call_id:
+            break
+        index = outer
+    return index
+
+
 def _is_after(spans: Sequence[Span], index: int, outer: int | None) -> bool:
     """Return whether a span began when its parent had ended."""
     if outer is None:
@@ -153,16 +189,25 @@ def _is_after(spans: Sequence[Span], index: int, outer: int | None) -> bool:
 
 def _is_same_call(outer: Span, inner: Span) -> bool:
     """Return whether a tool span nested in another tool span describes the same call."""
-    if tool_name_of(outer) != tool_name_of(inner):
-        return False
     ids = call_id_of(outer), call_id_of(inner)
     if None not in ids:
         return ids[0] == ids[1]
-    is_mcp = "mcp.method.name" in inner.attributes or "mcp.method.name" in outer.attributes
-    if not is_mcp and outer.scope == inner.scope:  # a tool that calls itself
+    if not _is_same_tool(outer, inner):
         return False
+    is_mcp = _MCP in inner.attributes or _MCP in outer.attributes
+    if not is_mcp and outer.scope == inner.scope and outer.name == inner.name:
+        return False  # a tool that calls itself
     arguments = arguments_of(outer), arguments_of(inner)
     return None in arguments or arguments[0] == arguments[1]
+
+
+def _is_same_tool(outer: Span, inner: Span) -> bool:
+    """Return whether two spans name the same tool, before which a client of MCP may put the server's name."""
+    names = tool_name_of(outer) or "", tool_name_of(inner) or ""
+    if names[0] == names[1]:
+        return True
+    is_sent = inner.attributes.get(_MCP) == "tools/call" and bool(names[1])
+    return is_sent and names[0].endswith(tuple(mark + names[1] for mark in _AFTER_SERVER))
 
 
 def _outside(

@@ -275,6 +275,41 @@ def test_tool_spans_of_client_and_server_inside_the_agents_are_one_call():
     assert (tool.id, tool.arguments, tool.output) == ("agent", {"q": "x"}, "found")
 
 
+def test_a_call_that_passes_several_layers_of_a_client_is_one_call():
+    called = {"gen_ai.tool.call.id": "c1"}
+    named = {"gen_ai.tool.name": "files_read"}
+    sent = {"mcp.method.name": "tools/call", "mcp.tool.name": "read"}
+    trace = read(
+        span(CHAT, span_id="model"),
+        span(called | named, span_id="1", name="execute_tool_call", at=2, lasts=9),
+        span(called, span_id="2", parent="1", name="llm.call_tool", at=3, lasts=7),
+        span(named, span_id="3", parent="2", name="agent.call_tool", at=4, lasts=5),
+        span(named, span_id="4", parent="3", name="aggregator.call_tool", at=5, lasts=3),
+        span(sent, span_id="5", parent="4", name="send_request", at=6),
+    )
+    assert [(step.id, step.name) for step in trace.steps_of("tool")] == [("1", "files_read")]
+
+
+def test_a_tool_that_calls_another_over_mcp_keeps_both_calls():
+    sent = {"mcp.method.name": "tools/call", "mcp.tool.name": "read"}
+    trace = read(
+        span({"gen_ai.tool.name": "spread"}, span_id="1", name="call_tool", lasts=9),
+        span(sent, span_id="2", parent="1", name="send_request", at=1),
+    )
+    assert [step.name for step in trace.steps] == ["spread", "read"]
+
+
+def test_a_span_that_only_names_a_model_is_no_call_beside_spans_of_calls():
+    changed = {"gen_ai.request.model": "m", "gen_ai.conversation.id": "c"}
+    trace = read(span(changed, span_id="1"), span(CHAT, span_id="2", at=1))
+    assert [step.id for step in trace.steps] == ["2"]
+    kind = {"openinference.span.kind": "LLM"}
+    for more in ({"gen_ai.usage.input_tokens": 3}, {"gen_ai.system": "x"}, kind):
+        trace = read(span(changed | more, span_id="1"), span(CHAT, span_id="2", at=1))
+        assert [step.id for step in trace.steps] == ["1", "2"]
+    assert [step.type for step in read(span(changed)).steps] == ["llm"]
+
+
 def test_a_tool_that_calls_itself_or_another_keeps_both_calls():
     trace = read(
         span(runs("outer"), span_id="1", lasts=9),
