@@ -10,6 +10,7 @@ from weighbridge.traces.chat.conversation import ROLES
 from weighbridge.traces.formats.otel import is_log_record
 from weighbridge.traces.model import StepType
 
+_CONTENTS = frozenset({"content", "tool_calls", "parts"})
 _MESSAGE = frozenset({"role", "content", "from"})
 _RUN = frozenset({"messages", "steps", "trajectory", "traj"})
 #: Keys that the known formats keep what happened under, and what is in the first of what they hold.
@@ -62,7 +63,7 @@ def correction_for(value: Any) -> str:
         return ""
     if beside := _beside_traces(value) or _log_record(value):
         return beside
-    if type(value.get("role")) is str and ("content" in value or "tool_calls" in value):
+    if type(value.get("role")) is str and not _CONTENTS.isdisjoint(value):
         return (
             "this is a single message of a chat, and a trace is the whole list: "
             "write the list on one line, or the file as one JSON document"

@@ -25,7 +25,7 @@ _CODEX_LINES = frozenset(
 #: Lines that open a session, and the field with its data: of Codex, of Copilot, and of VS Code's journals.
 _HEADS = (("type", "session_meta", "payload"), ("type", "session.start", "data"), ("kind", 0, "v"))
 _OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})  #: of sessions before late 2025
-_CONTENTS = frozenset({"content", "tool_calls"})  #: of a message, which has one of them
+_CONTENTS = frozenset({"content", "tool_calls", "parts"})  #: of a message, which has one of them
 _CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
 

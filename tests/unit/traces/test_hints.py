@@ -23,6 +23,7 @@ MANY = [{"role": "user"}] * 30
     [
         ({"role": "user", "content": "hi"}, WHOLE),
         ({"role": "assistant", "tool_calls": []}, WHOLE),
+        ({"role": "model", "parts": []}, WHOLE),
         ({"mesages": [{"role": "user"}]}, "found 'mesages'; did you mean 'messages'?"),
         ({"usage": {}, "step": [{"type": "llm"}]}, "found 'step'; did you mean 'steps'?"),
         ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),

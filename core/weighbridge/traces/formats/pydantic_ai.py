@@ -28,6 +28,10 @@ _KINDS = frozenset({"request", "response"})
 _LISTS = ("messages", "all_messages", "message_history", "new_messages")
 _CALLS = frozenset({"tool-call", "builtin-tool-call"})
 _RETURNS = frozenset({"tool-return", "builtin-tool-return", "retry-prompt"})
+_EVENTS = frozenset(
+    {"part_start", "part_delta", "part_end", "final_result", "agent_run_result"}
+    | {"function_tool_call", "function_tool_result", "builtin_tool_call", "builtin_tool_result"}
+)
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
     "token_usage": "no response of this history has its usage",
@@ -39,7 +43,9 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     listed = _listed(value)
-    return bool(listed) and all(map(_is_message, listed[:_LOOKED_AT]))
+    if not all(_is_message(each) or _is_event(each) for each in listed[:_LOOKED_AT]):
+        return False
+    return any(map(_is_message, listed))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -57,10 +63,25 @@ def _is_message(value: Any) -> bool:
     )
 
 
+def _is_event(value: Any) -> bool:
+    """Return whether a value is an event of a streamed answer, which the messages of the run repeat."""
+    return type(value) is dict and word_of(value.get("event_kind")) in _EVENTS
+
+
+def _is_line(value: Any) -> bool:
+    """Return whether a value is a message or an event, of which a file has one on each line."""
+    if not _is_message(value):
+        return _is_event(value)
+    parts = objects_of(value["parts"])
+    return bool(parts) and all(type(part.get("part_kind")) is str for part in parts)
+
+
 def _read(value: Any) -> list[Trace]:
     reader = _MessageReader()
     for message in objects_of(_listed(value)):
-        if message.get("kind") == "response":
+        if _is_event(message):
+            reader.chat.notes.add("events of streamed answers")
+        elif message.get("kind") == "response":
             reader.response(message)
         else:
             reader.request(message)
@@ -159,6 +180,7 @@ IMPORTER = Importer(
     name="Pydantic AI messages",
     matches=_matches,
     read=_read,
+    is_line=_is_line,
     fields=(
         ("id of a tool call", "tool_call_id"),
         ("type", "a response is llm, each tool-call in it is tool; a user-prompt is user"),
@@ -169,6 +191,6 @@ IMPORTER = Importer(
         ("usage", "usage: input_tokens and output_tokens, or request_tokens and response_tokens"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="synthetic histories, modelled on the documentation of Pydantic AI 0 and 1",
+    tried_on="the messages of a real run; synthetic histories, modelled on the documentation of Pydantic AI 0 and 1",
     lacks="cost and tool definitions",
 )

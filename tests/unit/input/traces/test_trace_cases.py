@@ -382,3 +382,11 @@ def test_a_log_of_requests_whose_last_line_was_cut_off_is_read_without_it() -> N
 def test_lines_of_which_not_all_are_of_a_log_are_a_trace_each(other: Any) -> None:
     listed = [*LOGS["request-log"][:2], other]
     assert [case["inputs"]["trace"] for case in cases_of(jsonl(*listed))] == listed
+
+
+def test_contents_of_gemini_on_lines_are_one_trace() -> None:
+    contents = [
+        {"role": "user", "parts": [{"text": "Find x."}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {}}}]},
+    ]
+    assert [case["inputs"]["trace"] for case in cases_of(jsonl(*contents))] == [contents]

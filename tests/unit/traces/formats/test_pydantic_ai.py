@@ -5,6 +5,8 @@ from __future__ import annotations
 from support.trace_examples import PYDANTIC_AI
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
+from weighbridge.traces.formats.pydantic_ai import IMPORTER
+from weighbridge.traces.split import opens_session
 
 
 def at(second):
@@ -32,3 +34,16 @@ def test_older_histories_have_other_names_for_tokens_and_arguments():
     trace = read_trace([PYDANTIC_AI[0], old])
     assert trace.steps_of("llm")[0].usage == Usage(5, 2, 7)
     assert trace.steps_of("tool")[0].arguments == {"a": 1}
+
+
+def test_messages_may_stand_on_lines_after_the_events_that_they_repeat():
+    events = [
+        {"event_kind": "part_start", "index": 0, "part": {"part_kind": "text", "content": ""}},
+        {"event_kind": "part_delta", "index": 0, "delta": {"content_delta": "I"}},
+    ]
+    assert all(map(opens_session, [*events, *PYDANTIC_AI]))
+    assert not opens_session({"kind": "request", "parts": ["a"]})
+    trace = read_trace([*events, *PYDANTIC_AI])
+    assert trace.steps == read_trace(PYDANTIC_AI).steps
+    assert "events of streamed answers (2)" in trace.not_carried
+    assert not IMPORTER.matches(events)
