@@ -44,6 +44,7 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
 }
+_SPAN_COLUMNS = ("trace_id", "span_id", "parent_span_id", "span_name")  #: of Logfire's spans
 _ALSO = frozenset({"sessionId"})  #: keys that newer ones have too
 _LOOKED_AT = 20  #: keys of an object, messages of a list
 _NAME_CHARACTERS = 40
@@ -58,10 +59,11 @@ def correction_for(value: Any) -> str:
     """Return a hint on how to correct a value in no known format; empty if no correction is known."""
     if type(value) is list:
         first = value[0] if value and type(value[0]) is dict else {}
-        return _beside_traces(first) or _log_record(first) or _misspelt_word(value, "role")
+        beside = _beside_traces(first) or _log_record(first) or _bare_row(first)
+        return beside or _misspelt_word(value, "role")
     if type(value) is not dict:
         return ""
-    if beside := _beside_traces(value) or _log_record(value):
+    if beside := _beside_traces(value) or _log_record(value) or _bare_row(value):
         return beside
     if type(value.get("role")) is str and not _CONTENTS.isdisjoint(value):
         return (
@@ -93,6 +95,14 @@ def _log_record(value: dict[str, Any]) -> str:
         "these are log records of OpenTelemetry, which have messages alone: "
         "give them with the spans that they name, in one list or file"
     )
+
+
+def _bare_row(value: dict[str, Any]) -> str:
+    """Return what a row of a Logfire query lacks to be a span; empty for any other object."""
+    if type(value.get("attributes")) not in {dict, str} or "start_timestamp" not in value:
+        return ""
+    lacking = [name for name in _SPAN_COLUMNS if name not in value]
+    return f"these may be rows of Logfire: add to the query {', '.join(lacking)}" if lacking else ""
 
 
 def lies_beside_traces(value: Any) -> bool:

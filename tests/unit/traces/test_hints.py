@@ -24,6 +24,7 @@ MANY = [{"role": "user"}] * 30
         ({"role": "user", "content": "hi"}, WHOLE),
         ({"role": "assistant", "tool_calls": []}, WHOLE),
         ({"role": "model", "parts": []}, WHOLE),
+        ([{"start_timestamp": "2026-03-04", "attributes": {}}], "these may be rows of Logfire: add to the query trace_id, span_id, parent_span_id, span_name"),
         ({"mesages": [{"role": "user"}]}, "found 'mesages'; did you mean 'messages'?"),
         ({"usage": {}, "step": [{"type": "llm"}]}, "found 'step'; did you mean 'steps'?"),
         ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),
