@@ -278,7 +278,8 @@ def test_spans_in_no_known_format_are_no_cases_although_they_have_inputs(cli, tm
     # With a line that is wrong in another way, each line is an error of its own.
     (tmp_path / "log.jsonl").write_text(json.dumps(span) + "\noops\n")
     error, _ = cli("trace", "check", "log.jsonl", "--json").json["files"][0]["errors"]
-    assert error["message"].startswith("line 1: not a case (missing 'custom_id')")
+    assert error["message"].startswith("line 1: not a recognised trace format: an object with ts")
+    assert "custom_id" not in error["message"] + error["hint"]
     # Inputs of graders, and inputs with little beside them, are those of a case without its id.
     for case in ({**span, "inputs": {"trace": 5}}, {"id": "a", "inputs": {"q": "x"}}):
         (tmp_path / "log.jsonl").write_text(json.dumps(case) + "\n")

@@ -71,9 +71,10 @@ def correction_for(value: Any) -> str:
             "write the list on one line, or the file as one JSON document"
         )
     listed = value.get("messages") or value.get("conversations")
+    steps = None if "runs" in value else value.get("steps")  # of several runs: no form of a trace
     return (
         (_misspelt_word(listed, "role") if type(listed) is list else "")
-        or (_misspelt_word(value["steps"], "type") if type(value.get("steps")) is list else "")
+        or (_misspelt_word(steps, "type") if type(steps) is list else "")
         or _misspelt_key(value)
     )
 

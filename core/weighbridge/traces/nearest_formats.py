@@ -20,7 +20,7 @@ _ITEMS_LIMIT = 5  #: of one array
 _KEY_CHARACTERS = 40
 _FORMATS_NAMED = 2
 _KEYS_NAMED = 5
-_KEYS_NEEDED = 2  #: in common with a format
+_KEYS_NEEDED = 3  #: in common with a format
 _USERS_LIMIT = 4  #: formats that have a key; what it weighs is divided by their number
 #: Names of fields among the words of a table: paths, and names of several words.
 _NAMES = re.compile(
@@ -37,7 +37,8 @@ _GENERIC = frozenset(
         *("starttime", "endtime", "attributes", "arguments", "inputs", "outputs", "request"),
         *("response", "user", "usermessage", "agentresponse", "action", "actions", "body"),
         *("config", "context", "end", "eval", "hit", "properties", "step", "task", "turn"),
-        "cachedtokens",
+        *("cachedtokens", "completiontokens", "prompttokens", "finalanswer", "totalsteps"),
+        *("availabletools", "totalcostusd", "cachecreation", "servertooluse"),
     }
 )
 _PARTS = re.compile(r"\w+")

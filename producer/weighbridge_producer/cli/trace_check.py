@@ -135,6 +135,8 @@ def _read(found: NamedTrace) -> CheckedTrace:
 
 
 def _print_file(checked: CheckedFile) -> None:
+    from weighbridge_producer.trace_view.trace_summary import lack
+
     formats = ", ".join(dict.fromkeys(trace.format for trace in checked.traces))
     read = f"{formats}  {_counts(checked.traces)}" if checked.traces else "[red]not read[/]"
     out.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
@@ -149,18 +151,18 @@ def _print_file(checked: CheckedFile) -> None:
             differing[
                 one if of == 1 else f"{found['of']}: {found['where']} states other totals"
             ] += 1
-    _print_each("differs", differing, of)
+    _print_each("differs ", differing, of)
     _print_each(
-        "no",
+        "",
         Counter(
-            f"{name.replace('_', ' ')}: {why}"
+            f"{lack(name, trace.counts.get(name))}: {why}"
             for trace in checked.traces
             for name, why in trace.missing.items()
         ),
         of,
     )
     _print_each(
-        "not carried over:",
+        "not carried over: ",
         Counter(
             lost.rpartition(" (")[0] if of > 1 else lost
             for trace in checked.traces
@@ -198,7 +200,7 @@ def _print_each(what: str, counted: Counter[str], of: int) -> None:
     """Print statements, each with the number of the file's traces that it applies to."""
     for text, count in counted.items():
         share = "" if count == of else f" ({count:,} of {of:,} traces)"
-        out.print(f"  [dim]{what} {shown(text, _WIDTH)}{share}[/]")
+        out.print(f"  [dim]{what}{shown(text, _WIDTH)}{share}[/]")
 
 
 def _print_sum(checked: list[CheckedFile]) -> None:

@@ -114,14 +114,13 @@ class Traces:
             try:
                 found = _traces_of(self._line)
             except (LineError, TraceError) as error:
-                self._keep_unknown(error)
-                self.lose(error)
+                self.lose(self._with_unknown(error))
                 continue
             self._read += len(found)
             yield from found
 
     def lose(self, error: LineError | TraceError) -> None:
-        """Report an error in the line read last, or in one of its traces, in the same words as `run`."""
+        """Report an error in the line read last, or in one of its traces."""
         self.lost += 1
         location = self._line.location
         where = "" if location or error.fault.names_line else f"line {self._line.number}: "
@@ -138,14 +137,16 @@ class Traces:
             hint_for_unknown(self._unknown if self.lost > 1 else self._unknown[0]),
         ).fault
 
-    def _keep_unknown(self, error: LineError | TraceError) -> None:
-        if error.fault.code not in _NO_CASE:
-            return
-        value = _value_of(self._line)
-        if type(value) is list or (type(value) is dict and not may_be_case(value)):
-            self._unknown_count += 1
-            if len(self._unknown) < _KEPT_UNKNOWN:
-                self._unknown.append(value)
+    def _with_unknown(self, error: LineError | TraceError) -> LineError | TraceError:
+        """Return the error of a line; of a value that is no case and no trace, which is kept, what it is."""
+        value = _value_of(self._line) if error.fault.code in _NO_CASE else None
+        if type(value) is not list and (type(value) is not dict or may_be_case(value)):
+            return error
+        self._unknown_count += 1
+        if len(self._unknown) < _KEPT_UNKNOWN:
+            self._unknown.append(value)
+        text = f"not a recognised trace format: {described(value)}"
+        return UnknownTraceFormatError(text, hint_for_unknown(value))
 
     def about_how_many(self) -> str:
         """Return the number of traces as text if it is cheap to count; empty if it is one or unknown."""

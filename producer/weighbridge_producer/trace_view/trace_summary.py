@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
 _NOUNS = {"llm_calls": "model call", "tool_calls": "tool call", "total_tokens": "token"}
+_CALLS = {"tool_calls": "tool calls", "llm_calls": "model calls"}
 
 
 def measured(trace: Trace) -> dict[str, Any]:
@@ -31,3 +32,11 @@ def summary_facts(trace: Trace) -> tuple[str, ...]:
         elif counts[name] or name != "total_tokens":
             facts.append(("at least " if is_least else "") + pluralize(counts[name], noun))
     return tuple(facts)
+
+
+def lack(capability: str, count: int | None) -> str:
+    """Return in words what a trace lacks; of calls, which may be known in part, `count` is how many are known."""
+    name = _CALLS.get(capability)
+    if name is None:
+        return f"no {capability.replace('_', ' ')}"
+    return f"not all {name}" if count else f"{name} not known"

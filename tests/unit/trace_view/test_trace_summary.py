@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.traces import read_trace
-from weighbridge_producer.trace_view.trace_summary import summary_facts
+from weighbridge_producer.trace_view.trace_summary import lack, summary_facts
 
 CALL = {"id": "a", "type": "llm", "output": "x", "usage": {"input_tokens": 5, "output_tokens": 2}}
 AROUND = {"id": "b", "type": "other", "usage": {"input_tokens": 5, "output_tokens": 2}}
@@ -41,3 +41,9 @@ def test_larger_counts_of_the_source_are_taken():
     assert summary_facts(read_trace(steps)) == (
         *("native", "1 step", "2 model calls", "0 tool calls", "9 tokens"),
     )
+
+
+def test_calls_that_are_known_in_part_are_not_said_to_be_none():
+    assert lack("tool_calls", 40) == "not all tool calls"
+    assert lack("llm_calls", None) == "model calls not known"
+    assert lack("token_usage", None) == "no token usage"

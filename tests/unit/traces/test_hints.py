@@ -50,6 +50,7 @@ def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
     "value",
     [
         *(None, 5, "messages", [], {}, [None, 3, "x"], {"messages": 5}, {"mesages": "text"}),
+        {"runs": [{"id": "r"}], "steps": [{"type": "stream"}]},
         *({"step": []}, {"observations": [{"type": "SPAN"}]}, {"conversations": [5]}),
         *({"steps": {}}, {5: []}, {"role": 5, "content": ""}, {"content": "hi"}),
         [*MANY, {"role": "usr"}],
@@ -87,7 +88,8 @@ def test_a_value_of_no_known_shape_is_told_which_formats_are_nearest_by_what_is_
 
 
 def test_what_is_near_to_nothing_names_no_format():
-    for value in ({"a": 1}, {"id": 1, "name": "x"}, {"zz": [{"yy": {"xx": []}}]}, 5, []):
+    counts = {"observations": [{"completionTokens": 5, "promptTokens": 2}]}
+    for value in (counts, {"a": 1}, {"id": 1, "name": "x"}, {"zz": [{"yy": {"xx": []}}]}, 5, []):
         with pytest.raises(UnknownTraceFormatError) as caught:
             read_trace(value)
         assert "most similar" not in caught.value.hint

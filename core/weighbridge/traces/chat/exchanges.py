@@ -11,13 +11,14 @@ from weighbridge.traces.fields import object_of, objects_of, string_of
 #: Keys that one object of both has.
 _OF_BOTH = frozenset({"messages", "choices", "contents", "candidates"})
 _REQUEST, _RESPONSE = "request", "response"
+APART = frozenset({_REQUEST, _RESPONSE})
 _MESSAGE = ("role", "content", "tool_calls")
 _CHUNK = "chat.completion.chunk"
 
 
 def are_apart(value: dict[str, Any]) -> bool:
     """Return whether a value holds a request, a response, or both, apart."""
-    return _OF_BOTH.isdisjoint(value) and (_REQUEST in value or _RESPONSE in value)
+    return _OF_BOTH.isdisjoint(value) and not APART.isdisjoint(value)
 
 
 def has_response(value: dict[str, Any]) -> bool:

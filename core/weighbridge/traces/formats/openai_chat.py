@@ -10,7 +10,7 @@ from msgspec import structs
 from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
-from weighbridge.traces.chat.exchanges import are_apart, body_of, has_response, joined
+from weighbridge.traces.chat.exchanges import APART, are_apart, body_of, has_response, joined
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.llama_index import with_content
 from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_messages
@@ -132,6 +132,8 @@ def _read(value: Any) -> list[Trace]:
         ended_at=time_of(first_of(whole, _ENDS)),
     )
     run.notes.add_fields(whole, _FIELDS | {tools}, "run")
+    if are_apart(value):
+        run.notes.add_fields(value, APART, "log")
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     answers = sum(object_of(message).get("role") == "assistant" for message in messages)
     stated = usage_of_run(whole.get(_TOTAL), answers)

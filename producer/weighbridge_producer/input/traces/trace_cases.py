@@ -51,6 +51,9 @@ _RECORD_KEYS = frozenset({"run_type", "op_name"})
 _ID_KEYS = ("custom_id", "id", "trace_id", "traceId", "session_id")
 
 
+_INCOMPLETE = "check that the file is complete, and as the tool wrote it"
+#: How the JSON library says that something follows a document, with the line.
+_AFTER_DOCUMENT = re.compile(r"content after document: line (\d{1,15})\b")
 _MANY_DIGITS = b"0" * 19
 _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 #: An id of a trace or span as an integer beyond 64 bits, which some libraries write and lines may not have.
@@ -256,8 +259,11 @@ def _document_fault(document: bytes) -> Fault | None:
     try:
         orjson.loads(document)
     except ValueError as error:
-        hint = "check that the file is complete, and as the tool wrote it"
-        return Fault(ErrorCode.INVALID_JSON, f"the document is not JSON: {error}", hint)
+        text, hint = f"the document is not JSON: {error}", _INCOMPLETE
+        if after := _AFTER_DOCUMENT.search(str(error)):
+            text = f"the file goes on after its first JSON value, on line {int(after[1]):,}"
+            hint = "write each value on one line, as jq -c does, and leave out other text"
+        return Fault(ErrorCode.INVALID_JSON, text, hint)
     return None
 
 

@@ -186,9 +186,7 @@ def test_a_document_on_many_lines_that_is_not_json_is_one_fault() -> None:
     document = orjson.dumps([NATIVE] * 3, option=orjson.OPT_INDENT_2)
     [line] = Source(io.BytesIO(document + b'\n]"\n'), Settings())
     assert line.fault
-    assert line.fault.message.startswith(
-        "the document is not JSON: unexpected content after document"
-    )
+    assert line.fault.message == "the file goes on after its first JSON value, on line 30"
     [line] = Source(io.BytesIO(document[:-20]), Settings())
     assert line.fault
     # Where the other lines are values, the first is one of them, and only it is wrong.

@@ -693,3 +693,9 @@ def test_the_cost_of_a_completion_is_not_that_of_the_answers_in_its_request():
     assert [step.cost_usd for step in trace.steps_of("llm")] == [None, 0.25]
     assert trace.cost_usd is None
     assert read_trace({"messages": messages, "cost": 0.25}).cost_usd == 0.25
+
+
+def test_what_stands_beside_a_request_and_its_response_is_noted():
+    log = {"reason": "refused", "error": {"message": "no key"}, "request": {"body": REQUEST}}
+    notes = read_trace(log).not_carried
+    assert {"log field 'reason' (1)", "log field 'error' (1)"} <= set(notes)
