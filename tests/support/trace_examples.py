@@ -508,6 +508,50 @@ TAU2_VOICE = {
         )
     ],
 }
+ACP = [
+    {"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "session-1"}},
+    {
+        "jsonrpc": "2.0",
+        "id": 3,
+        "method": "session/prompt",
+        "params": {"sessionId": "session-1", "prompt": [{"type": "text", "text": "Find x."}]},
+    },
+    *(
+        {
+            "jsonrpc": "2.0",
+            "method": "session/update",
+            "params": {"sessionId": "session-1", "update": update},
+        }
+        for update in (
+            {
+                "sessionUpdate": "agent_thought_chunk",
+                "content": {"type": "text", "text": "Where?"},
+            },
+            {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "I lo"}},
+            {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "ok."}},
+            {
+                "sessionUpdate": "tool_call",
+                "toolCallId": "call_1",
+                "title": "search x",
+                "kind": "search",
+                "status": "pending",
+                "rawInput": {"q": "x"},
+            },
+            {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": "call_1",
+                "status": "failed",
+                "content": [
+                    {"type": "content", "content": {"type": "text", "text": "no such index"}}
+                ],
+            },
+            {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": "Not there."},
+            },
+        )
+    ),
+]
 REQUEST_LOG = [
     {
         "model": "m-1",
@@ -3594,6 +3638,7 @@ EXAMPLES: dict[str, Any] = {
     "ag-ui": AG_UI,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,
     "extensions-ai": EXTENSIONS_AI,
+    "acp": ACP,
     "request-log": REQUEST_LOG,
     "ai-sdk-devtools": AI_SDK_DEVTOOLS,
     "ai-sdk-stream": AI_SDK_STREAM,

@@ -11,6 +11,7 @@ from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.event_stream import begins_events, events_in
 from weighbridge.traces.fields import Notes, count_of, json_in, object_of
 from weighbridge.traces.formats import (
+    acp,
     ag_ui,
     agent_as_a_judge,
     agent_history,
@@ -146,6 +147,7 @@ FORMATS: tuple[Importer, ...] = (
     google_adk.IMPORTER,
     google_adk_evals.IMPORTER,
     tau2_voice.IMPORTER,
+    acp.IMPORTER,
     ai_sdk_devtools.IMPORTER,
     ai_sdk_stream.IMPORTER,
     ag_ui.IMPORTER,
