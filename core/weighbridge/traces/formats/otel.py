@@ -5,10 +5,11 @@ Log records that name a span, as some instrumentations write the messages, are r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import string_of, time_of
+from weighbridge.traces.fields import cost_of, object_of, string_of, time_of
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.ai_sdk import are_apart, embeds, wraps_calls
 from weighbridge.traces.spans.attributes import (
@@ -79,6 +80,7 @@ _TELLING = frozenset(
 _MEASURED = frozenset({"metrics", "duration", "start_time"})
 #: A span's name: also that of the rows of Logfire's queries.
 _SPAN_NAMES = ("name", "span_name")
+_MLFLOW_COST = "mlflow.trace.cost"  #: in the metadata of a trace
 _NO_PARENT = frozenset({"", "0000000000000000"})
 _SPAN_ID_BYTES, _TRACE_ID_BYTES = 8, 16
 
@@ -238,7 +240,21 @@ def _read(value: Any) -> list[Trace]:
         include_details(span)
         include_monocle(span)
         include_genkit(span)
-    return traces_of(spans, "otel", {"log records of no span": unlinked})
+    traces = traces_of(spans, "otel", {"log records of no span": unlinked})
+    stated = _stated_cost(value)
+    if stated is not None and len(traces) == 1:
+        [trace] = traces
+        missing = dict(trace.missing)
+        missing.pop("cost", None)
+        return [replace(trace, cost_usd=stated, totals_from=_MLFLOW_COST, missing=missing)]
+    return traces
+
+
+def _stated_cost(value: Any) -> float | None:
+    """Return the cost of the run that a trace of MLflow states beside its spans."""
+    info = object_of(object_of(value).get("info"))
+    stated = object_of(json_of(object_of(info.get("trace_metadata")).get(_MLFLOW_COST)))
+    return cost_of(stated.get("total_cost"))
 
 
 def _link(spans: list[Span], logs: list[tuple[str, str, Event]]) -> int:

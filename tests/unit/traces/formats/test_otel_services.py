@@ -65,6 +65,15 @@ def test_mlflows_traces_are_read_in_either_version():
         assert trace.steps_of("tool")[0].arguments == {"q": "x"}
 
 
+def test_mlflow_states_the_cost_of_a_trace_beside_its_spans():
+    value = mlflow(3)
+    value["info"]["trace_metadata"] = {"mlflow.trace.cost": '{"total_cost": 0.25}'}
+    trace = read_trace(value)
+    assert (trace.cost_usd, trace.totals_from) == (0.25, "mlflow.trace.cost")
+    value["info"]["trace_metadata"] = {"mlflow.trace.cost": '["0.25"]'}
+    assert read_trace(value).cost_usd is None
+
+
 def test_phoenix_tells_a_spans_kind_beside_its_attributes():
     def span(own, parent, name, kind, **attributes):
         return {
