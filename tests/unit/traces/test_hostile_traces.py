@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.generated import examples
 from support.growth import assert_takes_at_most
 from support.trace_examples import (
+    AI_SDK_DEVTOOLS,
     AUTOGEN_CALLS,
     CALL,
     CHAT,
@@ -280,6 +281,24 @@ def chain(count, key, inner):
 NODE = {"node_type": "Thought", "description": "x", "children": []}
 #: What makes a reader slow that is worse than linear, by its size.
 HEAVY = {
+    "tool spans within each other that have the call's id alone": lambda n: [
+        {
+            "name": str(i),
+            "traceId": "t",
+            "spanId": f"s{i}",
+            "parentSpanId": f"s{i - 1}",
+            "attributes": {"gen_ai.tool.call.id": "c"},
+        }
+        for i in range(n)
+    ],
+    "requests of a log that grow by a message": lambda n: [
+        {**REQUEST_LOG[0], "messages": [{"role": "user", "content": "x"}] * (i % 40 + 1)}
+        for i in range(n)
+    ],
+    "runs of the AI SDK within each other": lambda n: {
+        "runs": [{"id": str(i), "parent_run_id": str(i + 1)} for i in range(n)],
+        "steps": [{**AI_SDK_DEVTOOLS["steps"][0], "run_id": str(i)} for i in range(n)],
+    },
     "a log of requests that have nothing in common": lambda n: [
         each
         for i in range(n)
