@@ -222,6 +222,27 @@ def test_a_table_without_a_column_of_traces_is_refused_with_how_to_name_it(cli, 
     assert (both.status, "traces have no rows to map" in both.err) == (2, True)
 
 
+HOUSE_TRACE = {
+    "run": "r1",
+    "events": [{"kind": "model", "ts": 1, "text": "I look."}, {"kind": "tool", "fn": "search"}],
+    "tools": [{"name": "search"}],
+}
+
+
+def test_pointers_of_a_trace_mapping_that_lead_to_nothing_are_named(cli, tmp_path):
+    mapping = "{id: /run, steps: /events, step: {type: /kind, types: {model: llm}, name: /fn, started_at: /time}}"
+    (tmp_path / "m.yaml").write_text(mapping)
+    (tmp_path / "runs.jsonl").write_text(json.dumps(HOUSE_TRACE) + "\n")
+    note = "no trace has anything at these pointers of the trace mapping: step.started_at: /time"
+    checked = cli("trace", "check", "runs.jsonl", "--trace-mapping", "m.yaml")
+    assert (checked.status, note in checked.out) == (0, True)
+    ran = cli("run", "runs.jsonl", "-g", "loop", "--trace-mapping", "m.yaml")
+    assert (ran.status, f"runs.jsonl: {note}" in ran.err) == (0, True)
+    (tmp_path / "m.yaml").write_text(mapping.replace("time", "ts"))
+    checked = cli("trace", "check", "runs.jsonl", "--trace-mapping", "m.yaml")
+    assert "pointers" not in checked.out
+
+
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):
     (tmp_path / "a.csv").write_text("context.trace_id,context.span_id,name,span_kind\nt,s,x,LLM\n")
     ended = cli("trace", "check", "a.csv")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 STEP_TYPES: tuple[str, ...] = get_args(StepType)
 RESULT = "result"  #: what a value of `type` may stand for beside the types of steps: the result of a call
+_NOTHING = object()  #: in place of a value that is not there, unlike null
 OTHERWISE = "*"  #: the value of `types` that stands for all others
 #: Fields that have pointers of their own.
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -57,26 +58,79 @@ class MappedFormat:
     results: Pointers = field(default_factory=dict)
     model: str = ""  #: of the run: the model of all model calls that name none
 
+    def pointers(self) -> dict[str, str]:
+        """Return the pointers to facts of a trace, by where the mapping has them, such as `step.usage.input_tokens`."""
+        named = _by_name("", self.run) | _by_name("step.", self.step)
+        named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
+        own = {
+            "model": self.model,
+            "step.type": self.type,
+            "calls.at": self.calls_at,
+            "results.at": self.results_at,
+        }
+        return named | {name: pointer for name, pointer in own.items() if pointer}
+
     def read(self, value: Any) -> Trace:
         """Return the trace in a JSON value; raise TraceError if it does not match the description."""
         (trace,) = native.IMPORTER.read(self.to_native(value))
         return trace
 
-    def to_native(self, value: Any) -> dict[str, Any]:
-        """Return the trace in a JSON value in the native form; raise TraceError if the value has no such steps."""
+    def to_native(self, value: Any, use: PointerUse | None = None) -> dict[str, Any]:
+        """Return the trace in a JSON value in the native form; raise TraceError if the value has no such steps.
+
+        What the pointers lead to is noted in `use`.
+        """
+        use = use or PointerUse()
         listed = resolve(value, self.steps)
         if type(listed) is not list:
             raise damaged(f"there is no array of steps at {self.steps!r}")
-        steps = _Steps(self, string_of(resolve(value, self.model)) if self.model else None)
+        model = use.resolved(value, "model", self.model) if self.model else None
+        steps = _Steps(self, string_of(model), use)
         for number, item in enumerate(listed, 1):
             steps.add(item, number)
-        recorded = _picked(value, self.run)
+        recorded = use.picked(value, "", self.run)
         return {"format": native.FORMAT, **recorded, "steps": steps.finished()}
 
 
+class PointerUse:
+    """Follows the pointers of a mapping, and notes which of them lead to a value."""
+
+    def __init__(self) -> None:
+        self._found: set[str] = set()
+        self._followed: set[str] = set()
+
+    def resolved(self, value: Any, name: str, pointer: str) -> Any:
+        """Return the value at the pointer with a name; None if there is none."""
+        self._followed.add(name)
+        held = resolve(value, pointer, _NOTHING)
+        if held is _NOTHING:
+            return None
+        self._found.add(name)
+        return held
+
+    def picked(self, value: Any, within: str, pointers: Pointers) -> dict[str, Any]:
+        """Return the fields that pointers lead to, without those that are not there; their names begin with `within`."""
+        recorded: dict[str, Any] = {}
+        for name, pointer in pointers.items():
+            held = (
+                self.picked(value, f"{within}{name}.", pointer)
+                if isinstance(pointer, dict)
+                else self.resolved(value, within + name, pointer)
+            )
+            if held is not None and held != {}:
+                recorded[name] = held
+        return recorded
+
+    def without_value(self, form: MappedFormat) -> dict[str, str]:
+        """Return the pointers that were followed and never led to a value, by their names."""
+        unfound = self._followed - self._found
+        return {name: pointer for name, pointer in form.pointers().items() if name in unfound}
+
+
 class _Steps:
-    def __init__(self, form: MappedFormat, model: str | None) -> None:
+    def __init__(self, form: MappedFormat, model: str | None, use: PointerUse) -> None:
         self._form = form
+        self._use = use
         self._model = model
         self._steps: list[dict[str, Any]] = []
         self._calls: dict[str, dict[str, Any]] = {}  #: those without a result, by their ids
@@ -90,16 +144,20 @@ class _Steps:
         if kind == RESULT:
             self._result(item)
             return
-        step: dict[str, Any] = {"type": kind} | _picked(item, form.step)
+        step: dict[str, Any] = {"type": kind} | self._use.picked(item, "step.", form.step)
         if kind == "llm" and self._model and "model" not in step:
             step["model"] = self._model
         self._steps.append(step)
         if kind == "tool":
             self._wait(step)
-        for call in _listed(item, form.calls_at):
+        for call in self._listed(item, "calls.at", form.calls_at):
             self._call(call, step)
-        for result in _listed(item, form.results_at):
+        for result in self._listed(item, "results.at", form.results_at):
             self._result(result)
+
+    def _listed(self, item: Any, name: str, pointer: str) -> Iterator[Any]:
+        held = self._use.resolved(item, name, pointer) if pointer else None
+        yield from held if type(held) is list else () if held is None else (held,)
 
     def _first_open(self) -> dict[str, Any] | None:
         """Return the first call that has no result yet, for a result that does not say whose it is."""
@@ -121,10 +179,13 @@ class _Steps:
         return self._steps
 
     def _type_of(self, item: Any, number: int) -> str:
-        recorded = resolve(item, self._form.type)
+        pointer = self._form.type
+        recorded = self._use.resolved(item, "step.type", pointer)
         word = recorded if type(recorded) is str else OTHERWISE
         types = self._form.types
         kind = types.get(word) or (word if word in STEP_TYPES else types.get(OTHERWISE))
+        if kind is None and recorded is None:
+            raise damaged(f"step {number} has nothing at {pointer!r}, the pointer of step.type")
         if kind is None:
             raise damaged(
                 f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
@@ -132,8 +193,8 @@ class _Steps:
         return kind
 
     def _call(self, call: Any, step: dict[str, Any]) -> None:
-        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | _picked(
-            call, self._form.calls
+        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | self._use.picked(
+            call, "calls.", self._form.calls
         )
         if id_of(step.get("id")):
             recorded["parent_id"] = step["id"]
@@ -141,7 +202,7 @@ class _Steps:
         self._wait(recorded)
 
     def _result(self, result: Any) -> None:
-        recorded = _picked(result, self._form.results)
+        recorded = self._use.picked(result, "results.", self._form.results)
         call_id = id_of(recorded.pop("call_id", None))
         call = self._calls.pop(call_id, None) if call_id else self._first_open()
         if call is None:
@@ -152,31 +213,26 @@ class _Steps:
             )
 
 
-def _listed(item: Any, pointer: str) -> Iterator[Any]:
-    held = resolve(item, pointer) if pointer else None
-    yield from held if type(held) is list else () if held is None else (held,)
-
-
-def _picked(value: Any, pointers: Pointers) -> dict[str, Any]:
-    """Return the fields that pointers lead to, without those that are not there."""
-    recorded: dict[str, Any] = {}
+def _by_name(within: str, pointers: Pointers) -> dict[str, str]:
+    named: dict[str, str] = {}
     for name, pointer in pointers.items():
-        held = _picked(value, pointer) if isinstance(pointer, dict) else resolve(value, pointer)
-        if held is not None and held != {}:
-            recorded[name] = held
-    return recorded
+        if isinstance(pointer, dict):
+            named |= _by_name(f"{within}{name}.", pointer)
+        else:
+            named[within + name] = pointer
+    return named
 
 
-def resolve(value: Any, pointer: str) -> Any:
-    """Return the value at a JSON Pointer (RFC 6901); None if there is none."""
+def resolve(value: Any, pointer: str, otherwise: Any = None) -> Any:
+    """Return the value at a JSON Pointer (RFC 6901); `otherwise` if there is none."""
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
         if type(value) is dict:
-            value = value.get(key)
+            value = value.get(key, otherwise)
         elif type(value) is list and key.isdecimal() and len(key) < 10 and int(key) < len(value):
             value = value[int(key)]
         else:
-            return None
+            return otherwise
     return value
 
 

@@ -117,6 +117,7 @@ HeaderLine = Annotated[
     ),
 ]
 
+_NOTE_WIDTH = 600
 _ANY = parse_mapping(["custom_id=@row,row=*"])  #: a pattern for files of all known types
 
 
@@ -258,6 +259,11 @@ def print_notes(source: Source) -> None:
     """Print how many rows are no cases, and what looks wrong in the values of the others."""
     for note in source.notes.notes():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
+    if source.is_read_to_end and (pointers := source.pointers_without_value()):
+        from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
+
+        note = without_value_note(pointers)
+        err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
     for join in source.joins or ():
         if note := join.index.header_note():
             how = (

@@ -46,6 +46,8 @@ class CheckedFile:
     file: str
     traces: list[CheckedTrace] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
+    #: Those of the trace mapping at which no trace has anything, by their names.
+    pointers_without_value: dict[str, str] = field(default_factory=dict)
 
 
 def check(
@@ -110,6 +112,7 @@ def _checked(file: str, mapping: TraceMapping | None, maps: list[str] | None) ->
     traces = Traces(file, mapping, lose, maps)
     for found in traces:
         result.traces.append(_read(found))
+    result.pointers_without_value = traces.pointers_without_value()
     if fault := traces.fault_of_all():
         result.errors.clear()
         lose(fault)
@@ -170,6 +173,10 @@ def _print_file(checked: CheckedFile) -> None:
         ),
         of,
     )
+    if pointers := checked.pointers_without_value:
+        from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
+
+        out.print(f"  [dim]{shown(without_value_note(pointers), _NOTE_WIDTH)}[/]")
     for error in checked.errors[:_ERRORS_SHOWN]:
         out.print(f"  [red]{error['code']}[/]: {shown(error['message'], _WIDTH)}")
         if error["hint"]:

@@ -126,6 +126,10 @@ class Traces:
         where = "" if location or error.fault.names_line else f"line {self._line.number}: "
         self._tell(error.fault.at(location), where)
 
+    def pointers_without_value(self) -> dict[str, str]:
+        """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
+        return self._source.pointers_without_value()
+
     def fault_of_all(self) -> Fault | None:
         """Return one fault for all lines read, if each is a value that is no case and no trace; else None."""
         if self._read or not self._unknown or self._unknown_count < self.lost:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
+from weighbridge.traces.mapped_format import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.event_folders import EventFolder
 from weighbridge_producer.input.files.input_files import (
@@ -95,6 +96,7 @@ class Source:
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         self.consumed = 0  #: bytes read, before decompression
         self.notes = RowNotes()  #: on the rows read so far
+        self._pointers = PointerUse()  #: of the trace mapping, in the traces read so far
         self.size: int | None = None  #: total bytes, before decompression, if known
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
@@ -135,6 +137,10 @@ class Source:
             f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): in a folder, only files are read"
             f" that end in {', '.join(self._found.endings)}{but}{tables}"
         )
+
+    def pointers_without_value(self) -> dict[str, str]:
+        """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
+        return self._pointers.without_value(self.trace_mapping.form) if self.trace_mapping else {}
 
     @property
     def names_locations(self) -> bool:
@@ -177,6 +183,7 @@ class Source:
         most_lines, most_bytes = settings.batch_limit_lines, settings.batch_limit_bytes
         count = total = self.consumed = 0
         self.notes.clear()
+        self._pointers = PointerUse()
         with closing(DuplicateIndex()) as ids:
             for read in self._chosen_lines(ids, in_blocks=in_blocks):
                 count += read.count
@@ -277,7 +284,7 @@ class Source:
         if mapping is None:
             several = self.names_locations
             return lambda lines: as_cases(lines, name, ids, on_cases, is_one_of_several=several)
-        return lambda lines: mapped_cases(lines, name, ids, mapping)
+        return lambda lines: mapped_cases(lines, name, ids, mapping, self._pointers)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         added = mapping.added | self.joins.added if self.joins else mapping.added

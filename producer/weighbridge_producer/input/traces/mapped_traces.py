@@ -21,18 +21,23 @@ from weighbridge_producer.input.traces.trace_cases import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from weighbridge.traces.mapped_format import PointerUse
     from weighbridge_producer.input.duplicates import DuplicateIndex
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 
 def mapped_cases(
-    lines: Iterator[SourceLine], name: str, ids: DuplicateIndex, mapping: TraceMapping
+    lines: Iterator[SourceLine],
+    name: str,
+    ids: DuplicateIndex,
+    mapping: TraceMapping,
+    use: PointerUse,
 ) -> Iterator[SourceLine]:
-    """Yield a case for each trace, and a fault for each value without one.
+    """Yield a case for each trace, and a fault for each value without one; note in `use` what the pointers lead to.
 
     A file has a trace, or a case with one, on each line, or is one JSON document.
     """
-    reader = _TraceReader(name, ids, mapping)
+    reader = _TraceReader(name, ids, mapping, use)
     for number, line in enumerate(lines, 1):
         if line.fault or not line.raw.strip(JSON_SPACE):
             yield line
@@ -43,9 +48,12 @@ def mapped_cases(
 
 
 class _TraceReader:
-    def __init__(self, name: str, ids: DuplicateIndex, mapping: TraceMapping) -> None:
+    def __init__(
+        self, name: str, ids: DuplicateIndex, mapping: TraceMapping, use: PointerUse
+    ) -> None:
         self._name = name
         self._mapping = mapping
+        self._use = use
         self._wrapper = TraceWrapper(name, ids)
 
     def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
@@ -105,7 +113,7 @@ class _TraceReader:
     def _native(self, trace: Any) -> dict[str, Any] | Fault:
         """Return a trace in the native form, or a fault if it cannot be converted."""
         try:
-            found = self._mapping.form.to_native(trace)
+            found = self._mapping.form.to_native(trace, self._use)
             orjson.dumps(found)
         except TraceError as error:
             return Fault(

@@ -24,6 +24,7 @@ from weighbridge.traces.mapped_format import (
 from weighbridge_producer.input.yaml_file import YamlFile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _SECTIONS = {"step": STEP_FIELDS, "calls": CALL_FIELDS, "results": RESULT_FIELDS}
@@ -44,6 +45,12 @@ class TraceMapping:
 def read_trace_mapping(path: str | Path) -> TraceMapping:
     """Return the mapping in a file; raises MappingError, with the line number, if it is invalid."""
     return _TraceMappingReader(str(path)).read()
+
+
+def without_value_note(pointers: Mapping[str, str]) -> str:
+    """Return the note that no trace has anything at some pointers of a mapping, given by their names."""
+    named = ", ".join(f"{name}: {pointer}" for name, pointer in pointers.items())
+    return f"no trace has anything at these pointers of the trace mapping: {named}"
 
 
 class _TraceMappingReader:

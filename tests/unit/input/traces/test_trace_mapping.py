@@ -83,3 +83,31 @@ def test_a_wrong_mapping_is_refused_with_its_line(tmp_path, text, told):
     with pytest.raises(MappingError) as caught:
         read_trace_mapping(tmp_path / "map.yaml")
     assert told in caught.value.message
+
+
+def test_pointers_at_which_no_trace_has_anything_are_known_once_all_are_read(tmp_path):
+    mapping = f"""{MAPPING}usage: {{input_tokens: /in, output_tokens: /gone/out}}
+calls: {{at: /asks, id: /ref, arguments: /arg}}
+results: {{output: /text}}
+""".replace("name: /tool", "name: /tool, error: /err, ended_at: /end")
+    (tmp_path / "map.yaml").write_text(mapping)
+    call = {"kind": "model", "err": None, "asks": [{"ref": "c", "args": {}}]}
+    runs = [{"run": "a", "events": EVENTS, "in": 5}, {"run": "b", "events": [call]}]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, runs)))
+    source = Source(
+        tmp_path / "runs.jsonl", Settings(), trace_mapping=read_trace_mapping(tmp_path / "map.yaml")
+    )
+    assert len(list(source)) == 2
+    # Nothing is said of `results`, because there are none; an error that is null is recorded.
+    assert source.pointers_without_value() == {
+        "usage.output_tokens": "/gone/out",
+        "step.ended_at": "/end",
+        "calls.arguments": "/arg",
+    }
+
+
+def test_a_step_without_anything_at_the_pointer_of_its_type_is_a_fault_that_names_the_pointer(
+    tmp_path,
+):
+    [line] = lines_of(tmp_path, json.dumps({"events": EVENTS}), MAPPING.replace("/kind", "/kin"))
+    assert "step 1 has nothing at '/kin', the pointer of step.type" in line.fault.message
