@@ -243,6 +243,21 @@ def test_pointers_of_a_trace_mapping_that_lead_to_nothing_are_named(cli, tmp_pat
     assert "pointers" not in checked.out
 
 
+def test_traces_in_a_format_of_ones_own_are_refused_with_the_option_that_describes_it(
+    cli, tmp_path
+):
+    (tmp_path / "main.json").write_text(json.dumps(HOUSE_TRACE, indent=1))
+    (tmp_path / "runs.jsonl").write_text(json.dumps({**HOUSE_TRACE, "tools": 1}) + "\n")
+    for file in ("main.json", "runs.jsonl"):
+        ended = cli("run", file, "-g", "loop")
+        assert (ended.status, "--trace-mapping FILE describes it" in ended.err) == (1, True)
+    rows = [{"id": n, "log": [{"role": "user", "content": "Hi"}]} for n in (1, 2)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = cli("run", "rows.jsonl", "-g", "loop")
+    assert "--map custom_id=id,trace=log" in ended.err
+    assert "--trace-mapping" not in ended.err
+
+
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):
     (tmp_path / "a.csv").write_text("context.trace_id,context.span_id,name,span_kind\nt,s,x,LLM\n")
     ended = cli("trace", "check", "a.csv")

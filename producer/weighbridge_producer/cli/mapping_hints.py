@@ -6,9 +6,18 @@ import shlex
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.mapping.list_entries import EACH, present_entries
 from weighbridge_producer.input.mapping.mapping_text import value_of
-from weighbridge_producer.input.mapping.row_values import FILE, ROW_NUMBER, FirstOf, Path, Template
+from weighbridge_producer.input.mapping.row_values import (
+    FILE,
+    ROW_NUMBER,
+    FirstOf,
+    Path,
+    Template,
+    json_within,
+)
+from weighbridge_producer.input.rows.row_formats import RowFormat
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.first_rows import Recognised
@@ -43,8 +52,24 @@ def suggestion(seen: Recognised) -> list[str]:
     joining = _joining(proposal) if proposal.missing and not seen.joined else ""
     others = [line for line in seen.hints() if line not in {header, inner}]
     first = (header, _without_header(seen)) if header else ()
+    own = _own_traces(seen)
     return list(
-        filter(None, (*first, hint, joining, proposal.caution, *others, seen.document_hint()))
+        filter(None, (own, *first, hint, joining, proposal.caution, *others, seen.document_hint()))
+    )
+
+
+def _own_traces(seen: Recognised) -> str:
+    """Return the option for traces in a format of the user's own if no column of JSON has a trace in a known one; or empty."""
+    proposal = seen.proposal
+    is_json = seen.layout and seen.layout.format in {RowFormat.JSON, RowFormat.JSON_LINES}
+    if not (is_json and proposal and "trace" in {*proposal.fields, *proposal.missing}):
+        return ""
+    path = proposal.fields.get("trace")
+    if path and any(is_trace(json_within(value_of(path).of(row, 1))) for row in seen.rows):
+        return ""
+    return (
+        "if these are traces in a format of your own, --trace-mapping FILE describes it: see 'Write an importer' in the"
+        " documentation"
     )
 
 
