@@ -407,6 +407,35 @@ def test_a_repeated_line_has_no_result_and_misses_none(shared, cases):
 # Graders.
 
 
+def test_what_a_plug_ins_grader_raises_while_it_is_built_is_told_without_a_traceback(cli, tmp_path):
+    (tmp_path / "acme.py").write_text(
+        """
+import re
+from weighbridge.graders import GraderConfig, TrueFalseGrader
+
+class Pattern(TrueFalseGrader):
+    id = "acme-pattern"
+
+    class Config(GraderConfig):
+        pattern: str = ""
+
+    def prepare(self):
+        re.compile(self.settings.pattern)
+"""
+    )
+    installed = tmp_path / "acme-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[weighbridge.graders]\np = acme:Pattern\n")
+    (tmp_path / "cases.jsonl").write_text("")
+    cli.environment["PYTHONPATH"] = str(tmp_path)
+    ended = cli("run", "cases.jsonl", "-g", "acme-pattern", "-c", 'pattern="(x"')
+    assert ended.status == 1
+    assert ended.err.startswith(
+        "INVALID_CONFIG: grader 'acme-pattern' cannot be built: error: missing )"
+    )
+
+
 def test_graders_are_listed_and_shown(cli):
     listed = cli("graders")
     assert "string-match" in listed.out

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import UnknownGraderError
+from weighbridge.errors import ConfigError, UnknownGraderError, WeighbridgeError
 from weighbridge.graders.base import Grader
 from weighbridge.graders.config import GraderConfig
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "weighbridge.graders"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_MESSAGE_LIMIT = 300  #: characters of a plug-in's error
 _log = logging.getLogger("weighbridge.graders")
 
 #: The built-in graders by id; each is imported on first use, since some take 0.1 s.
@@ -78,7 +79,14 @@ class Registry:
 
         Raises UnknownGraderError, ConfigError or ConfigTypeError.
         """
-        return self.get(grader_id)(config=config)
+        grader = self.get(grader_id)
+        try:
+            return grader(config=config)
+        except (WeighbridgeError, MemoryError):
+            raise
+        except Exception as error:
+            # `prepare` of a plug-in may raise anything.
+            raise ConfigError(f"grader {grader_id!r} cannot be built: {_brief(error)}") from error
 
     def catalogue(self) -> list[dict[str, Any]]:
         """Return the catalogue: descriptions of all graders, without creating instances."""
@@ -105,7 +113,7 @@ class Registry:
             grader = plug_in.load()
             problem = _problem(grader) or self._clash(grader.id)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plug-in must not affect others
-            problem = f"{type(error).__name__}: {_text(error)}"
+            problem = _brief(error)
         if problem:
             self._failures[plug_in.name] = problem
             _log.warning(
@@ -161,8 +169,8 @@ def _requirements(grader: type[Grader], config: dict[str, Any] | None) -> dict[s
     }
 
 
-def _text(error: BaseException) -> str:
+def _brief(error: BaseException) -> str:
     try:
-        return str(error)
+        return f"{type(error).__name__}: {error}"[:_MESSAGE_LIMIT]
     except Exception:  # noqa: BLE001 - nor must an error that cannot be formatted
-        return "no message"
+        return f"{type(error).__name__}: no message"

@@ -94,14 +94,6 @@ class GraderCache:
             grader = self._registry.create(grader_id, orjson.loads(config) if config else None)
         except WeighbridgeError as error:
             return Fault(error.code, error.message, error.hint or _hint(error, grader_id))
-        except MemoryError:
-            raise  # temporary, so not cached
-        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-            return Fault(
-                ErrorCode.INVALID_CONFIG,
-                f"grader {grader_id!r} cannot be built: {brief(error)}",
-                _hint(error, grader_id),
-            )
         required, known = _parameters(type(grader))
         version = type(grader).version
         return ReadyGrader(

@@ -11,7 +11,6 @@ import orjson
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.config import ConfigFault, config_faults
 from weighbridge.graders.registry import default_registry
-from weighbridge.grading.grader_cache import brief
 from weighbridge.jobs.grader_spec import CONFIG_LIMIT_BYTES
 from weighbridge_producer.pages.config_settings import UNSET, EntryError, Kind, Setting, settings_of
 
@@ -129,6 +128,4 @@ def _faults_of_whole(form: ConfigForm) -> list[ConfigFault]:
     except WeighbridgeError as error:
         text = str(error).removeprefix(f"grader {form.grader!r}: ")
         return [ConfigFault(getattr(error, "path", ()), text)]
-    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-        return [ConfigFault((), f"the grader cannot be built: {brief(error)}")]
     return []

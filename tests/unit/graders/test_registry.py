@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -74,6 +75,15 @@ class Unschematic(LengthGrader):
     @classmethod
     def config_schema(cls):
         raise NotImplementedError("no schema yet")
+
+
+class Unbuildable(LengthGrader):
+    """Fails to prepare."""
+
+    id = "unbuildable"
+
+    def prepare(self):
+        re.compile("(x")
 
 
 not_a_class = LengthGrader()
@@ -150,6 +160,12 @@ def test_create_makes_a_configured_grader():
     assert grader.case_sensitive is True
     with pytest.raises(ConfigError):
         Registry().create("true-false", {"case": True})
+
+
+def test_whatever_a_plug_in_raises_while_it_is_built_is_an_error_in_its_configuration():
+    registry = Registry([plug_in("unbuildable", "Unbuildable")])
+    with pytest.raises(ConfigError, match=r"grader 'unbuildable' cannot be built: error: missing"):
+        registry.create("unbuildable", {})
 
 
 def test_plug_ins_come_after_the_built_in_graders_by_name():
