@@ -158,7 +158,23 @@ def _problem(grader: object) -> str:
     for describe in (grader.config_schema, grader.inputs_schema, grader.example):
         if describe() is None:
             return f"{describe.__name__} returns nothing"
-    return ""
+    return _unlike_schema(grader)
+
+
+def _unlike_schema(grader: type[Grader]) -> str:
+    """Return which inputs only `grade` or only the schema has, so that no case would have all that are needed; "" if none."""
+    named = grader.inputs_schema().get("properties", {})
+    taken = [p for p in inspect.signature(grader.grade).parameters.values() if p.name != "self"]
+    if any(p.kind in {p.VAR_POSITIONAL, p.VAR_KEYWORD} for p in taken):
+        return ""
+    wrong = [p.name for p in taken if p.default is p.empty and p.name not in named]
+    wrong += [name for name in named if name not in {p.name for p in taken}]
+    if not wrong:
+        return ""
+    return (
+        f"grade takes {', '.join(p.name for p in taken)}, but inputs_schema has {', '.join(named)}:"
+        " override inputs_schema to have the parameters of grade"
+    )
 
 
 def _requirements(grader: type[Grader], config: dict[str, Any] | None) -> dict[str, list[str]]:

@@ -77,6 +77,15 @@ class Unschematic(LengthGrader):
         raise NotImplementedError("no schema yet")
 
 
+class Asker(LengthGrader):
+    """Takes another input than it says."""
+
+    id = "asker"
+
+    def grade(self, agent_response, question):
+        return super().grade(agent_response, question)
+
+
 class Unbuildable(LengthGrader):
     """Fails to prepare."""
 
@@ -191,6 +200,10 @@ def test_plug_ins_come_after_the_built_in_graders_by_name():
         ("Factless", __name__, "lacks valid class attributes: id, name, version"),
         ("Impostor", __name__, "the id 'true-false' is taken"),
         ("Unschematic", __name__, "NotImplementedError: no schema yet"),
+        (
+            *("Asker", __name__),
+            "grade takes agent_response, question, but inputs_schema has agent_response, expected_output: override",
+        ),
     ],
 )
 def test_a_plug_in_that_fails_is_reported_by_name_and_stops_nothing_else(
