@@ -455,6 +455,24 @@ def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp
 
 
 @pytest.mark.parametrize(
+    ("grader", "wrapped", "whole"),
+    [("string-match", "It is Lima.", "Lima"), ("true-false", "So yes it is", "yes")],
+)
+def test_answers_of_which_most_are_inside_longer_text_are_said_to_need_taking_out(
+    cli, tmp_path, grader, wrapped, whole
+):
+    def summary_of(*answers):
+        rows = [f"{number},{answer},{whole}\n" for number, answer in enumerate(answers)]
+        (tmp_path / "a.csv").write_text("id,answer,gold\n" + "".join(rows))
+        mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+        return cli("run", "a.csv", "-g", grader, "-o", "o.jsonl", "--map", mapping).out
+
+    told = f"{grader}: 2 of 3 judged answers are inside other text, as after a chain of thought"
+    assert told in summary_of(wrapped, wrapped, whole)
+    assert "inside other text, as" not in summary_of(wrapped, whole)
+
+
+@pytest.mark.parametrize(
     ("rows", "true", "false"),
     [("1,WAHR,WAHR\n2,Ja,Nein\n", ["wahr", "ja"], ["falsch", "nein"]), ("1,1.0,1.0\n2,1.0,0.0\n", ["1.0"], ["0.0"])],
     ids=["words", "numbers with a decimal point"],

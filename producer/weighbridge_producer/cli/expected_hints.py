@@ -1,8 +1,10 @@
-"""Hints for results whose expected answers could not be graded: words that `true-false` does not recognise, and lists."""
+"""Hints for results with one cause in most answers: words that `true-false` does not recognise, lists, and longer text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +17,20 @@ _OF_LIST = "Expected value '["
 _OF_EMPTY = f"{_OF_LIST}]'"
 #: Also of words that have known ones within them, such as 1.0.
 _CAUSES = tuple(f"expected_is_boolean: {kind}" for kind in ("other", "both", "wrapped"))
+#: Of an answer that is within other text.
+_WRAPPED = ("string_match: wrapped", "response_is_boolean: wrapped")
+
+
+def wrapped_hint(row: GraderSummary) -> str:
+    """Return what to do if most of a label's judged answers are within other text; empty for other results."""
+    wrapped = sum(dict(row.causes).get(cause, 0) for cause in _WRAPPED)
+    if 2 * wrapped <= row.judged:
+        return ""
+    return (
+        f"{wrapped:,} of {pluralize(row.judged, 'judged answer')} {'is' if wrapped == 1 else 'are'} inside other text, as"
+        " after a chain of thought; 'Grade CSV, Parquet and JSON with your own field names' in the documentation shows how"
+        " to take them out"
+    )
 
 
 def unknown_words_hint(row: GraderSummary) -> str:

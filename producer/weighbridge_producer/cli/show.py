@@ -21,7 +21,11 @@ from weighbridge.errors import OutputError
 from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable
-from weighbridge_producer.cli.expected_hints import several_answers_hint, unknown_words_hint
+from weighbridge_producer.cli.expected_hints import (
+    several_answers_hint,
+    unknown_words_hint,
+    wrapped_hint,
+)
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
@@ -192,7 +196,7 @@ def print_summary(
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
         words = unknown_words_hint(row) if names_words else ""
-        if hint := words or several_answers_hint(row, examples or {}):
+        if hint := words or several_answers_hint(row, examples or {}) or wrapped_hint(row):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)
     if any(row.causes for row in rows):
         console.print()
