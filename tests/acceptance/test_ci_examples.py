@@ -96,6 +96,28 @@ def test_the_workflow_that_init_writes_for_github_installs_and_grades(
     assert "set the variable WEIGHBRIDGE_PACKAGE" in printed
 
 
+def test_the_documented_workflow_compares_pull_requests_with_the_main_branch(
+    tmp_path: Path,
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "ci-gate.md").read_text()
+    [block] = (each for each in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "on:" in each)
+    steps = YAML(typ="safe").load(block)["jobs"]["regressions"]["steps"]
+    _, grade, compare, store = [step["run"] for step in steps if "run" in step]
+    (tmp_path / "outputs").mkdir()
+    cases = tmp_path / "outputs" / "cases.jsonl"
+    cases.write_text(CASES.read_text())
+    for script in (grade, store, compare):
+        ended, printed = run(GITHUB, script, tmp_path)
+        assert ended == 0, printed
+    [kept] = {step["with"]["path"] for step in steps if "cache" in step.get("uses", "")}
+    assert list((tmp_path / kept).iterdir())
+    cases.write_text(CASES.read_text().replace('response": "no"', 'response": "No, sorry."'))
+    assert run(GITHUB, grade, tmp_path)[0] == 0
+    ended, printed = run(GITHUB, compare, tmp_path)
+    assert (ended, "gate --max-regressions 0 not met" in printed) == (100, True), printed
+    assert "regressed" in (tmp_path / "summary.md").read_text()
+
+
 def test_the_workflow_that_init_writes_for_gitlab_installs_and_grades(
     cli: Cli, tmp_path: Path
 ) -> None:
