@@ -462,16 +462,18 @@ def test_an_installed_importer_reads_its_format_wherever_traces_are_read(cli, tm
 
     cli.environment["PYTHONPATH"] = str(tmp_path)
     shown = cli("trace", "show", "log.json")
-    assert shown.out.startswith("log.json:1  acme, 1 step, model calls not known, 1 tool call"), (
-        shown.err
-    )
+    assert shown.out.startswith("r1  acme, 1 step, model calls not known, 1 tool call"), shown.err
+    (tmp_path / "whole.json").write_text(json.dumps({"run": 7, "acme_events": [event]}, indent=1))
+    assert cli("trace", "show", "whole.json").out.startswith("7  acme, 1 step")
     listed = cli("trace", "formats")
     assert "Acme event logs" in listed.out
     assert "the plug-in broken was not loaded" in listed.err
     graded = cli(
         "run", "log.json", "--grader", "budget", "-c", "max_tool_calls=0", "-o", "out.jsonl"
     )
-    assert '"verdict":"fail"' in (tmp_path / "out.jsonl").read_text(), graded.err
+    result = (tmp_path / "out.jsonl").read_text()
+    assert '"verdict":"fail"' in result, graded.err
+    assert '"custom_id":"r1"' in result
 
 
 @pytest.mark.parametrize("command", ["check", "show", "convert"])

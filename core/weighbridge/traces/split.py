@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.errors import TraceError
 from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.fields import json_in
 from weighbridge.traces.formats.claude_code import are_of_sub_agent
 from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
-from weighbridge.traces.read import formats, recognised
+from weighbridge.traces.read import FORMATS, formats, read_trace, recognised
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
 _SPANS = (
@@ -75,6 +77,20 @@ def session_id(lines: list[Any]) -> str | None:
             agent = _text(line.get("agentId")) if are_of_sub_agent(lines) else None
             return f"{found}/{agent}" if agent else found
     return None
+
+
+def id_by_plug_in(raw: bytes) -> str | None:
+    """Return the id of the one trace in a JSON text whose format is that of a plug-in; None for any other text."""
+    if len(formats()) == len(FORMATS):
+        return None
+    try:
+        value = json_in(raw)
+        found = recognised(value)
+        if found is None or any(found.importer is each for each in FORMATS):
+            return None
+        return read_trace(value).id
+    except (ValueError, TraceError):
+        return None  # grading the trace reports it
 
 
 def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:

@@ -25,6 +25,7 @@ from weighbridge.traces.formats.batch_results import is_batch_result
 from weighbridge.traces.formats.request_log import begins_request_log, request_log_parts
 from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import (
+    id_by_plug_in,
     is_trace,
     opens_session,
     session_id,
@@ -244,7 +245,7 @@ def _document(lines: Iterator[SourceLine], name: str, ids: DuplicateIndex) -> It
         if bare is None:
             yield SourceLine(raw + b"\n", None, taken)
         else:
-            yield wrapper.case(raw, item.id or _own_id(bare), where, taken, _metadata(bare))
+            yield wrapper.case(raw, item.id or _own_id(bare, raw), where, taken, _metadata(bare))
     if torn:
         yield SourceLine(b"\n", torn, 0)
 
@@ -396,7 +397,7 @@ class TraceWrapper:
                 yield line
             else:
                 where = f"{self._name}:{number}"
-                yield self.case(raw, _own_id(bare), where, line.size, _metadata(bare))
+                yield self.case(raw, _own_id(bare, raw), where, line.size, _metadata(bare))
 
     def case(
         self, trace: bytes, own_id: str | None, location: str, size: int, metadata: bytes = b""
@@ -452,10 +453,11 @@ def _metadata(bare: _Bare) -> bytes:
     return held if is_object and len(held) <= METADATA_LIMIT_BYTES else b""
 
 
-def _own_id(bare: _Bare) -> str | None:
+def _own_id(bare: _Bare, raw: bytes) -> str | None:
     """Return the trace's own id; of a result of a batch the one that its request was given."""
     ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
-    return next((own for own in ids if type(own) is str and own), None)
+    own_id = next((own for own in ids if type(own) is str and own), None)
+    return own_id or id_by_plug_in(raw)
 
 
 def _is_name(text: str) -> bool:
