@@ -454,6 +454,16 @@ def test_a_column_that_results_are_grouped_by_is_said_to_need_a_mapping(cli, tmp
     assert "to copy a column" not in whole.err
 
 
+def test_derivations_in_a_joined_file_are_said_to_be_corrected_there(cli, tmp_path):
+    (tmp_path / "in.csv").write_text("id,out\na,4\nb,7\n")
+    rows = [{"id": "a", "answer": "2+2 #### 4"}, {"id": "b", "answer": "3+4 #### 7"}]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    mapping = "custom_id=id,agent_response=out,expected_output=gold.answer"
+    given = ("--join", "gold=gold.jsonl", "--on", "id", "--map", mapping)
+    run = cli("run", "in.csv", "-g", "string-match", *given, "-o", "o.jsonl")
+    assert """jq -c '.answer |= (split("#### ") | last)' gold.jsonl > COPY""" in run.err
+
+
 @pytest.mark.parametrize(
     ("grader", "wrapped", "whole"),
     [("string-match", "It is Lima.", "Lima"), ("true-false", "So yes it is", "yes")],

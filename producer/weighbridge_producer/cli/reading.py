@@ -257,7 +257,8 @@ def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> 
 
 def print_notes(source: Source) -> None:
     """Print how many rows are no cases, and what looks wrong in the values of the others."""
-    for note in source.notes.notes():
+    joined = {join.spec.name: join.spec.file for join in source.joins or ()}
+    for note in source.notes.notes(joined):
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if source.is_read_to_end and (pointers := source.pointers_without_value()):
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note

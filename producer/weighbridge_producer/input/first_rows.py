@@ -84,7 +84,9 @@ class Recognised:
         found, mapping = self.proposal.fields, self.proposal.mapping
         choice = choice_hint(self.rows, found.get("expected_output", ""))
         last = last_answer_hint(self.rows, found.get("agent_response", ""))
-        compared = compared_hint(self.rows, mapping) if mapping and not choice else ""
+        compared = ""
+        if mapping and not choice:
+            compared = compared_hint(self.rows, mapping, dict.fromkeys(self.joined, "FILE"))
         beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
         found_in_rows = (choice, last, compared, self.inner_hint(), beside, self.lists_hint())
         return list(filter(None, (self.header_hint() or self._repeats_hint(), *found_in_rows)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from string import ascii_uppercase
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
@@ -23,7 +24,7 @@ from weighbridge_producer.input.mapping.json_cells import form_for, mostly_hold_
 from weighbridge_producer.input.mapping.marked_answers import marked_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
@@ -42,8 +43,13 @@ _BRACED = re.compile(r"\{[^{}:]+\}").fullmatch  #: such as a set, or an array of
 _BOOLEANS = frozenset({"true", "false", "yes", "no"})
 
 
-def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
-    """Return what in the first rows says that answers are compared that cannot be equal, and what to write instead."""
+def compared_hint(
+    rows: Sequence[Row], mapping: FieldMapping, joined: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return what in the first rows says that answers are compared that cannot be equal, and what to write instead.
+
+    `joined` are the joined files by the names under which rows have their fields.
+    """
     if not {_RESPONSE, _EXPECTED} <= mapping.inputs.keys():
         return ""
     for name in (_EXPECTED, _RESPONSE):
@@ -56,7 +62,7 @@ def compared_hint(rows: Sequence[Row], mapping: FieldMapping) -> str:
     for side, other in sides:
         if mostly_hold_texts(side.texts) and other.has_few(texts_in):
             return _json_hint(side, other)
-    if hint := next((hint for pair in sides if (hint := marked_hint(*pair))), ""):
+    if hint := next((hint for pair in sides if (hint := marked_hint(*pair, joined))), ""):
         return hint
     hint = next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
     return hint or equal_values_hint(answer, expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from weighbridge.settings import MIB
@@ -13,7 +14,7 @@ from weighbridge_producer.input.mapping.compared_values import compared_hint, wa
 from weighbridge_producer.input.rows.header_rows import data_in_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
@@ -157,9 +158,9 @@ class RowNotes:
             self._first.append(row.values)
         return row
 
-    def notes(self) -> list[str]:
-        """Return all notes on the rows."""
-        hint = compared_hint(self._first, self._mapping) if self._mapping else ""
+    def notes(self, joined: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+        """Return all notes on the rows; `joined` are the joined files by their names."""
+        hint = compared_hint(self._first, self._mapping, joined) if self._mapping else ""
         header = data_in_header(self._first) if self.may_lack_header else ""
         header = f"{header}; if it is data, give --no-header" if header else ""
         answer = self._mapping.inputs.get("agent_response") if self._mapping else None

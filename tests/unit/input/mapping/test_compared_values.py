@@ -379,6 +379,15 @@ def test_derivations_before_a_marked_answer_are_noted_beside_answers_alone() -> 
         parse_mapping([MAPPING.replace("gold", "doc.gold")]),
     )
     assert "jq" not in hint(["4", "12", "7"], DERIVED, MAPPING.replace("gold", "gold|other"))
+    joined = compared_hint(
+        [{"output": "4", "gold": {"doc": {"answer": DERIVED[0]}}}],
+        parse_mapping([MAPPING.replace("gold", "gold.doc.answer")]),
+        {"gold": "my gold.jsonl"},
+    )
+    assert (
+        "in a copy of the joined my gold.jsonl, in JSON Lines with jq -c '.doc.answer |=" in joined
+    )
+    assert "| last)' 'my gold.jsonl' > COPY" in joined
     long = hint(["4"], [f"{'x' * 90}\n#### 4"])
     assert f"such as '...{'x' * 33}\\n#### 4'" in long
 
