@@ -261,7 +261,8 @@ class MappingNeededError(InputError):
         super().__init__(
             f"{name!r} is {what}, and no mapping says which of its columns are the fields of a case",
             hint
-            or "map them with --map custom_id=COLUMN,agent_response=COLUMN,expected_output=COLUMN",
+            or "map them with custom_id=COLUMN,agent_response=COLUMN,expected_output=COLUMN, which the command line takes as"
+            " --map and a Source in Python as parse_mapping([...])",
         )
 
 

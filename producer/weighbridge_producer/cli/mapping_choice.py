@@ -25,7 +25,6 @@ from weighbridge_producer.input.mapping.mapping_text import (
     parse_mapping,
 )
 from weighbridge_producer.input.mapping.missing_paths import (
-    listed,
     refuse_missing_paths,
     refuse_no_list,
 )
@@ -143,7 +142,7 @@ def suggested_mapping(
     proposed = seen.proposal
     mapping = seen.mapping or (proposed and proposed.mapping)
     if not mapping:
-        raise MappingNeededError(seen.file, _columns_of(seen), "\n  ".join(suggestion(seen)))
+        raise MappingNeededError(seen.file, seen.described, "\n  ".join(suggestion(seen)))
     print_layout(seen.file, seen.layout, mapping, None)
     for line in suggestion(seen)[1:] if proposed else ():
         err.print(f"  {shown(line, _WIDTH)}", soft_wrap=True)
@@ -282,7 +281,7 @@ def _recognised_mapping(
         _refuse_empty(seen)
     if seen.proposal and len(groups) > 1:
         hint = "\n  ".join(runs_for_each(groups, seen.rows))
-        raise MappingNeededError(seen.file, _columns_of(seen), hint)
+        raise MappingNeededError(seen.file, seen.described, hint)
     if seen.proposal and seen.proposal.missing:
         [needed] = groups or [()]
         _check_shape(seen, needed)
@@ -316,18 +315,10 @@ def print_unmapped(
         if seen is None:
             print_traces(opened, input_groups(graders), settings)
             return
-        what = f"{_columns_of(seen)}, read as cases or traces because there is no --map"
+        what = f"{seen.described}, read as cases or traces because there is no --map"
         err.print(f"{shown(name)}: {shown(what, _WIDTH)}", soft_wrap=True)
         for line in suggestion(seen):
             err.print(f"  {shown(line, _WIDTH)}", soft_wrap=True)
-
-
-def _columns_of(seen: Recognised) -> str:
-    from weighbridge_producer.input.mapping.known_datasets import GOLDENS
-
-    columns = listed(dict.fromkeys(column for row in seen.rows for column in row))
-    name = "a DeepEval dataset, " if seen.layout and seen.layout.rows == GOLDENS else ""
-    return f"{name}{seen.layout} with the columns {columns}"
 
 
 def print_layout(
@@ -354,7 +345,7 @@ def _confirmed_mapping(seen: Recognised) -> FieldMapping:
     """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
     proposal = seen.proposal
     assert proposal is not None
-    what = _columns_of(seen)
+    what = seen.described
     if proposal.mapping is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise MappingNeededError(seen.file, what, "\n  ".join(suggestion(seen)))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)

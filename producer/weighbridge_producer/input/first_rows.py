@@ -20,7 +20,9 @@ from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.conversations import last_answer_hint
+from weighbridge_producer.input.mapping.known_datasets import GOLDENS
 from weighbridge_producer.input.mapping.list_entries import present_entries
+from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import KEY
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.proposals.proposal import Proposal
@@ -76,6 +78,13 @@ class Recognised:
     faulty_line: int = 0  #: number of its line or, in formats without lines, of the row
     no_rows: tuple[str, ...] = ()  #: keys of a document's members that are none of the rows
     joined: tuple[str, ...] = ()  #: names of the joined files, whose fields the rows have as well
+
+    @property
+    def described(self) -> str:
+        """The format of the rows, and their columns."""
+        columns = listed(dict.fromkeys(column for row in self.rows for column in row))
+        name = "a DeepEval dataset, " if self.layout and self.layout.rows == GOLDENS else ""
+        return f"{name}{self.layout} with the columns {columns}"
 
     def hints(self) -> list[str]:
         """Return what to check in the values of the proposed fields."""

@@ -95,13 +95,21 @@ def unmapped(name: str, seen: Recognised, graders: Sequence[GraderSpec]) -> Mapp
     """Return the error for rows that are not mapped: what they are, and what to send."""
     if seen.mapping and seen.mapping.name:
         return MappingNeededError(name, seen.mapping.name, _AUTO_HINT)
-    own = f"{seen.layout} with columns of its own"
     if seen.mapping:
-        return MappingNeededError(name, own, _AUTO_HINT)
+        return MappingNeededError(name, seen.described, _AUTO_HINT)
     if without := described_without(seen.rows, needed_inputs(graders) or USUAL_INPUTS):
         hint = f"{MAPPING_HINT}, if the rows have the value; if another file has it, {JOIN_HINT}"
         return MappingNeededError(name, without, hint)
-    return MappingNeededError(name, own, MAPPING_HINT)
+    if (proposal := seen.proposal) is None:
+        return MappingNeededError(name, seen.described, MAPPING_HINT)
+    how = (
+        f"send `mapping`: its columns suggest {proposal.text}"
+        if proposal.mapping
+        else f"send `mapping`, such as {proposal.text} with a column of yours in place of each COLUMN"
+    )
+    return MappingNeededError(
+        name, seen.described, "; ".join(filter(None, (how, proposal.caution, *seen.hints())))
+    )
 
 
 def _content(head: bytes) -> bytes:
@@ -131,9 +139,7 @@ def _refuse_line(opened: Opened, content: bytes, settings: Settings) -> None:
     if content.startswith(b"["):
         seen = first_rows(opened, settings)
         if seen.rows and not is_trace(seen.rows):
-            raise MappingNeededError(
-                opened.label, f"{seen.layout} with columns of its own", MAPPING_HINT
-            )
+            raise MappingNeededError(opened.label, seen.described, MAPPING_HINT)
         return
     beginning = b""
     with opened.open() as stream, suppress(ExpansionError, *DAMAGE):  # reading reports the damage

@@ -20,7 +20,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weighbridge.errors import InputError
+from weighbridge.errors import InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
@@ -668,3 +668,9 @@ def test_lines_that_have_arrived_in_a_pipe_are_not_kept_back() -> None:
             os.write(writing, b': "b", "inputs": {}}\n')
             assert next(lines).raw == b'{"custom_id": "b", "inputs": {}}\n'
         os.close(writing)
+
+
+def test_a_table_without_a_mapping_is_refused_with_what_python_takes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,output,gold\n1,a,b\n")
+    with pytest.raises(MappingNeededError, match=r"parse_mapping\(\[\.\.\.\]\)"):
+        list(Source(tmp_path / "a.csv", Settings()))

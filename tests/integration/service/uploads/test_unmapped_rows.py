@@ -121,6 +121,19 @@ def test_rows_of_a_tool_are_graded_with_the_mapping_that_the_hint_names(
     assert upload(service.url, known, f"{STRING_MATCH}&mapping=auto").status_code == 201
 
 
+def test_a_table_is_refused_with_its_columns_and_the_mapping_that_they_suggest(
+    service: HttpServer,
+) -> None:
+    body = b"qid,output,gold,topic\nq1,Paris,Paris,geo\nq2,lima,Lima,geo\n"
+    refused = upload(service.url, body, STRING_MATCH, content_type="text/csv").json()
+    assert "with the columns qid, output, gold, topic" in refused["detail"]
+    suggested = "custom_id=qid,agent_response=output,expected_output=gold,metadata=topic"
+    assert refused["hint"] == f"send `mapping`: its columns suggest {suggested}"
+    assert upload(service.url, body, f"{STRING_MATCH}&mapping={suggested}").status_code == 201
+    unclear = upload(service.url, b"a,b\n1,2\n", STRING_MATCH, content_type="text/csv").json()
+    assert "in place of each COLUMN" in unclear["hint"]
+
+
 @pytest.mark.parametrize("mapping", ["", "&mapping=auto"])
 def test_rows_of_a_tool_without_expected_answers_are_told_how_to_join_them(
     service: HttpServer, mapping: str
