@@ -83,7 +83,6 @@ def choose_mapping(
     from weighbridge_producer.input.mapping.known_datasets import with_shape_of
     from weighbridge_producer.input.proposals.trace_columns import left_out_tools_note
     from weighbridge_producer.input.recognition import recognise_rows
-    from weighbridge_producer.input.repeated_ids import with_file_in_id
 
     files = from_first_row_on(Opened.all_of(cases, form), settings)
     opened = files[0]
@@ -106,7 +105,7 @@ def choose_mapping(
         if not (found and found.mapping):
             _refuse_empty(own)
             _check_shape(seen, needed)
-        found = with_file_in_id(found, files, settings) if found else None
+        found = _with_different_ids(found, files, settings) if found else None
         recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
     mapping = with_shape_of(seen.rows, _combined(texts, saved or recognised))
     check_known_inputs(mapping, graders)
@@ -262,7 +261,6 @@ def _recognised_mapping(
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
     from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.recognition import input_groups, recognise
-    from weighbridge_producer.input.repeated_ids import with_file_in_id
 
     files = from_first_row_on(Opened.all_of(cases, form), settings)
     opened = files[0]
@@ -285,9 +283,20 @@ def _recognised_mapping(
     if seen.proposal and seen.proposal.missing:
         [needed] = groups or [()]
         _check_shape(seen, needed)
-    mapping = seen.mapping or _confirmed_mapping(with_file_in_id(seen, files, settings))
+    mapping = seen.mapping or _confirmed_mapping(_with_different_ids(seen, files, settings))
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping
+
+
+def _with_different_ids(
+    seen: Recognised, files: Sequence[Opened], settings: Settings
+) -> Recognised:
+    """Return rows whose proposed ids do not repeat in later rows and other files, if columns or the file's name tell them apart."""
+    from weighbridge_producer.input.further_rows import FurtherRows
+    from weighbridge_producer.input.repeated_ids import with_file_in_id, with_variants_in_id
+
+    rows = FurtherRows(files[:1], settings, seen.layout.rows if seen.layout else "")
+    return with_file_in_id(with_variants_in_id(seen, rows), files, settings)
 
 
 def _has_traces(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> bool:

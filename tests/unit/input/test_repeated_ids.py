@@ -59,6 +59,28 @@ def test_ids_that_repeat_in_another_file_are_proposed_with_its_name(
     assert NOTE in hint
 
 
+@pytest.mark.parametrize(
+    ("column", "custom_id", "note"),
+    [
+        ("model", "{id}/{model}", "custom_id: ids repeat in later rows, so model is part of them"),
+        (
+            *("flavour", "id"),
+            "custom_id: 'q0' repeats in a later row, so ids need another column beside 'id'; these rows differ in flavour",
+        ),
+    ],
+)
+def test_ids_that_repeat_far_behind_are_proposed_with_what_tells_the_rows_apart(
+    column: str, custom_id: str, note: str, tmp_path: Path
+) -> None:
+    rows = [f"q{number},{name},a,a\n" for name in ("m1", "m2") for number in range(200)]
+    folder(tmp_path, a=f"id,{column},output,gold\n{''.join(rows)}")
+    hint = suggested(tmp_path / "a.csv")
+    assert f"custom_id={custom_id},agent_response=output,expected_output=gold" in hint
+    assert note in hint
+    folder(tmp_path, a=f"id,{column},output,gold\n{''.join(rows[:200] * 2)}")
+    assert "repeat" not in suggested(tmp_path / "a.csv")
+
+
 def test_ids_that_differ_from_file_to_file_stay_as_they_are(tmp_path: Path) -> None:
     folder(tmp_path, a="id,output,gold\nq1,a,a\n", b="id,output,gold\nq2,a,a\n")
     assert suggested(tmp_path).endswith("custom_id=id,agent_response=output,expected_output=gold")
