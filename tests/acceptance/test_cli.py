@@ -300,6 +300,30 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     assert cli("batches", "--json").json == []
 
 
+def test_a_paused_batch_is_shown_with_the_command_that_continues_it(
+    cli, own_server, start_worker, tmp_path
+):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
+    batch = cli("submit", "cases.jsonl").out.strip()
+    note = f"paused; `weighbridge unpause {batch}` continues it"
+    assert "paused" not in cli("status", batch).out
+    cli("pause", batch)
+    assert f"\n  {note}\n" in cli("status", batch).out
+    listed = cli("batches")
+    assert ("in_progress, paused" in listed.out, listed.err) == (True, f"{note}\n")
+    cli("cancel", batch)
+    assert "paused" not in cli("status", batch).out + cli("batches").out
+    assert cli("retry", batch).err == f"{note}\n"
+
+    start_worker(own_server.url)
+    watch = cli.fork("watch", batch)
+    assert watch.stderr.readline().decode() == f"{note}\n"
+    cli("unpause", batch)
+    watch.communicate(timeout=60)
+    assert watch.returncode == 100
+
+
 @pytest.mark.parametrize("by_setting", [True, False], ids=["by a setting", "by an option"])
 def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url

@@ -38,6 +38,7 @@ from weighbridge_producer.cli.show import (
     error_value,
     exit_with,
     out,
+    paused_note,
     print_error,
     print_fault,
     print_json,
@@ -261,8 +262,12 @@ def watch(
 
 def _followed(handle: Batch, *, quiet: bool) -> BatchState:
     """Show a batch's progress until it ends, and return its final state."""
+    note = ""
     with Bar(quiet=quiet) as bar:
         for state in handle.states():
+            before, note = note, paused_note(state)
+            if note and note != before:
+                err.print(note)
             if not state.status.final:
                 bar.update(state)
     return state
@@ -282,7 +287,11 @@ def cancel(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False)
 def retry(batch: opt.BatchId, url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """Grade again jobs that were cancelled, expired or had a temporary error."""
     with opt.client(url) as client:
-        jobs = client.batch(batch).retry()
+        handle = client.batch(batch)
+        jobs = handle.retry()
+        note = paused_note(handle.status())
+    if note:
+        err.print(note)
     if as_json:
         print_json({"batch_id": batch, "retried": jobs})
     else:
@@ -419,9 +428,12 @@ def batches(
         rows.add_row(
             shown(state.batch_id),
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
-            str(state.status),
+            str(state.status) + (", paused" if paused_note(state) else ""),
             share(counts.finished, counts.total),
             share(counts.passed, counts.judged),
             cell(each.source, 60),
         )
     out.print(rows)
+    for each in found:
+        if note := paused_note(each.state):
+            err.print(note)

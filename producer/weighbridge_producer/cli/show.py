@@ -291,6 +291,8 @@ def print_state(state: BatchState) -> None:
         f"[bold]{shown(state.batch_id)}[/]  {state.status}"
         + (f": {shown(state.reason)}" if state.reason else "")
     )
+    if note := paused_note(state):
+        out.print(f"  {note}")
     out.print(f"  {share(counts.finished, counts.total)} finished, {counts.pending:,} pending")
     if counts.cancelled or counts.expired:
         out.print(f"  {counts.cancelled:,} cancelled, {counts.expired:,} expired")
@@ -299,6 +301,13 @@ def print_state(state: BatchState) -> None:
     if state.nondeterministic:
         chunks = pluralize(state.nondeterministic, "chunk was", "chunks were")
         out.print(f"  [red]{chunks} graded twice with different results[/]")
+
+
+def paused_note(state: BatchState) -> str:
+    """Return how a paused batch is continued; empty if it is not paused, or has ended."""
+    if not state.paused or state.status.final:
+        return ""
+    return f"paused; `weighbridge unpause {shown(state.batch_id)}` continues it"
 
 
 class Bar:
