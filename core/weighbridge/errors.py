@@ -40,6 +40,7 @@ WeighbridgeError
 ├── NoSuchKeyError (LookupError)      no API key has that id
 ├── NoSuchResultError (LookupError)   the batch has no job under that id
 ├── NoSuchWorkerError (LookupError)   no running worker has that name
+├── NoSuchQueueError (LookupError)    no worker reads a queue with that name, and no batch is in it
 ├── AddressError                      the service cannot listen on its address
 ├── InterruptionError                 a command was interrupted, by Ctrl-C or a signal
 └── AccessError                       the service refuses the request to this caller
@@ -58,7 +59,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from weighbridge.text import closest, did_you_mean, pluralize, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +417,19 @@ class NoSuchWorkerError(WeighbridgeError, LookupError):
     """No running worker has that name."""
 
     code = "NO_SUCH_WORKER"
+
+
+class NoSuchQueueError(WeighbridgeError, LookupError):
+    """No worker reads a queue with that name, and no batch is in it."""
+
+    code = "NO_SUCH_QUEUE"
+
+    def __init__(self, queue: str, known: Collection[str]) -> None:
+        super().__init__(
+            f"no worker reads a queue {queue[:80]!r}, and no recent batch is in it"
+            + did_you_mean(closest(queue, known)),
+            f"queues: {', '.join(sorted(known))}",
+        )
 
 
 class AddressError(WeighbridgeError):

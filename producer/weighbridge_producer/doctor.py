@@ -58,7 +58,7 @@ def examine(client: RedisClient) -> Iterator[Finding]:
     health = client.health()  # not earlier: it fails on a replica, or without the broker
     for look in (_workers, _versions, _stuck, _dead_letters):
         yield from look(health)
-    yield from _queues(client, health)
+    yield from _queues(client)
     yield from _batches(client)
 
 
@@ -286,11 +286,8 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
         )
 
 
-def _queues(client: RedisClient, health: Health) -> Iterator[Finding]:
-    newest = client.store.batches(BATCHES_LIMIT)
-    submitted_to = {options.queue for _, options in client.store.listed(newest)}
-    queues = {client.settings.queue, *(worker.queue for worker in health.workers), *submitted_to}
-    for queue in sorted(queues):
+def _queues(client: RedisClient) -> Iterator[Finding]:
+    for queue in sorted(client.queues()):
         if client.store.is_queue_paused(queue):
             yield Finding(
                 "warning",

@@ -337,7 +337,11 @@ def test_a_worker_is_started_listed_and_drained(cli, own_server, by_setting):
     assert (info["pid"], info["concurrency"]) == (worker.pid, 1)
     registry = default_registry()
     assert info["graders"] == {name: registry.get(name).version for name in BUILT_IN}
-    assert info["name"] in cli("workers").out
+    [head, row] = cli("workers").out.splitlines()
+    assert (head.split()[:2], row.split()[:2]) == (
+        ["worker", "queue"],
+        [info["name"], info["queue"]],
+    )
 
     refused = cli("drain", "nobody")
     assert (refused.status, refused.err.partition(":")[0]) == (1, "NO_SUCH_WORKER")

@@ -7,10 +7,13 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import pytest
 from celery import Celery
 from celery.app.trace import build_tracer
 
+from support.cases import true_false_cases
 from weighbridge.broker.publisher import Publisher, broker_url
+from weighbridge.errors import NoSuchQueueError
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.worker_registry import WorkerInfo
@@ -19,6 +22,31 @@ from weighbridge_worker.parent.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
+
+
+def test_only_a_queue_of_the_settings_a_worker_or_a_batch_is_paused(
+    own_server: EmbeddedServer,
+) -> None:
+    with (
+        RedisClient(own_server.url, settings=Settings(queue="ours")) as client,
+        RedisClient(own_server.url, settings=Settings(queue="theirs")) as other,
+    ):
+        other.submit(true_false_cases(1))
+        worker = WorkerInfo("w", "host", 1, 2, "gpu", SCHEMA_VERSION)
+        client.worker_registry.heartbeat(worker, 60)
+        for change in (client.pause_queue, client.unpause_queue):
+            with pytest.raises(NoSuchQueueError) as refused:
+                change("our")
+            assert "'our', and no recent batch is in it; did you mean 'ours'?" in str(refused.value)
+            assert refused.value.hint == "queues: gpu, ours, theirs"
+        assert not client.store.is_queue_paused("our")
+        for queue in ("gpu", "ours", "theirs"):
+            client.pause_queue(queue)
+            assert client.store.is_queue_paused(queue)
+
+        client.worker_registry.leave("w")
+        client.unpause_queue("gpu")
+        assert not client.store.is_queue_paused("gpu")
 
 
 def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedServer) -> None:

@@ -61,13 +61,14 @@ def workers(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     if as_json:
         print_json([asdict(info) for info in running])
         return
-    rows = table("worker", "children", "jobs", "up", "state", "graders")
+    rows = table("worker", "queue", "children", "jobs", "up", "state", "graders")
     for info in running:
         graders = ", ".join(f"{grader} {version}" for grader, version in info.graders.items())
         up = f"{(time.time() - info.started_at) / 60:,.0f} min"
         state = "draining" if info.draining else "working"
         rows.add_row(
-            shown(info.name), str(info.concurrency), f"{info.jobs:,}", up, state, shown(graders)
+            *(shown(info.name), shown(info.queue), str(info.concurrency), f"{info.jobs:,}"),
+            *(up, state, shown(graders)),
         )
     out.print(rows)
 

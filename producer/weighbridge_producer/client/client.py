@@ -132,7 +132,10 @@ class Client:
         return self._backend.graders()
 
     def pause_queue(self, queue: str) -> None:
-        """Stop workers from starting chunks of a queue's batches until `unpause_queue`; HTTP needs an admin key."""
+        """Stop workers from starting chunks of a queue's batches until `unpause_queue`; HTTP needs an admin key.
+
+        NoSuchQueueError if no worker reads the queue, and no recent batch is in it.
+        """
         self._backend.pause_queue(queue)
 
     def unpause_queue(self, queue: str) -> None:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.broker.publisher import Publisher
-from weighbridge.errors import NoSuchWorkerError, UnknownGraderError
+from weighbridge.errors import NoSuchQueueError, NoSuchWorkerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.batch_state import Priority
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.input.source import Cases
+
+_BATCHES_WITH_QUEUES = 200  #: the newest batches, whose queues are known
 
 
 class RedisClient(Backend):
@@ -151,11 +153,25 @@ class RedisClient(Backend):
         entry = Entry(Action.DRAIN, actor or self.actor, details={"worker": worker[:200]})
         AuditLog(self.store.redis).record(entry)
 
+    def queues(self) -> set[str]:
+        """Return the queues of the settings, of the running workers and of the newest batches."""
+        newest = self.store.listed(self.store.batches(_BATCHES_WITH_QUEUES))
+        workers = (worker.queue for worker in self.workers())
+        return {self.settings.queue, *workers, *(options.queue for _, options in newest)}
+
+    def _check_queue(self, queue: str) -> None:
+        """Raise NoSuchQueueError for a queue that is neither known nor paused."""
+        known = self.queues()
+        if queue not in known and not self.store.is_queue_paused(queue):
+            raise NoSuchQueueError(queue, known)
+
     def pause_queue(self, queue: str, actor: Actor | None = None) -> None:
+        self._check_queue(queue)
         self.store.pause_queue(queue, paused=True)
         self._record_of_queue(Action.PAUSE, queue, actor)
 
     def unpause_queue(self, queue: str, actor: Actor | None = None) -> None:
+        self._check_queue(queue)
         self.store.pause_queue(queue, paused=False)
         self._record_of_queue(Action.UNPAUSE, queue, actor)
         self.publisher.wake(queue)

@@ -32,6 +32,7 @@ _STATUSES: dict[type[WeighbridgeError], int] = {
     err.BatchNotFoundError: 404,
     err.NoSuchResultError: 404,
     err.NoSuchWorkerError: 404,
+    err.NoSuchQueueError: 404,
     err.NoSuchKeyError: 404,
     err.BatchExpiredError: 410,
     err.BatchLostError: 410,
