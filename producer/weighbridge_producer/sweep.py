@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.graders.base import Verdict
 from weighbridge.graders.registry import default_registry
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.statistics import Interval, wilson_interval
+from weighbridge_producer.tool_limits import BUDGET, PER_TOOL, ToolLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.result_line import ResultRow
 
 SCORE = "score"  #: a parameter for all graders: the lowest passing score
-_BUDGET = "budget"
-_PER_TOOL = "max_tool_calls_per_tool."
+_PER_TOOL = f"{PER_TOOL}."
 #: The limits of `budget`, and the fields in its details with the measured values.
 _MEASURED = {
     "max_tokens": "total_tokens",
@@ -40,8 +40,6 @@ PARAMS = {
     SCORE: "any grader",
 }
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-_TOOLS_SHOWN = 10
-_TOOLS_LIMIT = 1_000  #: distinct tools that are remembered
 _LABELS_LIMIT = 20  #: labels that are told apart without a choice of one
 _DISTINCT_LIMIT = 200_000  #: distinct measurements; when there are more, they are rounded
 _DIGITS = 4
@@ -99,11 +97,11 @@ class Sweep:
     is_rounded: bool = False  #: True if there were too many distinct measurements
     #: The limits with which the results were graded.
     limits: Counter[float] = field(default_factory=Counter)
-    _tools: set[str] = field(default_factory=set)  #: tools that were called
-    _may_be_called: bool = (
-        False  #: True if the parameter's tool is called, or may be among those not listed
-    )
+    _tool: ToolLimit = field(init=False)
     _measured: Counter[Measurement] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._tool = ToolLimit(self.param.removeprefix(_PER_TOOL))
 
     @property
     def at_least(self) -> bool:
@@ -113,15 +111,8 @@ class Sweep:
     @property
     def uncalled(self) -> str:
         """A note, with the nearest name, if the limit is for a tool that no run calls; else empty."""
-        if not self.results or self._may_be_called or not self.param.startswith(_PER_TOOL):
-            return ""
-        tool = self.param.removeprefix(_PER_TOOL)
-        called = sorted(self._tools)
-        more = ", ..." if len(called) > _TOOLS_SHOWN else ""
-        return (
-            f"no run calls a tool {shorten(tool, 80)!r}{did_you_mean(closest(tool, called))}"
-            f" (called: {', '.join(called[:_TOOLS_SHOWN]) or 'none'}{more})"
-        )
+        is_of_a_tool = self.param.startswith(_PER_TOOL)
+        return self._tool.note if self.results and is_of_a_tool else ""
 
     def add(self, row: ResultRow) -> None:
         """Count a result; raises InvalidFilterError if it has no measurement for the parameter."""
@@ -141,23 +132,23 @@ class Sweep:
         return Measurement(float(row.score or 0) if judged else None, judged, Verdict.PASS)
 
     def _of_limit(self, row: ResultRow) -> Measurement:
-        if row.grader != _BUDGET or not _is_limit(self.param):
-            meant = _meant(self.param) if row.grader == _BUDGET else None
+        if row.grader != BUDGET or not _is_limit(self.param):
+            meant = _meant(self.param) if row.grader == BUDGET else None
             raise InvalidFilterError(
                 f"results of {row.grader!r} do not show what other values of {self.param!r} would give"
                 f"{did_you_mean(meant)}",
-                f"--param can be, for {_BUDGET}: {', '.join(_MEASURED)}, {_PER_TOOL}TOOL; for any grader: {SCORE}. For others,"
+                f"--param can be, for {BUDGET}: {', '.join(_MEASURED)}, {_PER_TOOL}TOOL; for any grader: {SCORE}. For others,"
                 " grade again with --config",
             )
         details = (row.result or {})["details"]
         limits = details.get("limits") or {}
         limits = limits | {
-            f"{_PER_TOOL}{tool}": n for tool, n in (limits.get(_PER_TOOL[:-1]) or {}).items()
+            f"{_PER_TOOL}{tool}": n for tool, n in (limits.get(PER_TOOL) or {}).items()
         }
         if self.param in limits:
             self.limits[limits[self.param]] += 1
         if self.param.startswith(_PER_TOOL):
-            self._note_tools(details)
+            self._tool.add(details)
         observed, is_whole = _observed(self.param, details)
         own = next((check for check in row.evidence if check["check"] == self.param), None)
         if own and own["passed"]:
@@ -165,14 +156,6 @@ class Sweep:
             observed, is_whole = own.get("observed"), True
         rest = [check for check in row.evidence if check["check"] != self.param]
         return Measurement(_number(observed), is_whole and observed is not None, _verdict_of(rest))
-
-    def _note_tools(self, details: dict[str, Any]) -> None:
-        by_tool = details.get("tool_calls_by_tool") or {}
-        has_unlisted = len(by_tool) < (details.get("tools_called") or 0)
-        if has_unlisted or self.param.removeprefix(_PER_TOOL) in by_tool:
-            self._may_be_called = True
-        if len(self._tools) < _TOOLS_LIMIT:
-            self._tools.update(by_tool)
 
     def _round(self) -> None:
         """Round each measurement to four digits, in the direction of failing."""
@@ -244,7 +227,7 @@ def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) 
         if not name or (name not in (*labels, label) and len(labels) >= _LABELS_LIMIT):
             continue
         labels[name] = None
-        if name == label or (label is None and (row.grader == _BUDGET or not _is_limit(param))):
+        if name == label or (label is None and (row.grader == BUDGET or not _is_limit(param))):
             swept.setdefault(name, Sweep(name, param)).add(row)
     found = [each for each in swept.values() if each.results]
     if len(found) == 1:
@@ -255,7 +238,7 @@ def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) 
         raise InvalidFilterError(
             f"{param!r} applies to results of several labels; choose one with --label", known
         )
-    of = f"of {_BUDGET!r}" if label is None else f"with the label {label!r}"
+    of = f"of {BUDGET!r}" if label is None else f"with the label {label!r}"
     raise InputError(f"no graded result {of}", known)
 
 
@@ -270,7 +253,7 @@ def _check_limit(param: str, limit: float) -> None:
     # A count is an integer in a configuration, and a command line has only one type of number.
     value = int(limit) if limit.is_integer() else limit
     name, dot, tool = param.partition(".")
-    default_registry().create(_BUDGET, {name: {tool: value} if dot else value})
+    default_registry().create(BUDGET, {name: {tool: value} if dot else value})
 
 
 def _meant(param: str) -> str | None:

@@ -358,6 +358,16 @@ def test_a_mistake_in_a_file_of_graders_is_told_with_its_line_before_anything_ru
     assert "did you mean 'max_tokens'" in ended.err
 
 
+def test_a_limit_on_a_misspelt_tool_is_noted(cli, tmp_path):
+    (tmp_path / "g.yaml").write_text(
+        "- grader: budget\n  config: {max_tool_calls_per_tool: {find_orders: 3, refund: 3}}\n"
+    )
+    ended = cli("run", str(TRACES), "--graders", "g.yaml")
+    assert ended.status == 0
+    assert ended.err.startswith("no run calls a tool 'find_orders'; did you mean 'find_order'? (")
+    assert ended.err.count("\n") == 1
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL.exists(), reason="the stored traces are not part of the repository")
 def test_every_stored_trace_is_graded_by_all_three_to_the_same_bytes_as_directly(cli, tmp_path):

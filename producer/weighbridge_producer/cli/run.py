@@ -171,6 +171,7 @@ def run(
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
     from weighbridge_producer.run.options import RunOptions, default_output
+    from weighbridge_producer.run.uncalled_tools import not_offered
 
     settings = read_settings()
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
@@ -252,6 +253,8 @@ def run(
         sample = str(source.sample or "")
         _print_report(report, outputs, sample, names_words=not source.notes.wants_integers)
     print_slice_notes(report.slices, source.mapping)
+    for limit in not_offered(report.uncalled, source):
+        err.print(shown(limit.note))
     exit_with(decision)
 
 

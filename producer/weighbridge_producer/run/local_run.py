@@ -41,6 +41,7 @@ from weighbridge_producer.run.result_file import (
     sort_by_line,
 )
 from weighbridge_producer.run.run_folder import Collected, RunState, state_root
+from weighbridge_producer.run.uncalled_tools import uncalled_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.run.options import RunOptions
+    from weighbridge_producer.tool_limits import ToolLimit
 
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
@@ -83,6 +85,7 @@ class RunReport:
     errored: list[str]  #: messages of the first jobs that errored
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
+    uncalled: list[ToolLimit]  #: limits on tools that no trace calls
 
     def decide(self, gates: Sequence[Gate]) -> Decision:
         """Return the exit status of the run."""
@@ -296,6 +299,7 @@ class LocalRun:
             else [],
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
+            uncalled=uncalled_tools(results, self._options.graders),
         )
         if state.counts.total:
             self._write_outputs(results, report)
