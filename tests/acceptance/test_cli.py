@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from support.cases import true_false_cases, write_cases
+from support.cases import hazard_case, true_false_cases, write_cases
 from support.examples import SHOP_AGENT
 from support.proxy import Proxy
 from support.servers import TcpServer, free_port, newest_program
@@ -298,6 +298,24 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     gone = cli("status", batch)
     assert (gone.status, gone.err.partition(":")[0]) == (1, "BATCH_NOT_FOUND")
     assert cli("batches", "--json").json == []
+
+
+def test_where_errors_are_explained_is_printed_with_their_numbers(
+    cli, own_server, start_worker, tmp_path
+):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    start_worker(own_server.url, 1)
+    killer = hazard_case("k", "kills-itself")
+    write_cases(tmp_path / "cases.jsonl", [killer, *true_false_cases(2)])
+    batch = cli("submit", "cases.jsonl").out.strip()
+    hint = f"each error, with a hint: weighbridge results {batch} --errored\n"
+    assert cli("watch", batch).out.endswith(hint)
+    assert cli("status", batch).out.endswith(hint)
+    *_, last = cli("dead-letters").out.splitlines()
+    of_its_cause = f"results {batch} --errored --cause WORKER_KILLED"
+    assert last == f"the jobs of a row, with how each ended: weighbridge {of_its_cause}"
+    [row] = cli(*of_its_cause.split()).out.splitlines()
+    assert orjson.loads(row)["custom_id"] == "k"
 
 
 def test_a_paused_batch_is_shown_with_the_command_that_continues_it(

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.jobs.batch_state import BatchState
+    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.client.client import Client
 
@@ -217,9 +218,19 @@ def status(
         graders, listed = ([row.as_dict() for row in rows] for rows in (summary, slices.slices()))
         print_json({**state.as_dict(), "graders": graders, "slices": listed})
         return
+    _print_outcomes(state, summary, slices)
+
+
+def _print_outcomes(
+    state: BatchState, summary: Iterable[GraderSummary], slices: SliceTally
+) -> None:
+    """Print a batch's state and counts, and where its errors are explained."""
     print_state(state)
     print_summary(summary, state.counts)
     print_slices(slices)
+    if state.counts.errored:
+        batch = shown(state.batch_id)
+        out.print(f"\neach error, with a hint: weighbridge results {batch} --errored")
 
 
 def _slices(handle: Batch, gating: gate_opt.GateOptions) -> SliceTally:
@@ -253,9 +264,7 @@ def watch(
         shown_slices = [row.as_dict() for row in slices.slices()]
         print_json({**state.as_dict(), "slices": shown_slices, **decision.as_dict()})
     else:
-        print_state(state)
-        print_summary(summary, state.counts)
-        print_slices(slices)
+        _print_outcomes(state, summary, slices)
     print_slice_notes(slices)
     exit_with(decision)
 
@@ -325,6 +334,11 @@ def dead_letters(
         names = (letter.batch_id, letter.label, letter.grader, letter.code)
         rows.add_row(*map(shown, names), f"{letter.jobs:,}")
     out.print(rows)
+    first = letters[0]
+    out.print(
+        "\nthe jobs of a row, with how each ended:"
+        f" weighbridge results {shown(first.batch_id)} --errored --cause {shown(first.code)}"
+    )
 
 
 def _retry_dead_letters(

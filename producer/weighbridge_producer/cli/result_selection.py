@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import orjson
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import closest, did_you_mean, pluralize, shorten
 from weighbridge_producer.input.files.input_files import repeatable_name
 
 if TYPE_CHECKING:
@@ -49,13 +50,18 @@ class ResultSelection:
         self.cursor = ""
         self.repeated = 0  #: selected results with the custom_id and label of an earlier one, if they are counted
         self._is_empty = True
+        #: Outcomes of results that only --failed or --errored leaves out.
+        self._left_out: Counter[Outcome] = Counter()
         self._labels: dict[str, None] = {}  #: of results, while none is selected
         self._found: dict[str, None] = {}  #: the first causes of results that did not pass
 
     def takes(self, row: ResultRow) -> bool:
         """Return whether a result is selected."""
-        is_taken = self._is_wanted(row)
+        matches = self._matches(row)
+        is_taken = matches and self._has_wanted_outcome(row)
         self._is_empty &= not is_taken
+        if matches and not is_taken:
+            self._left_out[row.outcome] += 1
         if row.label and self._is_empty and len(self._labels) <= _LABELS_NAMED:
             self._labels[row.label] = None
         return is_taken
@@ -64,6 +70,12 @@ class ResultSelection:
         """Return what to try if no result was selected; empty if one was, or if all are."""
         if self.takes_all or not self._is_empty:
             return ""
+        for outcome in (Outcome.FAILED, Outcome.ERRORED):
+            if jobs := self._left_out[outcome]:
+                return (
+                    f"no result in {source} matches these options, but {pluralize(jobs, 'job')} {outcome}:"
+                    f" --{outcome} selects {'it' if jobs == 1 else 'them'}"
+                )
         label = None if self._causes or not self._labels else self._label
         if label is not None and label not in self._labels:
             found = sorted(self._labels)[:_LABELS_NAMED]
@@ -83,7 +95,11 @@ class ResultSelection:
             f" `weighbridge results {repeatable_name(source, 'FILE')} --causes`"
         )
 
-    def _is_wanted(self, row: ResultRow) -> bool:
+    def _has_wanted_outcome(self, row: ResultRow) -> bool:
+        return not self._outcomes or row.outcome in self._outcomes
+
+    def _matches(self, row: ResultRow) -> bool:
+        """Return whether a result meets all conditions but that on its outcome."""
         if self._label is not None and row.label != self._label:
             return False
         if self._custom_id is not None and row.custom_id != self._custom_id:
@@ -92,9 +108,7 @@ class ResultSelection:
             return False
         if self._causes and row.cause and len(self._found) <= _CAUSES_NAMED:
             self._found[row.cause] = None
-        if self._causes and not any(is_kind_of(row.cause, cause) for cause in self._causes):
-            return False
-        return not self._outcomes or row.outcome in self._outcomes
+        return not self._causes or any(is_kind_of(row.cause, cause) for cause in self._causes)
 
     def lines_of(self, handle: Batch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
         """Yield the selected lines of a batch, many at a time."""
@@ -128,7 +142,8 @@ class ResultSelection:
 
         with closing(DuplicateIndex()) as earlier:
             for raw, row in rows:
-                if row.custom_id is not None and self._is_wanted(row):
+                is_wanted = self._matches(row) and self._has_wanted_outcome(row)
+                if row.custom_id is not None and is_wanted:
                     key = f"{row.label}\0{row.custom_id}"
                     self.repeated += earlier.claim(key, b"") is not Duplicate.FIRST
                 yield raw, row

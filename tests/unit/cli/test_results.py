@@ -122,7 +122,12 @@ def test_results_are_picked_from_a_file(results, options, found):
             "no result has the cause 'string'; there are 'INVALID_JSON', ",
         ),
         (["--cause", "nonsense", "--label", "none"], "has the cause 'nonsense', or any other"),
-        (["--id", "low", "--errored"], "matches these options"),
+        (["--id", "nobody", "--errored"], "matches these options\n"),
+        (["--id", "low", "--errored"], "options, but 1 job failed: --failed selects it\n"),
+        (
+            ["--failed", "--cause", "INVALID_JSON"],
+            "matches these options, but 1 job errored: --errored selects it\n",
+        ),
         (["--label", "strin-match"], "has the label 'strin-match' (labels: string-match); did you"),
     ],
 )
