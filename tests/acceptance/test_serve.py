@@ -295,7 +295,11 @@ def test_a_name_is_no_id_and_tells_the_ids_that_it_may_mean(
     [key] = cli("keys", "list", "--json", redis_url=own_server.url).json
     ended = cli("keys", "revoke", "ci", redis_url=own_server.url)
     assert ended.status == 1
-    assert f"ci is a name; give the id of the key: {key['id']}" in " ".join(ended.err.split())
+    assert ended.err == f"ci is a name; run: weighbridge keys revoke {key['id']}\n"
+    cli("keys", "make", "ci", "--role", "read", redis_url=own_server.url)
+    ids = [key["id"] for key in cli("keys", "list", "--json", redis_url=own_server.url).json]
+    ended = cli("keys", "revoke", "ci", redis_url=own_server.url)
+    assert ended.err == f"ci is the name of 2 keys; give the id of one: {', '.join(ids)}\n"
 
 
 def test_keys_are_listed_as_a_table_for_people(cli: Cli, own_server: EmbeddedServer) -> None:

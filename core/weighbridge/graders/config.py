@@ -29,6 +29,18 @@ _WANTED = {
     "int_type": "an integer",
     "float_type": "a number",
 }
+#: Common keys of other tools, which are spelt like keys that mean something else -> the key to suggest.
+_OTHER_NAMES = {
+    "ignore_case": "case_sensitive",
+    "lowercase": "case_sensitive",
+    "max_iterations": "max_llm_calls",
+    "max_model_calls": "max_llm_calls",
+    "max_seconds": "max_duration_ms",
+    "max_time": "max_duration_ms",
+    "max_time_ms": "max_duration_ms",
+    "max_total_tokens": "max_tokens",
+    "max_turns": "max_llm_calls",
+}
 
 
 def as_tuple(value: object) -> object:
@@ -145,7 +157,10 @@ def _listed(texts: list[str], count: int) -> str:
 
 
 def _unknown_key(key: object, known: list[str], *, brief: bool = False) -> str:
-    guess = closest(key, known) if isinstance(key, str) else None
+    guess = None
+    if isinstance(key, str):
+        other = _OTHER_NAMES.get(key)
+        guess = other if other in known else closest(key, known)
     meant = did_you_mean(guess) or ("" if brief else ".")
     listed = "" if brief else f" Known keys: {', '.join(known) or 'none'}"
     return f"unknown key {_shown(key)}{meant}{listed}"

@@ -121,8 +121,12 @@ def revoke(
         if revoked:
             return
         named = [key.id for key in client.keys().keys if key.name == key_id]
-    if named:
-        err.print(f"{shown(key_id)} is a name; give the id of the key: {', '.join(named)}")
+    if len(named) == 1:
+        err.print(f"{shown(key_id)} is a name; run: weighbridge keys revoke {named[0]}")
+    elif named:
+        err.print(
+            f"{shown(key_id)} is the name of {len(named)} keys; give the id of one: {', '.join(named)}"
+        )
     else:
         err.print(f"there is no key {shown(key_id)}; `weighbridge keys list` shows all")
     raise typer.Exit(ERROR)

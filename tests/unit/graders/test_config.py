@@ -46,6 +46,26 @@ def test_a_misspelt_key_is_not_told_to_be_missing_too() -> None:
     assert "lacks the key" not in refusal({"aliases": lists}, "true-false").message
 
 
+@pytest.mark.parametrize(
+    ("grader", "key", "meant"),
+    [
+        ("string-match", "ignore_case", "case_sensitive"),
+        ("true-false", "ignore_case", "case_sensitive"),
+        ("budget", "max_turns", "max_llm_calls"),
+        ("budget", "max_total_tokens", "max_tokens"),
+        ("budget", "max_time", "max_duration_ms"),
+    ],
+)
+def test_the_key_of_another_tool_is_told_with_the_one_that_means_the_same(
+    grader: str, key: str, meant: str
+) -> None:
+    assert f"unknown key {key!r}; did you mean {meant!r}?" in refusal({key: 1}, grader).message
+
+
+def test_a_key_of_another_tool_is_not_told_where_no_key_means_the_same() -> None:
+    assert "did you mean" not in refusal({"max_turns": 1}, "loop").message
+
+
 def test_ten_faults_are_listed_and_the_others_counted() -> None:
     message = refusal({f"key_{number}": 1 for number in range(100_000)}).message
     assert "100,000 faults: (1) unknown key 'key_0'" in message
