@@ -155,8 +155,15 @@ def _failures(unrated: list[GraderSummary], gates: Sequence[Gate]) -> _BrokenRul
     rows = added(unrated)
     seen = f"{rows.failed:,} of {rows.finished:,} failed"
     allows = "--min-pass-rate allows some"
-    if any(gate.kind is GateKind.MIN_PASS_RATE for gate in gates):
-        names = ", ".join([row.label or "bad lines" for row in unrated if row.failed][:5])
+    rate_gates = [gate for gate in gates if gate.kind is GateKind.MIN_PASS_RATE]
+    names = ", ".join([row.label or "bad lines" for row in unrated if row.failed][:5])
+    if any(gate.field for gate in rate_gates):
+        seen += f" ({names})"
+        allows = (
+            "a --min-pass-rate for a field is an additional requirement: add one for all jobs, or for the label, to"
+            " allow some"
+        )
+    elif rate_gates:
         seen += f" that no --min-pass-rate covers ({names})"
         allows = "add a --min-pass-rate for all jobs, or for the label"
     rule = _rule("no failed job", f"none ({allows})", seen, FAILED)

@@ -7,7 +7,9 @@ import pytest
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.outcome import Counts, GraderSummary
 from weighbridge_producer.gating.exit_status import decide, decide_on
+from weighbridge_producer.gating.fields import parse_field
 from weighbridge_producer.gating.gates import GateKind, parse_gate
+from weighbridge_producer.gating.slices import SliceTally
 
 
 def summary(label="string-match", **counts):
@@ -154,6 +156,20 @@ def test_a_gate_of_a_label_forgives_failures_of_that_label_only():
     assert decided(*rows, pass_rate="*=0.9").status == 0
     assert decided(*rows, pass_rate="*=0.91").status == 100
     assert decided(*rows, pass_rate=["a=0.95", "0.9"]).status == 100
+
+
+def test_gates_for_a_field_that_are_met_are_said_to_allow_no_failure_by_themselves():
+    slices = SliceTally([parse_field("metadata.topic")])
+    for outcome in ("passed", "failed"):
+        slices.add("a", outcome, {"metadata.topic": "x"}, vacuous=False)
+    gates = [parse_gate(GateKind.MIN_PASS_RATE, "metadata.topic:*=0.5")]
+    decision = decide(gates, [summary("a", passed=1, failed=1)], slices)
+    assert [gate.met for gate in decision.gates] == [True, False]
+    assert decision.status == 100
+    assert decision.reason == (
+        "1 of 2 failed (a), and none may fail; a --min-pass-rate for a field is an additional requirement:"
+        " add one for all jobs, or for the label, to allow some"
+    )
 
 
 @pytest.mark.parametrize("gates", [{"gradable": "0.9"}, {"vacuous": "0.5"}])
