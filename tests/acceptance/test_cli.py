@@ -234,6 +234,16 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
         assert (state["sealed"], state["counts"]["total"]) == (True, count)
 
 
+def test_an_empty_batch_to_resume_is_refused_with_what_to_give(cli, own_server, cases):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    refused = cli("submit", cases.name, "--resume", "")
+    assert (refused.status, refused.out) == (1, "")
+    assert refused.err.startswith(
+        "BATCH_NOT_FOUND: the id of the batch to resume is empty\n  give the"
+    )
+    assert cli("batches", "--json").json == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 @pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("batches", "--json")])
 def test_a_command_that_is_interrupted_while_it_starts_says_so(cli, cases, command):

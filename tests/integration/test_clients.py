@@ -370,6 +370,14 @@ class TestSubmitting:
         batch.wait(30)
         assert_graded_right(results_by_id(batch), 400)
 
+    def test_an_empty_id_to_resume_is_refused_and_opens_no_batch(
+        self, lone_client: Client, tmp_path: Path
+    ) -> None:
+        path = write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
+        with pytest.raises(BatchNotFoundError, match="the batch to resume is empty"):
+            lone_client.submit(path, resume="")
+        assert lone_client.batches() == []
+
     def test_a_begun_batch_takes_no_other_cases(self, client: Client, tmp_path: Path) -> None:
         batch = client.submit(write_cases(tmp_path / "a.jsonl", true_false_cases(100)))
         other = write_cases(tmp_path / "b.jsonl", true_false_cases(100, first=1))

@@ -50,6 +50,7 @@ from weighbridge_producer.cli.show import (
     table,
 )
 from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
+from weighbridge_producer.client.client import check_resumed
 from weighbridge_producer.gating.exit_status import Decision, decide_on
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.gating.slices import SliceTally
@@ -103,6 +104,7 @@ def submit(
     Exit status: 0 when the whole input was submitted. 1 when the input could not be read to its end (the batch has the
     cases that were read), and after an error or an interruption. 2 for a usage error.
     """
+    check_resumed(resume)
     specs, settings = opt.specs(grader, config, graders), read_settings()
     given = source_of(
         cases,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from weighbridge.errors import BatchNotFoundError
 from weighbridge.settings import read_settings
 from weighbridge_producer.client.address import address_of, is_service
 
@@ -68,10 +69,11 @@ class Client:
         The batch's `durability` says whether Redis has confirmed that the batch is on its disk and on its replicas.
         Each confirmation is waited for, up to WEIGHBRIDGE_CONFIRM_SECONDS.
 
-        Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError. A line that cannot
+        Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError, also for an empty `resume`. A line that cannot
         be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
         anything is submitted, and a line that cannot be graded raises InvalidInputError.
         """
+        check_resumed(resume)
         return self._backend.submit(
             cases,
             graders=graders,
@@ -177,6 +179,15 @@ class Client:
     def revoke_key(self, key_id: str) -> bool:
         """Revoke an API key, effective immediately; return False if there is no key with that id."""
         return self._backend.revoke_key(key_id)
+
+
+def check_resumed(batch_id: str | None) -> None:
+    """Refuse an empty id of a batch to resume, such as that of an unset variable, which would open a new batch."""
+    if batch_id == "":
+        raise BatchNotFoundError(
+            "the id of the batch to resume is empty",
+            "give the id that the interrupted submission printed, or leave it out for a new batch",
+        )
 
 
 def backend_of(
