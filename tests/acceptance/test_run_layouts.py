@@ -29,6 +29,18 @@ def test_answers_beside_a_conversation_need_a_mapping_which_is_suggested(cli, tm
     assert "1 case, 1 job." in run.out
 
 
+def test_rows_without_a_mapping_and_a_grader_are_refused_for_both_at_once(cli, tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,answer,truth\n1,yes,true\n")
+    name_one = "\n  name a grader too, with --grader ID: `weighbridge graders` lists them\n"
+    refused = cli("run", rows.name)
+    assert refused.err.startswith("MAPPING_NEEDED")
+    assert refused.err.endswith(name_one)
+    assert name_one not in cli("run", rows.name, "-g", "true-false").err
+    rows.write_text("id,answer,truth,grader\n1,yes,true,true-false\n")
+    assert name_one not in cli("run", rows.name).err
+
+
 def test_graders_of_traces_and_of_answers_are_told_to_take_turns(cli, tmp_path):
     name = write(tmp_path / "t.jsonl", ROW)
     both = cli("run", name, "-g", "string-match", "-g", "loop", "-o", "o.jsonl")

@@ -17,7 +17,7 @@ from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.mapping_hints import COLUMN, how_to_add, suggestion
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
-from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.field_mapping import GRADER, FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import (
     added_values,
     each_of,
@@ -106,7 +106,7 @@ def choose_mapping(
             _refuse_empty(own)
             _check_shape(seen, needed)
         found = _with_different_ids(found, files, settings) if found else None
-        recognised = _added_to(found) if texts else _with_joined(found, seen, needed)
+        recognised = _added_to(found) if texts else _with_joined(found, seen, needed, graders)
     mapping = with_shape_of(seen.rows, _combined(texts, saved or recognised))
     check_known_inputs(mapping, graders)
     # Whether the first rows have a match or not, the joined files show which of their fields can be mapped.
@@ -196,7 +196,9 @@ def _added_to(found: Recognised | None) -> FieldMapping | None:
     return found.mapping if found else None
 
 
-def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[str]) -> FieldMapping:
+def _with_joined(
+    found: Recognised | None, seen: Recognised, needed: Sequence[str], graders: Sequence[GraderSpec]
+) -> FieldMapping:
     """Return the mapping of rows that have joined fields; raises MappingNeededError if they are not mapped."""
     if found is None:
         from weighbridge_producer.input.proposals.mapping_proposals import propose
@@ -204,7 +206,7 @@ def _with_joined(found: Recognised | None, seen: Recognised, needed: Sequence[st
         what = "read as cases or traces, without the joined fields"
         hint = f"map them, such as --map {shlex.quote(propose(seen.rows, needed, joined=seen.joined).text)}"
         raise MappingNeededError(seen.file, what, hint)
-    return found.mapping or _confirmed_mapping(found)
+    return found.mapping or _confirmed_mapping(found, graders)
 
 
 def _refuse_empty(seen: Recognised) -> None:
@@ -283,7 +285,9 @@ def _recognised_mapping(
     if seen.proposal and seen.proposal.missing:
         [needed] = groups or [()]
         _check_shape(seen, needed)
-    mapping = seen.mapping or _confirmed_mapping(_with_different_ids(seen, files, settings))
+    mapping = seen.mapping or _confirmed_mapping(
+        _with_different_ids(seen, files, settings), graders
+    )
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping
 
@@ -350,15 +354,17 @@ def _print_joins(joined: Joins | None) -> None:
         err.print(f"  joined: {shown(f'{join.spec}: {rows}', _WIDTH)}", soft_wrap=True)
 
 
-def _confirmed_mapping(seen: Recognised) -> FieldMapping:
+def _confirmed_mapping(seen: Recognised, graders: Sequence[GraderSpec]) -> FieldMapping:
     """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
     proposal = seen.proposal
     assert proposal is not None
-    what = seen.described
+    what, lines = seen.described, suggestion(seen)
+    if not (graders or GRADER in proposal.columns):
+        lines.append("name a grader too, with --grader ID: `weighbridge graders` lists them")
     if proposal.mapping is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise MappingNeededError(seen.file, what, "\n  ".join(suggestion(seen)))
+        raise MappingNeededError(seen.file, what, "\n  ".join(lines))
     err.print(f"{shown(seen.file)} is {shown(what, _WIDTH)}", soft_wrap=True)
-    for line in suggestion(seen):
+    for line in lines:
         err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
     is_likely = not (proposal.caution or seen.hints())
