@@ -282,7 +282,8 @@ def _dead_letters(health: Health) -> Iterator[Finding]:
             "warning",
             "dead letters",
             f"{pluralize(letter.jobs, 'job')} of {letter.batch_id} ({letter.label}) ended as {letter.code}",
-            f"find the cause, then run: weighbridge retry {letter.batch_id}",
+            f"find the cause with `weighbridge results {letter.batch_id} --errored --cause {letter.code}`, then run:"
+            f" weighbridge retry {letter.batch_id}",
         )
 
 

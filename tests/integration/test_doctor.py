@@ -267,7 +267,8 @@ class TestWork:
         [finding] = [row for row in examine_safely(sound) if row.subject == "dead letters"]
         assert finding.severity == "warning"
         assert "WORKER_KILLED" in finding.what
-        assert batch.id in finding.advice
+        assert f"weighbridge results {batch.id} --errored --cause WORKER_KILLED`" in finding.advice
+        assert finding.advice.endswith(f"weighbridge retry {batch.id}")
 
     def test_results_that_differed_when_graded_twice_are_a_warning(
         self, sound: RedisClient

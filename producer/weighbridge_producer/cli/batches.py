@@ -280,7 +280,7 @@ def _followed(handle: Batch, *, quiet: bool) -> BatchState:
             if note and note != before:
                 err.print(note)
             if not state.status.final:
-                bar.update(state)
+                bar.update(state, "paused" if note else "")
     return state
 
 
