@@ -13,6 +13,7 @@ from weighbridge.graders.loop.history.result_kinds import (
     is_answer,
     reports_no_effect,
     reports_no_results,
+    without_suggestions,
 )
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -225,8 +226,11 @@ class _Stretches:
             yield Finding(NOTHING_NEW, None, tuple(indices))
 
 
-def tool_results_of(calls: Sequence[Call | None]) -> list[ToolResult | None]:
-    """Return the tool and the result of each call, or None for an unknown result; short results are without noise."""
+def tool_results_of(calls: Sequence[Call | None], limits: Limits) -> list[ToolResult | None]:
+    """Return the tool and the result of each call, or None for an unknown result; short results are without noise.
+
+    From `2 * max_repeats` calls on that find nothing, what each suggests instead is no news.
+    """
     masked: dict[str, str] = {}
     tool_results: list[ToolResult | None] = []
     for call in calls:
@@ -238,7 +242,11 @@ def tool_results_of(calls: Sequence[Call | None]) -> list[ToolResult | None]:
             known = masked.get(text)
             text = masked.setdefault(text, call.result.masked) if known is None else known
         tool_results.append((call.tool, text))
-    return tool_results
+    bare = [result and (result[0], without_suggestions(result[1])) for result in tool_results]
+    suggesting = sum(
+        one is not None and one != other for one, other in zip(tool_results, bare, strict=True)
+    )
+    return bare if suggesting >= 2 * limits.max_repeats else tool_results
 
 
 def repeats_in(tool_results: Sequence[ToolResult | None]) -> int:

@@ -88,7 +88,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += [*varied_attempts(calls, limits), *repeated_results(calls, limits)]
     findings += requests_of_several_tools(calls, limits)
     findings += [*known_parts(calls, limits), *failing_cycles(calls, row, limits)]
-    tool_results = tool_results_of(calls)
+    tool_results = tool_results_of(calls, limits)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
             *known_results(calls, tool_results, limits),
@@ -124,13 +124,14 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
 
 
 def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -> bool:
-    """Return whether what looks like a loop explores, opens new pages, waits for a program that goes on, or is a chorus."""
+    """Return whether what looks like a loop explores, opens new pages, waits for a program that goes on, is a chorus, or an agreement."""
     made = [call for index in finding.indices if (call := calls[index]) is not None]
     return (
         may_explore_on(made, limits)
         or opens_new_pages(made)
         or has_waited(finding.indices, calls)
         or (_is_chorus(made) and not _fail_in_turn(finding.indices, calls))
+        or _is_agreement(made, limits)
     )
 
 
@@ -146,6 +147,17 @@ def _is_chorus(made: Sequence[Call]) -> bool:
         and len(set(speakers)) >= _CHORUS
         and len(set(zip(speakers, things, strict=True))) == len(made)
         and _SHARED * len(set(things)) <= len(made)
+    )
+
+
+def _is_agreement(made: Sequence[Call], limits: Limits) -> bool:
+    """Return whether two agents or more do the same, none of them more often than an agent may, and the trace lacks the results."""
+    times = Counter([call.speaker for call in made])
+    return (
+        None not in times
+        and len(times) > 1
+        and max(times.values()) <= limits.max_repeats
+        and all(call.result.text is None for call in made)
     )
 
 

@@ -64,7 +64,7 @@ _PURPOSE_KEYS = frozenset(("reason", "intent", "intention", "purpose", "goal"))
 #: A click on a numbered element of a page, before the agent's remark on what it is for.
 _ELEMENT = re.compile(
     r"(\W{0,3}(?:action\s?:\s?)?(?:click|hover|press|tap)\s?\[\d{1,5}\])"
-    r"(?:\.?\s{0,3}\Z|\s(?:to|in order to|so that)\s[^\W\d][^\[\]\d\n]{0,200}\Z)",
+    r"(?:\.?\s{0,3}\Z|\s(?:to|in order to|so that)\s[^\W\d][^\[\]\d\n]{0,200}\Z|\s?\([^\[\]()\d\n]{1,200}\)\.?\s{0,3}\Z)",
     re.IGNORECASE,
 )
 _ADDRESS_KEYS = frozenset(("url", "uri", "path", "file_path", "filepath", "filename", "file"))

@@ -69,6 +69,11 @@ _mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
 |\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*(?:\[\]|\{\}|\(\)|null|none|"")\s*$|\btext='(?:\[\]|\{\})?'|\bnothing (?:was )?found\b"""
 )
+#: Beginning of a longer text that says that nothing was found, before what is similar.
+_FOUND_NOTHING = re.compile(
+    r"\W{0,9}(?:could not find|couldn't find|nothing (?:was )?found|no (?:exact )?(?:results?|match(?:es)?) (?:were |was )?(?:found )?for)\b[^\n]{0,300}\bsimilar\b",
+    re.IGNORECASE,
+)
 #: Field with an empty list of what was found, which hints may follow.
 _has_no_results = occurs(
     r""""(?:results|items|documents|hits|records|matches|rows|entries)"\s?:\s?\[\]"""
@@ -118,10 +123,18 @@ def is_answer(text: str) -> bool:
 
 def reports_no_results(text: str) -> bool:
     """Return whether a result says that nothing was found."""
+    if _FOUND_NOTHING.match(text):
+        return True
     if len(text) <= _SHORT_CHARACTERS:
         return _mentions_no_results(text)
     is_object = len(text) <= _OBJECT_CHARACTERS and text.startswith("{")
     return is_object and _has_no_results(text[:_SHORT_CHARACTERS])
+
+
+def without_suggestions(text: str) -> str:
+    """Return a result without the names of what is similar, if it says that nothing was found."""
+    found = _FOUND_NOTHING.match(text)
+    return found[0] if found else text
 
 
 def is_omitted_image(text: str) -> bool:

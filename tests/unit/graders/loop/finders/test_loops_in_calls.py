@@ -106,3 +106,12 @@ def test_one_agent_after_the_other_that_fails_alike_is_a_loop_and_agents_side_by
     calls = [{**failed, "parent_id": agent["id"]} for agent in agents]
     assert kinds([step for pair in zip(agents, calls, strict=True) for step in pair]) != []
     assert kinds([*agents, *calls]) == []
+
+
+def test_agents_who_agree_on_a_call_without_a_recorded_result_are_no_loop():
+    vote = {"name": "vote", "arguments": {"player": "Gemma"}}
+    assert kinds(said_by(["Ada", "Ben"], [vote] * 4)) == []
+    assert kinds(said_by(["Ada", "Ben"], [vote] * 6)) == []
+    assert kinds(said_by(["Ada", "Ben"], [vote] * 7)) != []
+    assert kinds(said_by(["Ada"], [vote] * 4)) != []
+    assert kinds(said_by(["Ada", "Ben"], [{**vote, "output": "voted"}] * 4)) != []

@@ -209,6 +209,21 @@ def test_a_new_suggestion_each_time_is_news():
     assert loops(steps) == []
 
 
+def test_six_searches_that_find_nothing_are_a_loop_whatever_each_suggests():
+    added = ["", "2004", "2004 name change", "2004 name change acronym", "name acronym", "name"]
+    queries = [f"Harbour Media AG {more}".strip() for more in added]
+    others = [
+        f"['{name}', 'Harbour Plus']" for name in ("Quay", "Tea", "Menu", "Blog", "Cafe", "Old")
+    ]
+    for beginning in ("Could not find [{}]", "No exact matches for {}", "Nothing was found: {}"):
+        steps = [
+            search(query, f"{beginning.format(query)}. Similar: {other}")
+            for query, other in zip(queries, others, strict=True)
+        ]
+        assert [repeats for _, repeats in loops(steps)] == [6], beginning
+        assert loops(steps[:5]) == []
+
+
 def test_one_long_answer_to_five_inputs_is_a_loop():
     asked = "Are you fine with the primes that follow? " * 8
     inputs = ["Yes, I am here. Fine.", "Yes", "Yes, I am", "Yes Fine Fine 0", "0", "Yes 0"]

@@ -124,13 +124,23 @@ def clicked(said):
     return action_in(f"Thought: The menu is shut.\nAction: {said}", is_answered=True)
 
 
-@pytest.mark.parametrize("remark", [" to open the group menu.", " in order to pick a group", "."])
+@pytest.mark.parametrize(
+    "remark",
+    [" to open the group menu.", " in order to pick a group", ".", " (to pick a group).", "(shut)"],
+)
 def test_a_click_on_an_element_is_the_same_whatever_it_is_for(remark):
     assert clicked(f"Click [9]{remark}") == ("Click", {"input": "9"})
 
 
 @pytest.mark.parametrize(
-    "rest", [", for the menu is there", " on page 2", " to focus, then type [3] Alice"]
+    "rest",
+    [
+        ", for the menu is there",
+        " on page 2",
+        " to focus, then type [3] Alice",
+        " (the 2nd of them)",
+        " (shut), then wait",
+    ],
 )
 def test_what_else_a_click_does_is_kept(rest):
     assert rest.strip(" .") in str(clicked(f"Click [9]{rest}"))
