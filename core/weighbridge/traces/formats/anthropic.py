@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
-from weighbridge.traces.fields import cost_of, object_of, read_usage, string_of, tools_field
+from weighbridge.traces.fields import (
+    cost_of,
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+    tools_field,
+)
 from weighbridge.traces.formats import claude_code, cline_sessions, cursor_cli
 from weighbridge.traces.importer import Importer
 
@@ -47,7 +54,7 @@ def _matches(value: Any) -> bool:
         any(map(_is_typical, messages or ()))
         or _is_answer(value.get("response"))
         or _is_system(value.get("system"))
-        or any("input_schema" in tool for tool in value.get("tools") or () if type(tool) is dict)
+        or any("input_schema" in tool for tool in objects_of(value.get("tools")))
     )
 
 

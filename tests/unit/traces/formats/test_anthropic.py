@@ -707,3 +707,12 @@ def test_a_call_under_the_id_of_an_earlier_one_that_has_a_result_of_its_own_is_a
         ("a#2", "other"),
         ("a#3", None),
     ]
+
+
+@pytest.mark.parametrize("tools", [3.5, True, "x", {"input_schema": {}}])
+def test_tools_that_are_no_list_are_no_error(tools):
+    messages = [{"role": "user", "content": "Find x."}, {"role": "assistant", "content": "Here."}]
+    assert [step.output for step in read_trace({"messages": messages, "tools": tools}).steps] == [
+        "Find x.",
+        "Here.",
+    ]
