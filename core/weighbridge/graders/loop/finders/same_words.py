@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _NEWS = 0.05  #: maximum mean share of new words
 _WORD = re.compile(r"[^\W\d_]{3,40}")
+_FIGURE = re.compile(r"[^\W_]{0,20}\d[^\W_]{0,20}")  #: number, or a field of a board and the like
 _LEAST_WORDS = 5  #: different ones of a message; a shorter one may be a label or a vote
 _CHARACTERS = 3_000  #: of a message that are read
 _REMEMBERED = 50  #: messages; in a longer conversation nearly every word has been said before
@@ -25,8 +26,8 @@ _REMEMBERED = 50  #: messages; in a longer conversation nearly every word has be
 def same_words(turns: Sequence[Message], limits: Limits, budget: WorkBudget) -> Iterator[Finding]:
     """Find more than `4 * max_repeats` messages in a row, of one agent or several, in which one word in twenty at most is new.
 
-    A word is new if none of the messages before it in the row has it. Nothing else lies in between: no call, no message of
-    the user, no event.
+    A word is new if none of the messages before it in the row has it; all numbers of a message are, unless one of these has
+    the same. Nothing else lies in between: no call, no message of the user, no event.
     """
     least = 4 * limits.max_repeats + 1
     for row in _rows(turns):
@@ -59,14 +60,18 @@ def _stale(
 
 
 def _news(texts: Sequence[str], budget: WorkBudget) -> Iterator[float]:
-    """Yield the share of new words in each text; 1 for a text of few words."""
+    """Yield the share of new words and numbers in each text; 1 for a text of few words."""
     known: Counter[str] = Counter()
     remembered: deque[set[str]] = deque()
     for text in texts:
-        words = set(_WORD.findall(text[:_CHARACTERS].casefold()))
-        budget.count_reading(text[:_CHARACTERS], len(words))
+        read = text[:_CHARACTERS].casefold()
+        words, figures = set(_WORD.findall(read)), _FIGURE.findall(read)
+        budget.count_reading(read, len(words) + len(figures))
         is_read = len(words) >= _LEAST_WORDS
-        yield sum(not known[word] for word in words) / len(words) if is_read else 1.0
+        numbers = " ".join(figures)
+        new = sum(not known[word] for word in words) + len(figures) * (not known[numbers])
+        yield new / (len(words) + len(figures)) if is_read else 1.0
+        words.add(numbers)
         known.update(words)
         remembered.append(words)
         if len(remembered) > _REMEMBERED:

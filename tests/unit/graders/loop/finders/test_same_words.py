@@ -90,6 +90,22 @@ def test_what_was_said_long_before_is_new_again():
     assert kinds(*pages, *pages) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda at: f"White moves the pawn from {chr(97 + at % 8)}{at % 7} to c{at % 5}.",
+        lambda at: f"I can offer you {1_000 + 7 * at} dollars for this car, given its age.",
+        lambda at: f"All services are healthy: latency {at * 37 % 91} ms, queue length {at} jobs.",
+        lambda at: f"The review {at} is friendly, with a confidence of 0.{at * 53 % 97}.",
+    ],
+)
+def test_other_numbers_are_news(said):
+    assert kinds(*map(said, range(30))) == []
+    # The same numbers as before, and few for so many words, are none.
+    assert kinds(*[text + f" {'I' * (at % 2)}" for at, text in enumerate([said(1)] * 30)]) != []
+    assert kinds(*[f"Round {at}. {text}" for at, text in enumerate(talk(30))]) != []
+
+
 FAILS = {"type": "llm", "error": "429: the quota is used up, retry in 31 s"}
 
 
