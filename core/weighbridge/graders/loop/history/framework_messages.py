@@ -121,6 +121,7 @@ def normalized_beginning(text: str) -> str:
 def prompt_indices(steps: Sequence[Step]) -> set[int]:
     """Return the indices of the user's messages that are not new requests; the first order of a run, given again, is one.
 
+    After a call that failed it is not: a harness gives it to an agent that has not got on.
     The others are messages that are soon repeated, including the first one; near repeats whose length or text shows that
     they are from the framework; those with the banner of an earlier one; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
     """
@@ -135,7 +136,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         message = _UserMessage(index, user_text(step))
         text = message.text
         first = first or message
-        if first is not message and message.repeats(first) and _is_order(text):
+        is_again = first is not message and message.repeats(first) and _is_order(text)
+        if is_again and not _has_failed_before(steps, index):
             continue
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
@@ -165,6 +167,18 @@ def _is_order(text: str) -> bool:
         return False
     is_courtesy = len(text) < _COURTESY_CHARACTERS and _COURTESY.search(text) is not None
     return not (is_courtesy or asks_to_continue(text) or is_refusal(text))
+
+
+def _has_failed_before(steps: Sequence[Step], index: int) -> bool:
+    """Return whether the last call since the user's message before failed."""
+    for at in range(index - 1, -1, -1):
+        step = steps[at]
+        if step.type == "user":
+            break
+        if step.type == "tool":
+            said = step.output if type(step.output) is str else ""
+            return bool(step.error) or reports_failure(said)
+    return False
 
 
 class _UserMessage:

@@ -382,6 +382,23 @@ def test_the_order_that_a_run_begins_with_is_a_new_request_when_it_is_given_agai
     assert [(each["kind"], each["repeats"]) for each in result["details"]["loops"]] == found
 
 
+@pytest.mark.parametrize(
+    ("failure", "found"),
+    [
+        ({"error": "exit 1"}, [("identical", 5)]),
+        ({"output": "Error: the file does not exist"}, [("identical", 5)]),
+        ({}, []),
+    ],
+)
+def test_the_order_that_a_harness_gives_again_after_a_failed_call_is_no_new_request(failure, found):
+    call = {**tool("bash", {"command": "make picture"}, "a cat"), **failure}
+    order = user("draw a picture of a cat")
+    steps = [step for _ in range(5) for step in (order, call)]
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": given})
+    assert [(each["kind"], each["repeats"]) for each in result["details"]["loops"]] == found
+
+
 def test_another_order_that_comes_again_between_equal_calls_is_from_the_framework():
     assert kinds([EDIT, *[step for _ in range(3) for step in (user("Edit a.py."), EDIT)]]) == [
         ("identical", 4)
