@@ -7,6 +7,7 @@ after a hand-over to another agent. Each conversation is a trace, and each call 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from weighbridge.traces.chat.conversation import Facts, Run, are_messages, read_
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.fields import (
     cost_of,
+    id_of,
     object_of,
     objects_of,
     read_usage,
@@ -43,6 +45,7 @@ _PARAMETERS = frozenset(
 )
 _MODEL = frozenset({"assistant", "model"})
 _SYSTEM = frozenset({"system", "developer"})
+_CACHE = "cache_control"  #: a mark that clients move on with each request
 _REASONS: dict[Capability, str] = {
     "token_usage": "the answers of this log carry no token counts",
     "timing": "the answers of this log carry no times",
@@ -136,19 +139,73 @@ def _digests(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
     digests = [digest.digest()]
     for message in messages:
         try:
-            digest.update(orjson.dumps(message))
+            digest.update(orjson.dumps(_unmarked(message)))
         except TypeError:  # an integer beyond 64 bits, or very deep
             digest.update(repr(len(digests)).encode())
         digests.append(digest.digest())
     return tuple(digests)
 
 
+def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the marks of what is cached, for which a text becomes a part with it."""
+    content = message.get("content")
+    if type(content) is list:
+        parts = [_without_mark(part) if type(part) is dict else part for part in content]
+        is_text = len(parts) == 1 and type(parts[0]) is dict and parts[0].keys() == {"type", "text"}
+        content = parts[0]["text"] if is_text else parts
+        return {**_without_mark(message), "content": content}
+    return _without_mark(message)
+
+
+def _without_mark(value: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {name: held for name, held in value.items() if name != _CACHE} if _CACHE in value else value
+    )
+
+
+def _key(message: dict[str, Any]) -> bytes:
+    """Return what is equal for a message in each request: of a result the call's id, since its text may be shortened."""
+    call_id = id_of(message.get("tool_call_id"))
+    said: list[Any] = [_role(message) in _MODEL, call_id]
+    if call_id is None:
+        calls = objects_of(message.get("tool_calls"))
+        said += [_unmarked(message).get("content") or None, [_asked(call) for call in calls]]
+    try:
+        return hashlib.blake2b(orjson.dumps(said), digest_size=16).digest()
+    except TypeError:  # an integer beyond 64 bits, or very deep
+        return b""
+
+
+def _asked(call: dict[str, Any]) -> list[Any]:
+    function = object_of(call.get("function"))
+    return [call.get("id"), function.get("name"), function.get("arguments")]
+
+
+def _answers_in(call: _Call) -> list[tuple[bytes, bytes]]:
+    """Return the model's messages in a request, each with the digest of those before it, the last first."""
+    messages = _apart(call.request or {})[1]
+    before = (b"", *call.begun)
+    answers = [
+        (digest, _key(message))
+        for digest, message in zip(before, messages, strict=False)
+        if _role(message) in _MODEL
+    ]
+    return answers[::-1]
+
+
+def _answer_of(call: _Call) -> dict[str, Any]:
+    return object_of(call.answer and call.answer["choices"][0]["message"])
+
+
 def _conversations(value: list[Any]) -> list[list[_Call]]:
     """Return the calls of a log by their conversations, each in the order of the log.
 
     Of equal requests each begins a conversation, as a task that is run again does, unless the model has answered in them.
+    What the model has answered tells conversations apart that begin alike, and joins requests of which a beginning changes.
     """
     found: list[list[_Call]] = []
+    #: by the messages of a request and its answer; by the answer alone if it has calls
+    answered: dict[tuple[bytes, bytes], list[_Call]] = {}
     #: by the messages of a request, with its instructions and without
     known: dict[tuple[bytes, bytes], list[_Call]] = {}
     for call in _calls(value):
@@ -156,13 +213,25 @@ def _conversations(value: list[Any]) -> list[list[_Call]]:
         names = (
             (name, digest) for digest in reversed(earlier) for name in (call.instructions, b"")
         )
-        conversation = next((known[name] for name in names if name in known), None)
+        answers = _answers_in(call)
+        conversation = next((answered[each] for each in answers if each in answered), None)
+        if conversation is None:
+            conversation = next((known[name] for name in names if name in known), None)
+        if conversation is None:
+            of_calls = ((b"", key) for _, key in answers)
+            conversation = next((answered[each] for each in of_calls if each in answered), None)
         if conversation is None:
             conversation = []
             found.append(conversation)
         conversation.append(call)
         for name in (call.instructions, b"") if call.begun else ():
             known[name, call.begun[-1]] = conversation
+        answer = _answer_of(call)
+        if answer and (key := _key(answer)):
+            if call.begun:
+                answered[call.begun[-1], key] = conversation
+            if any(id_of(each.get("id")) for each in objects_of(answer.get("tool_calls"))):
+                answered[b"", key] = conversation
     return found
 
 
@@ -211,6 +280,7 @@ class _Reader:
         self._instructions: set[bytes] = set()  #: those that were told
         self._known: set[bytes] = set()  #: messages, each with all before it
         self._answered: set[bytes] = set()  #: the same, of requests with an answer
+        self._counts: Counter[bytes] = Counter()  #: of the messages that were told, each alone
 
     def read(self, conversation: list[_Call]) -> Trace:
         """Return the trace of a conversation."""
@@ -241,10 +311,18 @@ class _Reader:
             self._instructions.add(call.instructions)
             self._told += instructions
         before = b""
-        for message, digest in zip(messages, call.begun, strict=True):
+        seen: Counter[bytes] = Counter()
+        new = next(
+            (at for at in range(len(messages), 0, -1) if _role(messages[at - 1]) in _MODEL), 0
+        )
+        for at, (message, digest) in enumerate(zip(messages, call.begun, strict=True)):
+            key = _key(message)
+            seen[key] += 1
             is_told = _role(message) in _MODEL and before in self._answered
-            if digest not in self._known and not is_told:
+            is_again = at < new and key != b"" and seen[key] <= self._counts[key]
+            if digest not in self._known and not is_told and not is_again:
                 self._told.append(message)
+                self._counts[key] += 1
             self._known.add(digest)
             before = digest
 
@@ -259,6 +337,7 @@ class _Reader:
             ended_at=time_of(answer.get("created")),
         )
         self._told.append({"id": answer.get("id"), **choices[0]["message"]})
+        self._counts[_key(choices[0]["message"])] += 1
 
 
 IMPORTER = Importer(

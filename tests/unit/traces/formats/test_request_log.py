@@ -101,6 +101,95 @@ def test_each_conversation_of_a_log_is_read_alike_alone():
     assert [len(trace.steps_of("llm")) for trace in apart] == [2, 2]
 
 
+def calls(call_id):
+    """Return a message with a call, whose arguments are alike in all of them."""
+    call = {"id": call_id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def result(call_id, text):
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def answered(message):
+    return {"id": "a", "choices": [{"message": message}]}
+
+
+def test_runs_of_one_task_at_the_same_time_are_told_apart_by_their_answers():
+    log = [
+        *(request(ASK), answered(calls("c1")), request(ASK), answered(calls("c2"))),
+        *(request(ASK, calls("c1"), result("c1", "one")), answer("First.")),
+        *(request(ASK, calls("c2"), result("c2", "two")), answer("Second.", 2)),
+    ]
+    traces = read_traces(log)
+    assert list(map(shown, traces)) == [
+        [("user", "Find x."), ("llm", None), ("tool", "one"), ("llm", "First.")],
+        [("user", "Find x."), ("llm", None), ("tool", "two"), ("llm", "Second.")],
+    ]
+    assert [read_trace(part) for _, part in single_traces(log)] == list(traces)
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def cached(text):
+    return [{"type": "text", "text": text, **CACHED}]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        # An older result is left out of the context.
+        (
+            [ASK],
+            [ASK, calls("c1"), result("c1", "one")],
+            [ASK, calls("c1"), result("c1", "[removed]"), calls("c2"), result("c2", "two")],
+        ),
+        # The mark of what is cached moves on.
+        (
+            [{**ASK, "content": cached("Find x.")}],
+            [ASK, calls("c1"), {**result("c1", "one"), **CACHED}],
+            [ASK, calls("c1"), result("c1", "one"), calls("c2"), result("c2", cached("two"))],
+        ),
+        # The last message says what the time is.
+        (
+            [ASK, user("10:01")],
+            [ASK, calls("c1"), result("c1", "one"), user("10:02")],
+            [ASK, calls("c1"), result("c1", "one"), calls("c2"), result("c2", "two")],
+        ),
+    ],
+)
+def test_requests_that_change_what_was_sent_before_repeat_no_call(first, second, third):
+    log = [
+        *(request(*first), answered(calls("c1")), request(*second), answered(calls("c2"))),
+        *(request(*third), answer("Done.")),
+    ]
+    traces = read_traces(log)
+    assert [
+        [(step.type, step.id) for step in trace.steps if step.type in {"llm", "tool"}]
+        for trace in traces
+    ] == [[("llm", "a"), ("tool", "c1"), ("llm", "a#2"), ("tool", "c2"), ("llm", "a1")]]
+    [trace] = traces
+    assert [step.output for step in trace.steps_of("tool")] == ["one", "two"]
+    assert len([step for step in trace.steps if step.output == "Find x."]) <= 1
+    assert trace.steps_of("llm")[-1].output == "Done."
+    assert not [step for step in trace.steps if step.type == "other"]
+
+
+def test_a_message_that_is_said_again_is_new():
+    more = request(ASK, LOOK, MORE, {**LOOK, "content": "No."}, MORE)
+    log = [request(ASK), answer("I look."), request(ASK, LOOK, MORE), answer("No.", 2), more]
+    assert [text for kind, text in shown(read_trace(log)) if kind == "user"] == [
+        "Find x.",
+        "And y?",
+        "And y?",
+    ]
+
+
 @pytest.mark.parametrize(
     "value",
     [
