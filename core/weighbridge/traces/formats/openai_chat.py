@@ -99,6 +99,13 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
     return message if are_messages([message]) else None
 
 
+def _is_last(value: dict[str, Any], messages: list[Any]) -> bool:
+    """Return whether a response in plain text is the last message once more, as data sets of conversations have it."""
+    last = object_of(messages[-1] if messages else None)
+    text = string_of(value.get("response"))
+    return text is not None and last.get("role") == "assistant" and last.get("content") == text
+
+
 def _cost(whole: dict[str, Any]) -> float | None:
     """Return the cost of a request; LiteLLM writes 0 where it has no price."""
     stated = cost_of(whole.get("cost"))
@@ -137,7 +144,7 @@ def _read(value: Any) -> list[Trace]:
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     answers = sum(object_of(message).get("role") == "assistant" for message in messages)
     stated = usage_of_run(whole.get(_TOTAL), answers)
-    is_unread = answer is None and has_response(value)
+    is_unread = answer is None and has_response(value) and not _is_last(value, messages)
     if is_unread and are_apart(value):
         usage = usage and structs.replace(usage, is_partial=True)  # of the answer, not of the run
     if answer is None:

@@ -699,3 +699,11 @@ def test_what_stands_beside_a_request_and_its_response_is_noted():
     log = {"reason": "refused", "error": {"message": "no key"}, "request": {"body": REQUEST}}
     notes = read_trace(log).not_carried
     assert {"log field 'reason' (1)", "log field 'error' (1)"} <= set(notes)
+
+
+def test_a_response_that_is_the_last_message_once_more_is_read():
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    for text, lacks in (("Hello", False), ("Bye", True)):
+        trace = read_trace({"messages": messages, "response": text})
+        assert [step.output for step in trace.steps] == ["Hi", "Hello"]
+        assert ("llm_calls" in trace.missing) == lacks
