@@ -54,9 +54,12 @@ def _stale(
     stale = [
         at for at in range(len(row) - least + 1) if sums[at + least] - sums[at] <= _NEWS * least
     ]
-    for _, starts in groupby(enumerate(stale), lambda each: each[1] - each[0]):
-        found = [at for _, at in starts]
-        yield Finding(SAME_WORDS, None, tuple(row[found[0] : found[-1] + least]))
+    spans: list[tuple[int, int]] = []
+    for at in stale:
+        begins = spans.pop()[0] if spans and at < spans[-1][1] else at
+        spans.append((begins, at + least))
+    for begin, end in spans:
+        yield Finding(SAME_WORDS, None, tuple(row[begin:end]))
 
 
 def _news(texts: Sequence[str], budget: WorkBudget) -> Iterator[float]:

@@ -7,6 +7,10 @@ import random
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.finders.same_words import same_words
+from weighbridge.graders.loop.history.actions import Message
+from weighbridge.graders.loop.work_budget import Limits, WorkBudget
+from weighbridge.traces import Step
 
 PARTS = (
     "we should all keep an eye on the masons",
@@ -76,6 +80,17 @@ def test_nothing_else_lies_between_them(between):
 def test_one_word_in_twenty_may_be_new():
     assert kinds(*news(40, 1))[0][0] == "same_words"
     assert kinds(*news(40, 2)) == []
+
+
+def test_rows_that_overlap_are_one_finding():
+    # Of rows of messages, each second one has two new words, so that each second row has enough of them.
+    plain, fresh = (list(news(200, new)) for new in (0, 2))
+    said = [(plain, fresh)[at % 2][at] for at in range(200)]
+    turns = [
+        Message(Step(id=f"s{at}", type="llm"), text, number=at) for at, text in enumerate(said)
+    ]
+    found = [*same_words(turns, Limits(10, 1, 4), WorkBudget())]
+    assert 150 < sum(len(finding.indices) for finding in found) <= len(turns)
 
 
 def test_what_was_said_long_before_is_new_again():
