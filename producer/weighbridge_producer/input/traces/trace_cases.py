@@ -133,10 +133,13 @@ def _traces(
     """Yield a case for the trace on each line, or for each conversation if all lines are the log of a chat API."""
     begun = list(islice(lines, 1))
     if begins_request_log(begun[0].raw):
-        begun += islice(lines, 1)
+        for line in islice(lines, _LOOKED_AT):
+            begun.append(line)
+            if line.raw.strip(JSON_SPACE):
+                break
     wrapper = TraceWrapper(name, ids)
     held = HeldLines()
-    if len(begun) == 2 and _log_of(begun)[0]:
+    if len(begun) > 1 and _log_of(begun)[0]:
         size = 0
         for line in chain(begun, lines):
             held.add(line)

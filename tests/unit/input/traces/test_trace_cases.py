@@ -388,3 +388,10 @@ def test_contents_of_gemini_on_lines_are_one_trace() -> None:
         {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {}}}]},
     ]
     assert [case["inputs"]["trace"] for case in cases_of(jsonl(*contents))] == [contents]
+
+
+def test_blank_lines_in_a_log_of_requests_and_answers_are_passed_over() -> None:
+    log = LOGS["request-log"]
+    data = b"\n\n".join(jsonl(each) for each in log)
+    assert [case["inputs"]["trace"] for case in cases_of(data)] == [log]
+    assert sum(line.size for line in Source(io.BytesIO(data), Settings())) == len(data)
