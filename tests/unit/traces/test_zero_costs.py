@@ -35,3 +35,9 @@ def test_a_cost_of_zero_without_tokens_is_a_cost():
 def test_a_zero_in_the_native_form_is_a_cost():
     step = {"type": "llm", "cost_usd": 0, "usage": {"input_tokens": 5, "output_tokens": 5}}
     assert costs(read_trace({"steps": [step]})) == [0.0]
+
+
+def test_a_zero_for_models_that_are_free_by_name_is_a_cost():
+    free = {**answer(0.0), "model": "deepseek/deepseek-r1:free"}
+    assert costs(read_trace(chat(free, free))) == [0.0, 0.0]
+    assert costs(read_trace(chat(free, answer(0.0)))) == [None, None]
