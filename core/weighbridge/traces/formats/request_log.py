@@ -170,6 +170,7 @@ def _key(message: dict[str, Any]) -> bytes:
     if call_id is None:
         calls = objects_of(message.get("tool_calls"))
         said += [_unmarked(message).get("content") or None, [_asked(call) for call in calls]]
+        said.append(message.get("function_call"))
     try:
         return hashlib.blake2b(orjson.dumps(said), digest_size=16).digest()
     except TypeError:  # an integer beyond 64 bits, or very deep

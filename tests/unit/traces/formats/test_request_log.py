@@ -180,6 +180,22 @@ def test_requests_that_change_what_was_sent_before_repeat_no_call(first, second,
     assert not [step for step in trace.steps if step.type == "other"]
 
 
+def test_runs_at_the_same_time_are_told_apart_by_calls_of_the_older_form():
+    first, second = (
+        {"role": "assistant", "content": None, "function_call": {"name": name, "arguments": "{}"}}
+        for name in ("f", "g")
+    )
+    log = [
+        *(request(ASK), answered(first), request(ASK), answered(second)),
+        *(request(ASK, first, MORE), answer("First."), request(ASK, second, MORE), answer("Two.")),
+    ]
+    assert [trace.steps[-1].output for trace in read_traces(log)] == ["First.", "Two."]
+    assert [[step.name for step in trace.steps_of("tool")] for trace in read_traces(log)] == [
+        ["f"],
+        ["g"],
+    ]
+
+
 def test_a_message_that_is_said_again_is_new():
     more = request(ASK, LOOK, MORE, {**LOOK, "content": "No."}, MORE)
     log = [request(ASK), answer("I look."), request(ASK, LOOK, MORE), answer("No.", 2), more]
