@@ -22,12 +22,22 @@ _CHARACTERS = 600  #: of an error that are compared
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers.
 
-    No tool is called and no new request made in between, and their inputs, if they are recorded, are equal.
+    No tool is called and no new request made in between, and their inputs, if they are recorded, are equal. Retries of which
+    the last gets an answer have waited for the service.
     """
     for failure, indices in groupby(range(len(turns)), lambda index: _failure(turns[index])):
         found = tuple(indices)
-        if failure and len(found) > 3 * limits.max_repeats:
+        is_answered = found[-1] + 1 < len(turns) and _goes_on(
+            turns[found[-1]], turns[found[-1] + 1]
+        )
+        if failure and len(found) > 3 * limits.max_repeats and not is_answered:
             yield Finding(FAILED_ANSWERS, None, found)
+
+
+def _goes_on(failed: Message, following: Message) -> bool:
+    """Return whether the model answers after a failed call, to the same request."""
+    is_answer = bool(following.text or following.calls)
+    return is_answer and failed.requests_before == following.requests_before
 
 
 def _failure(turn: Message) -> tuple[Any, ...]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _NEWS = 0.05  #: maximum mean share of new words
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 _FIGURE = re.compile(r"[^\W_]{0,20}\d[^\W_]{0,20}")  #: number, or a field of a board and the like
-_LEAST_WORDS = 5  #: different ones of a message; a shorter one may be a label or a vote
+#: Different ones of a message; a shorter one may be a label, a vote or a move, of which the combination is the news.
+_LEAST_WORDS = 15
 _CHARACTERS = 3_000  #: of a message that are read
 _REMEMBERED = 50  #: messages; in a longer conversation nearly every word has been said before
 

@@ -95,14 +95,12 @@ def test_rows_that_overlap_are_one_finding():
 
 def test_what_was_said_long_before_is_new_again():
     chance = random.Random(3)
-    said = [" ".join(chance.sample(WORDS, k=8)) for _ in range(60)]
-    first = "quiet rivers carry silver boats towards northern harbours"
-    # Every 52nd message is forgotten when it comes again.
-    again = [first if at % 52 == 0 else said[at % 60] for at in range(200)]
-    assert kinds(*again) != []
-    lines = [f"{chr(97 + at // 26)}{chr(97 + at % 26)}x" for at in range(600)]
-    pages = [" ".join(lines[at * 10 : at * 10 + 10]) for at in range(60)]
-    assert kinds(*pages, *pages) == []
+    assert kinds(*[" ".join(chance.sample(WORDS, k=16)) for _ in range(60)]) != []
+    lines = [f"{chr(97 + at // 26)}{chr(97 + at % 26)}x" for at in range(960)]
+    pages = [" ".join(f"{line}{at}" for line in lines[:16]) for at in "abcdefghijklmnopqrstuvwxyz"]
+    longer = [*pages, *[page.upper()[::-1] for page in pages]]
+    assert kinds(*longer, *longer) == []
+    assert kinds(*pages, *pages) != []
 
 
 @pytest.mark.parametrize(
@@ -136,6 +134,16 @@ def test_more_than_three_times_max_repeats_model_calls_that_fail_the_same_way_ar
     assert kinds(*failing[:5], asked, *failing[5:]) == []
     others = [{**step, "error": f"{'x' * at}: no"} for at, step in enumerate(failing)]
     assert kinds(*others) == []
+
+
+def test_retries_that_get_an_answer_have_waited_for_the_service():
+    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(12)]
+    assert kinds(*failing, "Here is the map.") == []
+    tool = {"type": "tool", "name": "look", "output": "a map"}
+    asked = {"type": "llm", "id": "m", "output": None}
+    assert kinds(*failing, asked, {**tool, "parent_id": "m"}) == []
+    other = {"type": "user", "output": "Leave it, and draw the other map, of the north."}
+    assert kinds(*failing, other, "Here is the map.") == [("failed_answers", 12)]
 
 
 def test_failing_model_calls_with_inputs_of_their_own_are_items_of_a_batch():
