@@ -25,6 +25,8 @@ def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding
     No tool is called and no new request made in between, and their inputs, if they are recorded, are equal. Retries of which
     the last gets an answer have waited for the service.
     """
+    if not any(turn.step.error for turn in turns):  # as in most runs
+        return
     for failure, indices in groupby(range(len(turns)), lambda index: _failure(turns[index])):
         found = tuple(indices)
         is_answered = found[-1] + 1 < len(turns) and _goes_on(

@@ -31,6 +31,8 @@ def same_words(turns: Sequence[Message], limits: Limits, budget: WorkBudget) -> 
     the same. Nothing else lies in between: no call, no message of the user, no event.
     """
     least = 4 * limits.max_repeats + 1
+    if sum(not turn.calls for turn in turns) < least:
+        return
     for row in _rows(turns):
         if len(row) >= least and budget.is_left:
             yield from _stale(row, [turns[index].text for index in row], least, budget)

@@ -78,6 +78,7 @@ _FOUND_NOTHING = re.compile(
 _has_no_results = occurs(
     r""""(?:results|items|documents|hits|records|matches|rows|entries)"\s?:\s?\[\]"""
 )
+_SUGGESTION_CHARACTERS = 400  #: of a result, in which suggestions begin
 _OBJECT_CHARACTERS = 600  #: of an object with such a field
 #: Placeholder of an image that the trace omits, whose content is unknown.
 _OMITTED = re.compile(
@@ -123,17 +124,17 @@ def is_answer(text: str) -> bool:
 
 def reports_no_results(text: str) -> bool:
     """Return whether a result says that nothing was found."""
-    if _FOUND_NOTHING.match(text):
-        return True
     if len(text) <= _SHORT_CHARACTERS:
-        return _mentions_no_results(text)
+        return _mentions_no_results(text) or _FOUND_NOTHING.match(text) is not None
+    if without_suggestions(text) != text:
+        return True
     is_object = len(text) <= _OBJECT_CHARACTERS and text.startswith("{")
     return is_object and _has_no_results(text[:_SHORT_CHARACTERS])
 
 
 def without_suggestions(text: str) -> str:
     """Return a result without the names of what is similar, if it says that nothing was found."""
-    found = _FOUND_NOTHING.match(text)
+    found = _FOUND_NOTHING.match(text) if "imilar" in text[:_SUGGESTION_CHARACTERS] else None
     return found[0] if found else text
 
 

@@ -92,10 +92,10 @@ class CallResult(Struct, eq=False, gc=False):
 
     def _without_log(self, text: str) -> str:
         """Return a result without the line that logs the agent's own calls and has grown by this one."""
-        before = self._before.outcome if self._before is not None else None
-        if type(before) is not str or not self._budget.is_left:
+        if "\n" not in text or self._before is None or not self._budget.is_left:
             return text
-        if not _may_share_lines(before, text):
+        before = self._before.outcome
+        if type(before) is not str or not _may_share_lines(before, text):
             return text
         self._budget.count_reading(text, text.count("\n"))
         return without_grown_log(text, before, (self._tool, self._arguments))
@@ -226,8 +226,8 @@ def _unwrapped(output: Any) -> Any:
 
 
 def _may_share_lines(one: str, other: str) -> bool:
-    """Return whether two results of several lines begin or end alike, as those that a harness fills into one template."""
-    if "\n" not in other or len(other) > _SORTED_CHARACTERS or len(one) > _SORTED_CHARACTERS:
+    """Return whether two results begin or end alike, as those that a harness fills into one template."""
+    if len(other) > _SORTED_CHARACTERS or len(one) > _SORTED_CHARACTERS:
         return False
     edge = _TEMPLATE_CHARACTERS
     return one[:edge] == other[:edge] or one[-edge:] == other[-edge:]
