@@ -251,6 +251,22 @@ def test_a_page_of_the_list_that_cannot_be_is_refused(service: HttpServer, start
 # ---- a batch that is graded ----
 
 
+def test_a_paused_batch_is_called_so_until_it_ends(own_server: EmbeddedServer) -> None:
+    with HttpServer(own_server.url) as service:
+        batch = service.service.client.submit([case("a")], graders=["true-false"])
+        batch.pause()
+        [row] = [row for row in get(service, "/").root.all("tr") if batch.id in row.text]
+        assert "in progress, paused" in " ".join(row.text.split())
+        told = get(service, f"/batches/{batch.id}").root.one(id="paused")
+        assert f"weighbridge unpause {batch.id}" in told.text
+        batch.unpause()
+        assert get(service, f"/batches/{batch.id}").root.all(id="paused") == []
+        batch.pause()
+        batch.cancel()
+        assert get(service, f"/batches/{batch.id}").root.all(id="paused") == []
+        assert "paused" not in get(service, "/").root.one("tbody").text
+
+
 def test_each_outcome_is_told_with_its_denominator(service: HttpServer, shop: Batch) -> None:
     page = get(service, f"/batches/{shop.id}")
     told = [" ".join(item.text.split()) for item in page.root.one("main").all("li")]
