@@ -58,6 +58,7 @@ from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
 from weighbridge.graders.loop.history.call_kinds import may_advance
 from weighbridge.graders.loop.history.failures import same_failures, show_progress
 from weighbridge.graders.loop.history.progress import only_noise
+from weighbridge.graders.loop.history.result_kinds import tells_nothing
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.history.tool_names import is_thinking_tool
 from weighbridge.graders.loop.history.transcripts import show_the_same, transcript_of
@@ -68,8 +69,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-#: Minimum share of looks at images that the trace omits from which a loop needs twice as many calls.
-_LOOKS = 1 / 3
+#: Minimum share of calls whose results are not recorded, or only say that it was done, from which a loop needs twice as many calls.
+_UNSEEN = 1 / 3
 _CHORUS = 3  #: minimum agents that may do the same one after the other
 _SHARED = 2  #: minimum mean number of agents that do each thing
 NOISE_PERIOD = 3  #: longest cycle whose results may differ by noise
@@ -293,8 +294,8 @@ def _interleaved(calls: Sequence[Call | None], row: list[int], limits: Limits) -
     for span in spans:
         indices = _repeated_indices(calls, row, span)
         found = [call for index in indices if (call := calls[index]) is not None]
-        looks = sum(call.result.omits_image for call in found)
-        least = 2 * held if looks >= _LOOKS * len(found) else held
+        unseen = sum(tells_nothing(call.result.text) for call in found)
+        least = 2 * held if unseen >= _UNSEEN * len(found) else held
         if len(indices) >= least and not _requests_a_list(found):
             yield Finding("interleaved", None, indices)
 

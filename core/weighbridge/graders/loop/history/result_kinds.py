@@ -64,6 +64,10 @@ _mentions_success = occurs(
 |inserted|replaced|queued|stored|done|completed?|ok)\b"""
 )
 _ACKNOWLEDGEMENT_CHARACTERS = 20
+#: An object with nothing but a status, as a log keeps it in place of results.
+_BARE_STATUS = re.compile(
+    r'\{(?:"\w{1,20}":(?:""|null),){0,5}"(?:status|success|ok)":(?:"(?:success|ok|done|completed)"|true)(?:,"\w{1,20}":(?:""|null)){0,5}\}'
+)
 _mentions_negation = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
 _mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
@@ -114,6 +118,11 @@ def reports_success(text: str) -> bool:
 def acknowledges(text: str) -> bool:
     """Return whether a result says that the call was done, and nothing else."""
     return len(text) <= _ACKNOWLEDGEMENT_CHARACTERS and reports_success(text)
+
+
+def tells_nothing(text: str | None) -> bool:
+    """Return whether a result is not recorded, or only says that the call was done, so that each call may have shown something new."""
+    return text is None or acknowledges(text) or _BARE_STATUS.fullmatch(text) is not None
 
 
 def is_answer(text: str) -> bool:

@@ -115,3 +115,25 @@ def test_agents_who_agree_on_a_call_without_a_recorded_result_are_no_loop():
     assert kinds(said_by(["Ada", "Ben"], [vote] * 7)) != []
     assert kinds(said_by(["Ada"], [vote] * 4)) != []
     assert kinds(said_by(["Ada", "Ben"], [{**vote, "output": "voted"}] * 4)) != []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        None,
+        "done",
+        '{"detail":"","status":"success"}',
+        {"status": "success", "detail": ""},
+        {"error": None, "ok": True},
+    ],
+)
+def test_a_few_calls_without_an_order_need_results_that_tell_something_or_twice_as_many(output):
+    names = {"n": "next page", "9": "queue 9 links", "8": "queue 8 links"}
+    order = [
+        {"type": "tool", "name": "use", "arguments": {"what": names[each]}, "output": output}
+        for each in "n9n8n99n8nn98n9"
+    ]
+    assert kinds(order[:10]) == []
+    assert kinds(order) != []
+    told = [{**call, "output": f"The {call['arguments']['what']} is shut."} for call in order]
+    assert kinds(told[:10]) != []
