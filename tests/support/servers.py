@@ -107,8 +107,12 @@ class TcpServer:
             self._process = subprocess.Popen(
                 [self._program, *self._words()], stdout=log, stderr=log, start_new_session=True
             )
-        eventually(self._answers, 15, "the server's answer")
+        eventually(lambda: self._answers() or self._has_ended(), 15, "the server's answer")
+        assert not self._has_ended(), (self.folder / "server.log").read_text()[-1000:]
         return self
+
+    def _has_ended(self) -> bool:
+        return self._process is not None and self._process.poll() is not None
 
     def kill(self) -> None:
         """Kill the server with SIGKILL; a second call has no effect."""
@@ -334,6 +338,23 @@ class _ClusterNode(TcpServer):
     def __init__(self, folder: Path, **options: str) -> None:
         self.bus_port = free_port()
         super().__init__(folder, cluster_enabled="yes", cluster_port=str(self.bus_port), **options)
+        self._has_started = False
+
+    def start(self) -> Self:
+        """Start the node, the first time with another bus port if a test beside this one has taken it since it was free."""
+        while not self._has_started:
+            try:
+                super().start()
+            except AssertionError:
+                log = (self.folder / "server.log").read_text()
+                if f"Failed listening on port {self.bus_port}" not in log:
+                    raise
+                self.bus_port = free_port()
+                self._options["cluster_port"] = str(self.bus_port)
+            else:
+                self._has_started = True
+                return self
+        return super().start()
 
 
 def _is_whole(node: TcpServer) -> bool:
