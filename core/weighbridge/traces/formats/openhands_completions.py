@@ -6,15 +6,13 @@ of one conversation are one trace, with the usage and cost of each answer.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, read_messages
 from weighbridge.traces.chat.function_tags import with_tagged_calls
+from weighbridge.traces.chat.message_digests import digests_of
 from weighbridge.traces.fields import (
     cost_of,
     object_of,
@@ -37,7 +35,6 @@ _FIELDS = frozenset(
     {"messages", "response", "args", "kwargs", "timestamp", "cost", "fncall_messages"}
     | {"fncall_response", "tools", "latency_sec"}
 )
-_CACHE_MARK = "cache_control"  #: field of a part of a message; each request sets it on other parts
 
 
 def is_completion(value: Any) -> bool:
@@ -65,7 +62,7 @@ def conversations_of(logs: Sequence[Log]) -> list[list[Log]]:
     #: conversations by a digest of all messages of their last requests
     ends: dict[bytes, list[Log]] = {}
     for log in sorted(logs, key=_time):
-        digests = _digests(_messages(log))
+        digests = digests_of(_messages(log))[1:]
         known = next((each for each in reversed(digests) if each in ends), None)
         conversation = [] if known is None else ends.pop(known)
         if known is None:
@@ -90,28 +87,6 @@ def _response(log: Log) -> dict[str, Any]:
         object_of(log.get("fncall_response")) if are_messages(log.get("fncall_messages")) else {}
     )
     return given or log["response"]
-
-
-def _digests(messages: list[dict[str, Any]]) -> list[bytes]:
-    """Return a digest of the messages up to each of them."""
-    digest = hashlib.blake2b(digest_size=16)
-    digests: list[bytes] = []
-    for message in messages:
-        content = message.get("content")
-        if type(content) is list:
-            content = [_without_mark(part) for part in content]
-        try:
-            digest.update(orjson.dumps({**message, "content": content}))
-        except TypeError:  # an integer beyond 64 bits, or very deep
-            digest.update(repr(len(digests)).encode())
-        digests.append(digest.digest())
-    return digests
-
-
-def _without_mark(part: Any) -> Any:
-    if type(part) is dict and _CACHE_MARK in part:
-        return {name: held for name, held in part.items() if name != _CACHE_MARK}
-    return part
 
 
 def read_conversation(logs: Sequence[Log], reasons: Mapping[Capability, str]) -> Trace:

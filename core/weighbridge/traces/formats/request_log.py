@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, read_messages
 from weighbridge.traces.chat.function_tags import with_tagged_calls
+from weighbridge.traces.chat.message_digests import digests_of, without_cache_marks
 from weighbridge.traces.fields import (
     cost_of,
     id_of,
@@ -45,7 +46,6 @@ _PARAMETERS = frozenset(
 )
 _MODEL = frozenset({"assistant", "model"})
 _SYSTEM = frozenset({"system", "developer"})
-_CACHE = "cache_control"  #: a mark that clients move on with each request
 _REASONS: dict[Capability, str] = {
     "token_usage": "the answers of this log carry no token counts",
     "timing": "the answers of this log carry no times",
@@ -97,7 +97,7 @@ def _matches(value: Any) -> bool:
 def _grows(before: dict[str, Any], after: dict[str, Any]) -> bool:
     """Return whether a request begins with the messages of the one before it, and has more."""
     held, more = (objects_of(each["messages"]) for each in (before, after))
-    return len(more) > len(held) and _digests(more[: len(held)]) == _digests(held)
+    return len(more) > len(held) and digests_of(more[: len(held)]) == digests_of(held)
 
 
 def _calls(value: list[Any]) -> list[_Call]:
@@ -120,8 +120,8 @@ def _requested(request: dict[str, Any]) -> _Call:
     instructions, messages = _apart(request)
     return _Call(
         request,
-        instructions=_digests(instructions)[-1],
-        begun=_digests(messages)[1:],
+        instructions=digests_of(instructions)[-1],
+        begun=digests_of(messages)[1:],
         has_answers=any(_role(message) in _MODEL for message in messages),
     )
 
@@ -133,43 +133,16 @@ def _apart(request: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str
     return messages[:count], messages[count:]
 
 
-def _digests(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
-    """Return a digest of no message, and of the messages up to each of them."""
-    digest = hashlib.blake2b(digest_size=16)
-    digests = [digest.digest()]
-    for message in messages:
-        try:
-            digest.update(orjson.dumps(_unmarked(message)))
-        except TypeError:  # an integer beyond 64 bits, or very deep
-            digest.update(repr(len(digests)).encode())
-        digests.append(digest.digest())
-    return tuple(digests)
-
-
-def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without the marks of what is cached, for which a text becomes a part with it."""
-    content = message.get("content")
-    if type(content) is list:
-        parts = [_without_mark(part) if type(part) is dict else part for part in content]
-        is_text = len(parts) == 1 and type(parts[0]) is dict and parts[0].keys() == {"type", "text"}
-        content = parts[0]["text"] if is_text else parts
-        return {**_without_mark(message), "content": content}
-    return _without_mark(message)
-
-
-def _without_mark(value: dict[str, Any]) -> dict[str, Any]:
-    return (
-        {name: held for name, held in value.items() if name != _CACHE} if _CACHE in value else value
-    )
-
-
 def _key(message: dict[str, Any]) -> bytes:
     """Return what is equal for a message in each request: of a result the call's id, since its text may be shortened."""
     call_id = id_of(message.get("tool_call_id"))
     said: list[Any] = [_role(message) in _MODEL, call_id]
     if call_id is None:
         calls = objects_of(message.get("tool_calls"))
-        said += [_unmarked(message).get("content") or None, [_asked(call) for call in calls]]
+        said += [
+            without_cache_marks(message).get("content") or None,
+            [_asked(call) for call in calls],
+        ]
         said.append(message.get("function_call"))
     try:
         return hashlib.blake2b(orjson.dumps(said), digest_size=16).digest()

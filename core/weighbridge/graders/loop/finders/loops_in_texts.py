@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 _LABEL_CHARACTERS = 40
 _OBJECT_CHARACTERS = 200
 _QUESTIONS = 3  #: maximum questions in a row to which all players may give one answer
-_OBJECTS = (
-    "",
-    "{",
-    "[",
-)  #: beginnings of messages that are no questions: nothing, and what an agent perceives as JSON
+#: Beginnings of what is no question to players: nothing, and JSON, in which a harness tells what an agent perceives.
+_OBJECTS = ("", "{", "[")
 _POLLS = 3  #: different questions from which a harness is taken to ask several players
 #: minimum length of a text without attempt numbers; the numbers are kept in a shorter one
 _LEAST_UNCOUNTED_CHARACTERS = 80

@@ -1,0 +1,55 @@
+"""Model calls that fail the same way again and again, without an answer and without a call."""
+
+from __future__ import annotations
+
+from weighbridge.graders.loop import LoopGrader
+
+FAILS = {"type": "llm", "error": "429: the quota is used up, retry in 31 s"}
+
+
+def kinds(*steps, **config):
+    given = [
+        {"id": f"s{at}", **(step if type(step) is dict else {"type": "llm", "output": step})}
+        for at, step in enumerate(steps, 1)
+    ]
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_more_than_three_times_max_repeats_model_calls_that_fail_the_same_way_are_a_loop():
+    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(10)]
+    assert kinds(*failing) == [("failed_answers", 10)]
+    assert kinds(*failing[:9]) == []
+    assert kinds(*failing[:7], max_repeats=2) == [("failed_answers", 7)]
+    assert kinds(*failing[:5], "Hello.", *failing[5:]) == []
+    tool = {"type": "tool", "name": "look", "output": "a map"}
+    assert kinds(*failing[:5], tool, *failing[5:]) == []
+    asked = {"type": "user", "output": "Now draw the other map, of the north."}
+    assert kinds(*failing[:5], asked, *failing[5:]) == []
+    others = [{**step, "error": f"{'x' * at}: no"} for at, step in enumerate(failing)]
+    assert kinds(*others) == []
+
+
+def test_retries_that_get_an_answer_have_waited_for_the_service():
+    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(12)]
+    assert kinds(*failing, "Here is the map.") == []
+    tool = {"type": "tool", "name": "look", "output": "a map"}
+    asked = {"type": "llm", "id": "m", "output": None}
+    assert kinds(*failing, asked, {**tool, "parent_id": "m"}) == []
+    other = {"type": "user", "output": "Leave it, and draw the other map, of the north."}
+    assert kinds(*failing, other, "Here is the map.") == [("failed_answers", 12)]
+
+
+def test_failing_model_calls_with_inputs_of_their_own_are_items_of_a_batch():
+    given = [{**FAILS, "input": f"{at}: which way?"} for at in range(12)]
+    assert kinds(*given) == []
+    same = [{**FAILS, "input": {"question": [1]}, "error": f"429: try {at}"} for at in range(12)]
+    assert [repeats for _, repeats in kinds(*same)] == [12]
+
+
+def test_the_evidence_says_how_many_there_may_be():
+    steps = [{"id": f"s{at}", **FAILS} for at in range(10)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    said = result["evidence"][0]
+    assert (said["limit"], said["observed"]) == (9, 10)
+    assert "model calls that fail the same way 10 times, limit 9" in said["description"]
