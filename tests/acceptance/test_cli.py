@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -247,10 +248,12 @@ def test_an_empty_batch_to_resume_is_refused_with_what_to_give(cli, own_server, 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 @pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("batches", "--json")])
 def test_a_command_that_is_interrupted_while_it_starts_says_so(cli, cases, command):
-    process = cli.start(*command)
-    eventually(lambda: _catches(process.pid, signal.SIGTERM), 30, "the start")
-    process.send_signal(signal.SIGINT)
-    out, said = process.communicate(timeout=20)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the command cannot end by itself
+        cli.environment["WEIGHBRIDGE_REDIS_URL"] = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        process = cli.start(*command)
+        eventually(lambda: _catches(process.pid, signal.SIGTERM), 30, "the start")
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=20)
     assert process.returncode == 1
     if "--json" in command:
         assert orjson.loads(out)["error"]["code"] == "INTERRUPTED"
