@@ -10,6 +10,7 @@ from weighbridge.graders.loop.finders.findings import REFUSED, Finding
 from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
+    is_notification,
     is_refusal,
     normalized_beginning,
     reports_missing_action,
@@ -160,7 +161,7 @@ def _describe_one_state(replies: Sequence[str], limits: Limits) -> bool:
     return (
         len(replies) >= _STATES * limits.max_repeats
         and len(first) >= LONG_CHARACTERS
-        and not (asks_to_continue(first) or _is_wish(first))
+        and not (asks_to_continue(first) or _is_wish(first) or is_notification(first))
         and all(reply == first for reply in replies)
     )
 

@@ -105,6 +105,11 @@ def asks_to_continue(text: str) -> bool:
     return _asks_to_continue(text[:_COMPARED_CHARACTERS])
 
 
+def is_notification(text: str) -> bool:
+    """Return whether a message is an event of a task in the background."""
+    return _NOTIFICATION.match(text) is not None
+
+
 def is_refusal(text: str) -> bool:
     """Return whether a message refuses the agent's answer or action."""
     beginning = text[:_COMPARED_CHARACTERS]
@@ -135,6 +140,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             continue
         message = _UserMessage(index, user_text(step))
         text = message.text
+        if is_notification(text):
+            continue
         first = first or message
         is_again = first is not message and message.repeats(first) and _is_order(text)
         if is_again and not _has_failed_before(steps, index):
@@ -224,7 +231,7 @@ class _UserMessage:
 
 def _gist_of_prompt(message: _UserMessage, budget: WorkBudget, *, misses_action: bool) -> str:
     """Return the gist of a message that may be from the framework, or "" for any other message."""
-    if not budget.is_left or _NOTIFICATION.match(message.text):
+    if not budget.is_left:
         return ""
     beginning = message.text[:_COMPARED_CHARACTERS]
     budget.count_description(beginning, is_by_word=True)
