@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
+from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.outcome import Outcome
 
@@ -32,6 +32,5 @@ def finish_open_chunks(store: Store, batch: str, ending: BatchStatus) -> bool:
         tally = Tally()
         lines = store.chunk(batch, chunk).lines(chunk)
         results = b"".join(grader.close(line, tally, outcome) for line in lines)
-        tally.digest = digest_of(results)
         store.record(batch, chunk, results, tally, closing=ending)
     return bool(chunks)

@@ -387,7 +387,7 @@ class TestWhatTheStoreHolds:
             record = orjson.loads(redis.hget(prefix + "chunks", name))
             tally = orjson.loads(record["tally"])
             tally["summary"] = [row for row in tally["summary"] if '"score ' not in row[0]]
-            old = {"versions": record["versions"], "digest": record["digest"]}
+            old = {"versions": record["versions"], "checksum": record["checksum"]}
             redis.hset(
                 prefix + "chunks",
                 name,

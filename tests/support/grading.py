@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from support.uploads import lines_of, upload
-from weighbridge.grading.line_grader import LineGrader, Tally, digest_of
+from weighbridge.grading.line_grader import LineGrader, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,6 @@ def grade_open_chunks(store: Store, batch: str, most: int | None = None) -> None
         tally = Tally()
         lines = store.chunk(batch, chunk).lines(chunk)
         results = b"".join(grader.grade(line, tally) for line in lines)
-        tally.digest = digest_of(results)
         store.record(batch, chunk, results, tally)
 
 

@@ -9,7 +9,7 @@ from weighbridge.grading.case import Case, parse_case
 from weighbridge.grading.grader_cache import GraderCache, ReadyGrader, brief
 from weighbridge.grading.grader_result import Graded, to_result_line
 from weighbridge.grading.inputs import Inputs
-from weighbridge.grading.tally import Tally, digest_of
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.registry import Registry
 
-__all__ = ["JobDeadlineError", "LineGrader", "Tally", "digest_of", "grade_lines"]
+__all__ = ["JobDeadlineError", "LineGrader", "Tally", "grade_lines"]
 
 WHOLE_LINE = -1  #: job index that means all jobs of the line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -60,7 +59,6 @@ class Tally:
         default_factory=Counter
     )
     versions_used: set[str] = field(default_factory=set)
-    digest: str = ""
     grade_us: int = 0
 
     @property
@@ -124,11 +122,6 @@ class Tally:
                 "grade_us": self.grade_us,
             }
         )
-
-
-def digest_of(results: bytes) -> str:
-    """Return the digest for comparing two gradings of a chunk."""
-    return sha256(results).hexdigest()
 
 
 @cache

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 COMPRESSION_LEVEL = 1
 UNPACKED_LIMIT_BYTES = 1024 * MIB  #: larger than any chunk or its results
-_BLOCK_BYTES = 256 * 1024
+_PIECE_BYTES = 4 * 1024  #: of a compressed blob; its content is some 50 times as long
+_CHECKSUM_BYTES = 4  #: of the content's xxHash, at the end of a zstd frame
 #: Raised by unpacking a damaged blob, and by reading it.
 DAMAGED_BLOB = (zstandard.ZstdError, *DAMAGED_DATA)
 
@@ -33,7 +34,7 @@ class _Contexts(local):
     """The zstd contexts of a thread."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL)
+        self.compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
         self.decompressor = zstandard.ZstdDecompressor()
 
 
@@ -43,6 +44,11 @@ _contexts = _Contexts()
 def compress(data: bytes) -> bytes:
     """Compress a blob for the store."""
     return _contexts.compressor.compress(data)
+
+
+def content_checksum(data: bytes) -> str:
+    """Return the checksum of a compressed blob's content, which is the same whichever release compressed it."""
+    return data[-_CHECKSUM_BYTES:].hex()
 
 
 def decompress(data: bytes) -> bytes:
@@ -56,17 +62,18 @@ def decompressed_lines(data: bytes) -> Iterator[bytes]:
 
     Raises one of DAMAGED_BLOB, as `decompress` does.
     """
-    left = _checked_size(data)
+    _checked_size(data)
+    unpacker, packed = zstandard.ZstdDecompressor().decompressobj(), memoryview(data)
     begun: list[bytes] = []
-    for block in zstandard.ZstdDecompressor().read_to_iter(data, write_size=_BLOCK_BYTES):
-        left -= len(block)
+    for start in range(0, len(data), _PIECE_BYTES):
+        block = unpacker.decompress(packed[start : start + _PIECE_BYTES])
         whole = block.rfind(b"\n") + 1
         if whole:
             yield b"".join((*begun, block[:whole]))
             begun.clear()
         begun.append(block[whole:])
-    if left:
-        raise ValueError(f"{left:,} bytes of a blob are missing")
+    if not unpacker.eof:
+        raise ValueError("the end of a blob is missing")
     if any(begun):
         yield b"".join(begun)
 

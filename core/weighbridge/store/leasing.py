@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import orjson
 
-from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, ChunkId, compress, decompress
+from weighbridge.jobs.chunk import (
+    DAMAGED_BLOB,
+    Chunk,
+    ChunkId,
+    compress,
+    content_checksum,
+    decompress,
+)
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.key_names import DUE, key, text, turns
@@ -139,7 +146,7 @@ class Leasing(StoreBase):
         """
         done = chunk.part(chunk.start, rest[0][0].start) if rest else chunk
         return self._record(
-            *(batch, chunk, done, tally.versions, tally.digest, compress(results), tally.pack()),
+            *(batch, chunk, done, tally.versions, compress(results), tally.pack()),
             rest,
             closing=closing,
         )
@@ -159,14 +166,14 @@ class Leasing(StoreBase):
         if held is None or blob is None:
             return False
         prior = orjson.loads(held)
-        versions, digest, tally = prior["versions"], prior["digest"], prior["tally"]
+        versions, tally = prior["versions"], prior["tally"]
         if info.prior_name:
             try:
                 results, of_part = results_of_part(decompress(blob), versions, chunk)
             except DAMAGED_BLOB:
                 return False
-            blob, digest, tally = compress(results), of_part.digest, of_part.pack()
-        self._record(batch, chunk, chunk, versions, digest, blob, tally, closing=closing)
+            blob, tally = compress(results), of_part.pack()
+        self._record(batch, chunk, chunk, versions, blob, tally, closing=closing)
         return True
 
     def _record(
@@ -175,15 +182,25 @@ class Leasing(StoreBase):
         chunk: ChunkId,
         done: ChunkId,
         versions: str,
-        digest: str,
         blob: bytes,
         tally: bytes | str,
         rest: Sequence[tuple[ChunkId, int]] = (),
         *,
         closing: str = "",
     ) -> Recorded:
+        checksum = content_checksum(blob)
         answer = self._run(
-            *("record", batch, str(chunk), versions, digest, blob, tally, _packed(rest), str(done)),
+            *(
+                "record",
+                batch,
+                str(chunk),
+                versions,
+                checksum,
+                blob,
+                tally,
+                _packed(rest),
+                str(done),
+            ),
             closing,
         )
         if rest:

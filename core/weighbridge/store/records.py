@@ -202,7 +202,7 @@ class GapError(Exception):
 
 def is_recorded(held: bytes | None) -> bool:
     """Return whether a chunk's field is the record of a finished chunk rather than the ChunkInfo of an open one."""
-    return held is not None and "digest" in orjson.loads(held)
+    return held is not None and "checksum" in orjson.loads(held)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,11 @@ def test_other_results_of_the_same_graders_are_counted_as_nondeterministic(
     results, tally = graded(store, batch, chunk)
     store.record(batch, chunk, results, tally)
     counts = store.state(batch).counts
-    assert store.record(batch, chunk, results, replace(tally, digest="other")) == "late"
+    assert store.record(batch, chunk, b"other", tally) == "late"
     assert store.state(batch).nondeterministic == 1
     # A newer grader may well judge otherwise.
-    newer = replace(tally, digest="other", versions_used={"true-false=3"})
-    assert store.record(batch, chunk, results, newer) == "late"
+    newer = replace(tally, versions_used={"true-false=3"})
+    assert store.record(batch, chunk, b"other", newer) == "late"
     assert store.state(batch).nondeterministic == 1
     assert store.state(batch).counts == counts
     assert list(store.results(batch, [str(chunk)])) == [results]
@@ -67,11 +67,13 @@ def test_results_with_a_job_that_no_grader_judged_say_nothing_about_determinism(
 ) -> None:
     [chunk] = filled(store, batch, [3])
     results, judged = graded(store, batch, chunk)
-    other = Tally(versions_used=judged.versions_used, digest="other")
+    other = Tally(versions_used=judged.versions_used)
     for _ in range(3):
         other.count(None, None, outcome)
-    order = (other, judged) if which == "first" else (judged, other)
-    assert [store.record(batch, chunk, results, tally) for tally in order] == ["new", "late"]
+    order = [(b"other", other), (results, judged)]
+    if which == "second":
+        order.reverse()
+    assert [store.record(batch, chunk, *given) for given in order] == ["new", "late"]
     assert store.state(batch).nondeterministic == 0
 
 
@@ -341,9 +343,9 @@ def test_a_rest_that_was_estimated_is_corrected_when_it_is_recorded(
     assert_counts_sum(store, batch)
 
 
-def labelled(labels: Sequence[str], digest: str) -> Tally:
+def labelled(labels: Sequence[str]) -> Tally:
     """Return a tally of one job that passed for each label."""
-    tally = Tally(digest=digest)
+    tally = Tally()
     for label in labels:
         tally.count(label, "g", Outcome.PASSED)
     return tally
@@ -354,8 +356,8 @@ def crowded(store: Store, batch: str) -> list[ChunkId]:
     """The chunks of a batch whose summary is full: the first chunk has all rows, and the second's jobs share a row."""
     chunks = filled(store, batch, [2500, 2, 1], seal=False)
     # Two rows for each label: its outcome, and its tenth of the score.
-    store.record(batch, chunks[0], b"", labelled([str(number) for number in range(2500)], "a"))
-    store.record(batch, chunks[1], b"", labelled(["past", "bound"], "b"))
+    store.record(batch, chunks[0], b"", labelled([str(number) for number in range(2500)]))
+    store.record(batch, chunks[1], b"", labelled(["past", "bound"]))
     return chunks
 
 
@@ -370,14 +372,14 @@ def rows(store: Store, batch: str) -> int:
 def test_each_of_more_rows_than_are_read_at_once_is_counted(store: Store, batch: str) -> None:
     labels = [str(number) for number in range(1500)]
     for chunk in filled(store, batch, [1500, 1500, 1500]):
-        store.record(batch, chunk, b"", labelled(labels, "a"))
+        store.record(batch, chunk, b"", labelled(labels))
     assert passed(store, batch) == dict.fromkeys(labels, 3)
 
 
 def test_labels_past_the_bound_of_a_summary_are_counted_together_and_those_within_go_on(
     store: Store, batch: str, crowded: list[ChunkId]
 ) -> None:
-    store.record(batch, crowded[2], b"", labelled(["7"], "c"))
+    store.record(batch, crowded[2], b"", labelled(["7"]))
     found = passed(store, batch)
     assert (found["(other labels)"], found["7"], found["8"], rows(store, batch)) == (2, 2, 1, 5000)
     assert_counts_sum(store, batch)
@@ -387,12 +389,12 @@ def test_causes_past_the_bound_of_a_summary_leave_room_for_outcomes_that_come_la
     store: Store, batch: str
 ) -> None:
     first, later = filled(store, batch, [6000, 2], seal=False)
-    failed = Tally(digest="a")
+    failed = Tally()
     for number in range(6000):
         failed.count("label", "g", Outcome.FAILED, f"cause {number}")
     store.record(batch, first, b"", failed)
     assert rows(store, batch) == 4001  # with the tenth of the score, which comes last
-    passed_later = Tally(digest="b")
+    passed_later = Tally()
     passed_later.count("label", "g", Outcome.PASSED)
     passed_later.count("label", "g", Outcome.PASSED, VACUOUS)
     store.record(batch, later, b"", passed_later)
@@ -407,7 +409,7 @@ def test_a_retry_takes_out_of_the_summary_what_was_counted_past_its_bound(
     store.reopen(batch, crowded[0], 1, DAY)
     assert rows(store, batch) == 0
     # There is room again, and new rows are not confused with jobs counted in the shared row.
-    store.record(batch, crowded[2], b"", labelled(["past"], "c"))
+    store.record(batch, crowded[2], b"", labelled(["past"]))
     assert rows(store, batch) == 2
     assert passed(store, batch) == {"(other labels)": 2, "past": 1}
     store.reopen(batch, crowded[1], 2, DAY)

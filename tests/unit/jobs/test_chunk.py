@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import orjson
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from weighbridge.jobs.chunk import (
     Chunk,
     ChunkId,
     compress,
+    content_checksum,
     decompress,
     decompressed_lines,
 )
@@ -29,6 +31,22 @@ def chunk_of(*rows: bytes, first: int = 1) -> Chunk:
 @given(st.binary())
 def test_a_blob_is_what_it_was_after_compression(data: bytes) -> None:
     assert decompress(compress(data)) == data
+
+
+def test_the_checksum_of_a_blob_is_that_of_its_content() -> None:
+    packed = compress(b"one\ntwo\n" * 1000)
+    finer = zstandard.ZstdCompressor(level=19, write_checksum=True).compress(b"one\ntwo\n" * 1000)
+    assert finer != packed
+    assert content_checksum(finer) == content_checksum(packed)
+    assert content_checksum(compress(b"one\ntwO\n" * 1000)) != content_checksum(packed)
+
+
+def test_a_blob_with_another_content_than_was_compressed_is_refused() -> None:
+    packed, other = compress(b"a\n" * 1000), compress(b"b\n" * 1000)
+    mixed = other[:-4] + packed[-4:]
+    for unpack in (decompress, lambda blob: b"".join(decompressed_lines(blob))):
+        with pytest.raises(DAMAGED_BLOB):
+            unpack(mixed)
 
 
 WHOLE = ChunkId(0, 1, 8, "0123456789abcdef")

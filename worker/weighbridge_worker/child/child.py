@@ -12,7 +12,7 @@ from weighbridge.child_process import RecentGarbage, collect_garbage_seldom
 from weighbridge.errors import WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
-from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally, digest_of
+from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.limits import SCHEMA_VERSION
@@ -202,9 +202,7 @@ class Child:
                     refused = self._memory.refusal(line) or quarantined
                 results.append(grader.grade(line, tally, watch, refused))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
-        blob = b"".join(results)
-        tally.digest = digest_of(blob)
-        return blob, tally, rest
+        return b"".join(results), tally, rest
 
     def _record_job(self, claim: ClaimResult, line: int, job: int) -> None:
         """Record the current job of a suspect chunk in the store, in case it kills the whole worker."""

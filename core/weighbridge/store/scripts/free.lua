@@ -3,7 +3,7 @@
 use(ARGV[1])
 for i = 2, #ARGV do
   local name = ARGV[i]
-  if info_of(name).digest then
+  if info_of(name).checksum then
     redis.call('HDEL', chunks, name .. ' results')
     if name:find(':', 1, true) then redis.call('HDEL', chunks, name:match('^%d+') .. ' lines') end
   end

@@ -1,6 +1,6 @@
 -- Store a chunk's first results and count them; later results change no count. A chunk is identified by its name: after
 -- a split or a retry it is open under other names only.
--- ARGV: batch, chunk, versions, digest, results, tally, JSON [[name, jobs]...] of its ungraded parts, name of the
+-- ARGV: batch, chunk, versions, checksum of the results, results, tally, JSON [[name, jobs]...] of its ungraded parts, name of the
 -- graded chunk (the whole chunk or, if there are ungraded parts, the graded part), and the batch's final status if these
 -- are the results of jobs that it cuts short, or ''
 -- ZREM is the first write, because after a write that frees memory a full server accepts all others.
@@ -22,8 +22,8 @@ if ARGV[9] ~= '' and redis.call('HGET', meta, 'closing') ~= ARGV[9] then return 
 if redis.call('ZREM', open, name) == 0 then
   local held = redis.call('HGET', chunks, done)
   local first = held and cjson.decode(held)
-  if not first or not first.digest then return 'late' end
-  if first.digest == ARGV[4] then return 'recorded' end
+  if not first or not first.checksum then return 'late' end
+  if first.checksum == ARGV[4] then return 'recorded' end
   -- Only graders' results must be reproducible; a timeout or a cancellation need not be.
   if first.versions == ARGV[3] and all_graded(cjson.decode(first.tally).counts)
     and all_graded(cjson.decode(ARGV[6]).counts) then
@@ -91,7 +91,7 @@ for first = 1, #writes, 1000 do
   redis.call('HSET', meta, unpack(writes, first, math.min(first + 999, #writes)))
 end
 
-redis.call('HSET', chunks, done, cjson.encode({versions = ARGV[3], digest = ARGV[4], tally = ARGV[6], at = entry}),
+redis.call('HSET', chunks, done, cjson.encode({versions = ARGV[3], checksum = ARGV[4], tally = ARGV[6], at = entry}),
   done .. ' results', ARGV[5])
 if done ~= name then redis.call('HDEL', chunks, name) end
 note_prior_parts(info, name, rest_chunks)

@@ -12,7 +12,7 @@ if tonumber(state[1]) > epoch or ARGV[2] == ARGV[3] then return 0 end
 local number = ARGV[2]:match('^%d+')
 local held = redis.call('HMGET', chunks, ARGV[2], ARGV[2] .. ' results')
 local first = held[1] and cjson.decode(held[1])
-if not first or not first.digest or not held[2] or redis.call('HEXISTS', chunks, number .. ' lines') == 0 then return 0 end
+if not first or not first.checksum or not held[2] or redis.call('HEXISTS', chunks, number .. ' lines') == 0 then return 0 end
 local tally = cjson.decode(first.tally)
 local jobs = 0
 for name, count in pairs(tally.counts) do
