@@ -59,6 +59,7 @@ _PARTS = frozenset(
 _WRAPPER = "trace"
 _WRAPPINGS = 2  #: of an event: its trace part, and the trace in it
 _CALLER = "callerChain"
+_TELLING = frozenset({*_KINDS, _WRAPPER, _CALLER})  #: keys, one of which each event has
 _ANY_STEP = ""
 _REASONS: dict[Capability, str] = {
     "token_usage": "no output of a model records its usage",
@@ -88,6 +89,8 @@ def _opened(event: Any) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]
 
 
 def _is_event(value: Any) -> bool:
+    if type(value) is not dict or _TELLING.isdisjoint(value):
+        return False
     return any(
         kind not in _STEPS or not _PARTS.isdisjoint(step) for kind, step in _opened(value)[1]
     )

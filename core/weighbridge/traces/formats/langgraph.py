@@ -39,6 +39,8 @@ def _matches(value: Any) -> bool:
         if part is None:
             return False
         parts.append(part)
+    if len(parts) == 1 and parts[0][0] == "values" and parts[0][1] is items[0]:
+        return False  # a state alone is a chat like any other
     if not any(map(has_messages, parts)):
         return False
     if all(held is item for (_, held), item in zip(parts, items, strict=True)):

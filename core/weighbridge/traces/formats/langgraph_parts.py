@@ -46,7 +46,8 @@ def part_of(item: Any) -> Part | None:
         return "checkpoints", item
     if _is_task(item):
         return "tasks", item
-    if _said(item.get("messages"), is_any=True):
+    messages = item.get("messages")
+    if _said(messages[:_LOOKED_AT] if type(messages) is list else messages, is_any=True):
         return "values", item
     return ("updates", item) if _is_update(item) else None
 

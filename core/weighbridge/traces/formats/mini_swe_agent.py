@@ -80,7 +80,7 @@ def _are_bare(value: Any) -> bool:
     messages = value[:_LOOKED_AT] if type(value) is list else []
     if not are_messages_or_none([m for m in messages if not _is_exit(m)]):
         return False
-    return any(_asks(before) and _is_observation(after) for before, after in pairwise(messages))
+    return any(_is_observation(after) and _asks(before) for before, after in pairwise(messages))
 
 
 def _asks(message: dict[str, Any]) -> bool:
