@@ -296,6 +296,24 @@ def added(usages: Iterable[Usage | None]) -> Usage | None:
     return structs.replace(total, is_partial=True) if total and is_partial else total
 
 
+def usage_less(usage: Usage | None, part: Usage) -> Usage | None:
+    """Return token counts without those of a part of the run; None if the whole is not known, or less than the part."""
+    if usage is None:
+        return None
+    rest = [
+        None if whole is None or less is None else whole - less
+        for whole, less in (
+            (usage.input_tokens, part.input_tokens),
+            (usage.output_tokens, part.output_tokens),
+            (usage.total, part.total),
+            (usage.cached_tokens, part.cached_tokens),
+        )
+    ]
+    return (
+        None if any(count is not None and count < 0 for count in rest) else counted(usage_of(*rest))
+    )
+
+
 def _sum(counts: Iterable[int | None]) -> int | None:
     total = 0
     for count in counts:

@@ -261,6 +261,9 @@ class _Session:
         name = string_of(line.get("sessionId")) or string_of(line.get("session_id"))
         agent = string_of(line.get("agentId")) if self._is_sub_agent else None
         self._id = self._id or (f"{name}/{agent}" if name and agent else name)
+        if _is_copy(line):
+            self._notes.add("lines copied from the session that this one was forked from")
+            return
         line = _inner_line(line) or self._with_caller(_with_role(line))
         if _holds_message(line):
             self._message(line)
@@ -490,6 +493,12 @@ def _tokens(usage: Usage) -> int:
 def _settled(usage: Usage | None) -> Usage | None:
     """Return an answer's usage without its output tokens, which a stream reports before they are complete."""
     return None if usage is None else structs.replace(usage, output_tokens=None, is_partial=False)
+
+
+def _is_copy(line: dict[str, Any]) -> bool:
+    """Return whether a line names another session that it was copied from, as the lines do with which a fork begins."""
+    origin = string_of(object_of(line.get("forkedFrom")).get("sessionId"))
+    return origin is not None and origin != line.get("sessionId")
 
 
 def _is_inner(line: dict[str, Any]) -> bool:

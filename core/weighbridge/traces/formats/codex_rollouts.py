@@ -6,11 +6,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, word_of
+from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, usage_less, word_of
+from weighbridge.traces.formats.codex_forks import copied_lines
 from weighbridge.traces.model import Counts
 from weighbridge.traces.unread_counts import OTHER_AGENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge.traces.chat.conversation import Run
     from weighbridge.traces.chat.response_items import Items
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -43,6 +46,7 @@ _is_stopped = re.compile(
 ).fullmatch
 _SPAWNED = '{"agent_id":'  #: how the result of a call begins that started another agent
 _TOTALS, _COUNTS = "the last total_token_usage", "token_count"
+_OF_COPIES = f"{_TOTALS} less that of the copied lines"
 _ONLY_COUNTS = "the session holds only the counts of its tokens, and no items"
 _OF_REVIEWS = "the session does not hold the calls that a review made"
 
@@ -73,10 +77,28 @@ class Rollout:
         self._review_calls = 0  #: of the review that goes on
         self._has_review_tools = False
         self._pending: Usage | None = None  #: of a review's answer that may still come
+        self._copies = 0  #: how many of the next lines are copies of another session's
+        self._total_of_copies: Usage | None = None
+
+    def begin(self, lines: Sequence[dict[str, Any]]) -> None:
+        """Take in all lines of a session at once, to know which of them are copies of another session's."""
+        copies, notes = copied_lines(lines), self._items.notes
+        if copies is None:
+            notes.add(
+                "which lines are copied from the session that this one was forked from: all of them count",
+                len(lines),
+            )
+        elif copies:
+            self._copies = copies
+            notes.add("lines copied from the session that this one was forked from", copies)
 
     def read(self, line: dict[str, Any]) -> None:
         """Take in a line."""
         payload, kind = object_of(line.get("payload")), line.get("type")
+        if self._copies:
+            self._copies -= 1
+            self._pass_over(payload, kind)
+            return
         event = word_of(payload.get("type")) if kind == "event_msg" else ""
         if kind == "response_item":
             self._item(payload, time_of(line.get("timestamp")))
@@ -97,6 +119,14 @@ class Rollout:
             self._has_agents = self._has_agents or bool(payload.get("new_thread_id"))
         elif kind != "event_msg":  # events repeat the items
             self._items.notes.add_kind("lines", kind)
+
+    def _pass_over(self, payload: dict[str, Any], kind: Any) -> None:
+        """Take what a copied line says of the session: its id, and the total that its own total begins with."""
+        if kind == "session_meta":
+            self._run.id = self._run.id or string_of(payload.get("id"))
+        elif payload.get("type") == "token_count":
+            total = _usage_in(object_of(payload.get("info")).get("total_token_usage"))
+            self._run.usage = self._total_of_copies = total or self._total_of_copies
 
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
@@ -142,6 +172,9 @@ class Rollout:
         self._flush()
         if self._reviews:
             self._run.usage = self._reviews[0]
+        if self._total_of_copies:
+            self._run.usage = usage_less(self._run.usage, self._total_of_copies)
+            self._run.totals_from = _OF_COPIES if self._run.usage else ""
 
     def about(self, trace: Trace) -> Trace:
         """Return a trace of the session with what the session states, and lacks, of it."""

@@ -133,8 +133,10 @@ def _read(value: Any) -> list[Trace]:
     elif _are_items(value):
         reader.items(value)
     else:
-        for item in objects_of(value):
-            if codex_rollouts.is_line(item) or "payload" in item:
+        listed = objects_of(value)
+        reader.codex.begin([item for item in listed if "payload" in item])
+        for item in listed:
+            if "payload" in item:
                 reader.codex.read(item)
             else:
                 reader.exchange(item)
@@ -294,5 +296,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "created_at and completed_at of the response"),
         ("tools", "tools of the responses, and those of mcp_list_tools items"),
     ),
-    lacks="cost; usage and times, unless the responses are kept whole; whether a function call failed, except in Codex's sessions; what agents did that Codex's started, and the tools of its reviews",
+    lacks="cost; usage and times, unless the responses are kept whole; whether a function call failed, except in Codex's sessions; what agents did that Codex's started, the tools of its reviews, and the lines that a fork has copied",
 )

@@ -1,6 +1,7 @@
 """Sessions of OpenClaw and of pi, the agent that it is built on: tree entries, one per line.
 
-Each entry names its predecessor; abandoned branches were executed as well, and count.
+Each entry names its predecessor; abandoned branches were executed as well, and count. A session that was branched from
+another one begins with copies of that one's entries, which do not count: they are older than the line that opens it.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ _ANSWER_FIELDS = frozenset(
     }
 )
 _FAILED = frozenset({"error", "aborted"})
+_PARENTS = ("parentSession", "branchedFrom")  #: where a session names the one it was branched from
 #: The providers and models of messages in the assistant's role that OpenClaw itself writes, such as what it delivered.
 _PROGRAMS = frozenset({"openclaw", "clawdbot"})
 _NO_MODELS = frozenset({"delivery-mirror", "gateway-injected"})
@@ -126,11 +128,11 @@ def _read(value: Any) -> list[Trace]:
         metadata=scalars(version=about.get("version"), cwd=about.get("cwd")),
     )
     trace = reader.chat.trace("openclaw", _REASONS, run)
-    return [replace(trace, started_at=None) if _is_branch(trace) else trace]
+    return [replace(trace, started_at=None) if _is_export(trace) else trace]
 
 
-def _is_branch(trace: Trace) -> bool:
-    """Return whether a session was opened after its first steps, which are copies of another session's."""
+def _is_export(trace: Trace) -> bool:
+    """Return whether the line that opens a session is younger than its first steps, as pi's exports have it."""
     opened_at = trace.started_at
     return opened_at is not None and any(
         time < opened_at
@@ -148,11 +150,17 @@ class EntryReader:
         self.about: dict[str, Any] = {}  #: the entry that opens the session
         self.model: str | None = None
         self._seen: set[str] = set()
+        self._branched_at: int | None = None  #: when the session was branched from another one
 
     def add(self, line: dict[str, Any]) -> None:
         """Take in a line."""
         kind = line.get("type")
         name = id_of(line.get("id"))
+        if kind == "session":
+            self._branched_at = _branched_at(line)
+        elif self._is_copy(line):
+            self.chat.notes.add("entries copied from the session that this one was branched from")
+            return
         if name is not None and kind != "session" and "message" in line:
             if name in self._seen:
                 self.chat.notes.add("repeated lines")
@@ -170,6 +178,13 @@ class EntryReader:
             self.chat.say("custom", line.get("content"), name=line.get("customType"))
         else:
             self.chat.notes.add_kind("entries", kind)
+
+    def _is_copy(self, line: dict[str, Any]) -> bool:
+        """Return whether a line of a branched session is older than the session; some copies of messages have a new time outside."""
+        if self._branched_at is None:
+            return False
+        times = (time_of(each.get("timestamp")) for each in (line, object_of(line.get("message"))))
+        return any(time is not None and time < self._branched_at for time in times)
 
     def message(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         """Take in a message with a role; `line` is the entry around it, or the message itself."""
@@ -234,6 +249,12 @@ class EntryReader:
         return None
 
 
+def _branched_at(opening: dict[str, Any]) -> int | None:
+    """Return when a session was opened, if it names the session that it was branched from."""
+    is_branch = any(string_of(opening.get(name)) for name in _PARENTS)
+    return time_of(opening.get("timestamp")) if is_branch else None
+
+
 def usage_in(recorded: dict[str, Any]) -> Usage | None:
     """Return the usage of an answer, or of several; its input count excludes cache reads and writes."""
     sent, read, written, hour = (
@@ -268,5 +289,5 @@ IMPORTER = Importer(
         ("metadata", "version, cwd"),
     ),
     tried_on="synthetic sessions, modelled on the documentation and the source of version 3",
-    lacks="tool definitions and the system prompt; what compactions and branch summaries used",
+    lacks="tool definitions and the system prompt; what compactions and branch summaries used; entries copied from the session that one was branched from",
 )

@@ -442,6 +442,23 @@ def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
     assert "messages that Claude Code added for the model (1)" in trace.not_carried
 
 
+def test_lines_that_a_fork_has_copied_do_not_count():
+    origin = {"forkedFrom": {"sessionId": "P", "messageUuid": "1"}}
+    spawns = line("assistant", calls("p1", "Task"), message={"id": "Z"}, **origin)
+    told = {"toolUseResult": {"agentId": "a1", "totalToolUseCount": 9}}
+    copies = [spawns, line("user", result("p1", "done"), **told, **origin)]
+    trace = read_trace([*copies, *SESSION])
+    own = read_trace(SESSION)
+    assert (trace.steps, trace.missing, trace.counts) == (own.steps, own.missing, own.counts)
+    assert "lines copied from the session that this one was forked from (2)" in trace.not_carried
+
+
+@pytest.mark.parametrize("origin", [None, "P", {}, {"sessionId": "S"}, {"sessionId": 7}])
+def test_lines_that_name_no_other_session_count(origin):
+    lines = [{**each, "forkedFrom": origin} for each in SESSION]
+    assert read_trace(lines).steps == read_trace(SESSION).steps
+
+
 @pytest.mark.parametrize(
     "hidden",
     [

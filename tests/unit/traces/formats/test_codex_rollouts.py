@@ -128,3 +128,93 @@ def test_an_agent_that_was_not_started_lacks_nothing():
 def test_the_number_of_model_calls_is_that_of_the_counts():
     trace = read_trace([says("Here."), count(10, 10), count(20, 30)])
     assert (trace.counts, trace.totals_from) == (Counts(llm_calls=2), "token_count")
+
+
+def timed_id(second):
+    """Return an id of a session or a turn that was made at a second."""
+    time = f"{1_700_000_000_000 + second * 1000:012x}"
+    return f"{time[:8]}-{time[8:]}-7000-8000-000000000000"
+
+
+def meta(second=10, **facts):
+    return {"type": "session_meta", "payload": {"id": timed_id(second), **facts}}
+
+
+def turn(second):
+    """Return the lines that open a turn."""
+    opens = {"type": "turn_context", "payload": {"turn_id": timed_id(second), "model": "m"}}
+    return [event("task_started", turn_id=timed_id(second)), opens]
+
+
+COPIES = [meta(1), *turn(2), *call(output="x"), count(10, 10), says("Here."), count(20, 30)]
+OWN = [*turn(11), *call("c2", output="y"), count(40, 70), says("Bye."), count(50, 120)]
+SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": timed_id(1)}}}
+FORKS = [{"forked_from_id": timed_id(1)}, {"source": SPAWNED}]
+COPIED = "lines copied from the session that this one was forked from"
+
+
+@pytest.mark.parametrize("facts", FORKS)
+def test_lines_that_a_fork_has_copied_do_not_count(facts):
+    trace = read_trace([meta(**facts), *COPIES, *OWN])
+    assert trace.id == timed_id(10)
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [40, 50]
+    assert [step.id for step in trace.steps_of("tool")] == ["c2"]
+    assert (trace.usage.input_tokens, trace.counts) == (90, None)
+    assert trace.totals_from == "the last total_token_usage less that of the copied lines"
+    assert f"{COPIED} ({1 + len(COPIES)})" in trace.not_carried
+
+
+@pytest.mark.parametrize("facts", FORKS)
+def test_a_fork_without_a_turn_of_its_own_has_no_calls(facts):
+    trace = read_trace([meta(**facts), *COPIES])
+    assert (trace.steps, trace.usage, trace.counts) == ((), None, None)
+
+
+def test_a_count_that_a_fork_repeats_before_its_first_answer_is_of_no_answer():
+    trace = read_trace([meta(**FORKS[0]), *COPIES, *turn(11), count(20, 30), *OWN[2:]])
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [40, 50]
+
+
+def test_a_total_that_is_lower_than_that_of_the_copies_is_not_stated():
+    trace = read_trace([meta(**FORKS[0]), *COPIES, *turn(11), says("Bye."), count(5, 5)])
+    assert (trace.usage, trace.totals_from) == (None, "")
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [5]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([meta(forked_from_id="p"), *COPIES[3:], *OWN[2:]], id="no turns"),
+        pytest.param([meta(source=SPAWNED), meta(1), *COPIES[3:], *OWN[2:]], id="another session"),
+        pytest.param(
+            [
+                {"type": "session_meta", "payload": {"id": "x", "forked_from_id": "p"}},
+                *COPIES,
+                *OWN,
+            ],
+            id="no time of its own",
+        ),
+    ],
+)
+def test_a_fork_that_does_not_show_its_copies_counts_them_and_says_so(lines):
+    trace = read_trace(lines)
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [10, 20, 40, 50]
+    said = f"which lines are copied from the session that this one was forked from: all of them count ({len(lines)})"
+    assert said in trace.not_carried
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        meta(),
+        meta(source=SPAWNED),
+        meta(source="cli", forked_from_id=None),
+        meta(source={"subagent": "review"}),
+        {"type": "session_meta", "payload": None},
+    ],
+)
+def test_a_session_that_has_copied_nothing_counts_whole(head):
+    first = [*call(output="x"), count(10, 10)]
+    trace = read_trace([head, says("Be kind.", "developer"), *first, *OWN])
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [10, 40, 50]
+    assert not any("copied" in lost for lost in trace.not_carried)

@@ -30,11 +30,42 @@ def test_entries_become_steps_once_each():
     )
 
 
-def test_a_branch_of_a_session_begins_with_the_steps_that_it_has_copied():
-    head = {**OPENCLAW[0], "timestamp": "2025-01-01T12:00:09Z", "branchedFrom": "s.jsonl"}
+COPIED = "entries copied from the session that this one was branched from"
+
+
+@pytest.mark.parametrize("parent", ["branchedFrom", "parentSession"])
+def test_entries_that_a_branch_has_copied_do_not_count(parent):
+    opened = "2025-01-01T12:00:04Z"
+    head = {**OPENCLAW[0], "timestamp": opened, parent: "s.jsonl"}
+    trace = read_trace([head, *OPENCLAW[1:]])
+    assert trace.started_at == at(4)
+    assert trace.steps == read_trace(OPENCLAW).steps[-1:]
+    assert (
+        f"{COPIED} ({sum(line['timestamp'] < opened for line in OPENCLAW[1:])})"
+        in trace.not_carried
+    )
+
+
+def test_a_message_that_is_older_than_the_branch_is_a_copy_even_if_it_was_written_anew():
+    head = {**OPENCLAW[0], "branchedFrom": "s.jsonl"}
+    old = {"role": "user", "content": "Find y.", "timestamp": at(0) // 10**6 - 1}
+    entry = {"type": "message", "timestamp": "2025-01-01T12:00:01Z", "message": old}
+    trace = read_trace([head, entry, *OPENCLAW[1:]])
+    assert trace.steps == read_trace(OPENCLAW).steps
+    assert f"{COPIED} (1)" in trace.not_carried
+
+
+def test_an_exported_session_is_younger_than_its_entries_which_count():
+    head = {**OPENCLAW[0], "timestamp": "2025-01-01T12:00:09Z"}
     trace = read_trace([head, *OPENCLAW[1:]])
     assert (trace.started_at, trace.steps[0].started_at) == (None, at(1))
     assert trace.steps == read_trace(OPENCLAW).steps
+
+
+@pytest.mark.parametrize("parent", [None, "", 7, ["s.jsonl"]])
+def test_a_session_without_the_name_of_another_one_is_no_branch(parent):
+    head = {**OPENCLAW[0], "timestamp": "2025-01-01T12:00:09Z", "parentSession": parent}
+    assert read_trace([head, *OPENCLAW[1:]]).steps == read_trace(OPENCLAW).steps
 
 
 def test_messages_without_their_entries_are_read_too():
