@@ -465,6 +465,37 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
     assert [trace["id"] for trace in found["two.jsonl.gz"]["traces"]] == ["b", "c"]
 
 
+def test_a_check_counts_a_session_of_claude_code_with_the_files_of_its_sub_agents(cli, tmp_path):
+    def line(kind, content, **facts):
+        return {
+            "type": kind,
+            "sessionId": "s1",
+            "message": {"role": kind, "content": content},
+        } | facts
+
+    def call(name, tool, **arguments):
+        return [{"type": "tool_use", "id": name, "name": tool, "input": arguments}]
+
+    stated = {"agentId": "a", "totalToolUseCount": 1}
+    told = [{"type": "tool_result", "tool_use_id": "t1", "content": "Found."}]
+    session = [
+        line("user", "Go."),
+        line("assistant", call("t1", "Task", prompt="Look.")),
+        line("user", told, toolUseResult=stated),
+    ]
+    about = {"isSidechain": True, "agentId": "a"}
+    agent = [line("user", "Look.", **about), line("assistant", call("t2", "Read"), **about)]
+    folder = tmp_path / "project" / "s1" / "subagents"
+    folder.mkdir(parents=True)
+    (tmp_path / "project" / "s1.jsonl").write_text("\n".join(map(json.dumps, session)))
+    (folder / "agent-a.jsonl").write_text("\n".join(map(json.dumps, agent)))
+    ended = cli("trace", "check", "project")
+    assert (
+        "project/s1.jsonl  anthropic  1 trace, 5 steps, 2 model calls, 2 tool calls\n" in ended.out
+    )
+    assert "1 of 1 file read whole, 1 trace" in ended.out
+
+
 def test_a_history_in_which_nothing_was_typed_is_not_called_empty(cli, tmp_path):
     started = "# aider chat started at 2026-03-02 10:00:00\n\n> aider v0.86  \n"
     (tmp_path / "idle.md").write_text(started)

@@ -17,10 +17,11 @@ from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.errors import Fault
     from weighbridge_producer.cli.trace_input import NamedTrace
+    from weighbridge_producer.input.files.input_files import InputFile
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _ERRORS_SHOWN = 5  #: printed per file
@@ -79,44 +80,40 @@ def check(
         raise typer.Exit(ERROR)
 
 
-def _files(file: str, mapping: TraceMapping | None, maps: list[str] | None) -> list[str]:
-    """Return the names of the files to read, and say which others are in a folder.
-
-    A folder that is one file, of events or calls, is read with all that is in it.
-    """
+def _files(
+    file: str, mapping: TraceMapping | None, maps: list[str] | None
+) -> Sequence[InputFile | str]:
+    """Return the files to read, and say which others are in a folder."""
     from weighbridge.settings import read_settings
-    from weighbridge_producer.input.files.event_folders import EventFolder
     from weighbridge_producer.input.files.input_files import InputFiles, Paths
     from weighbridge_producer.input.source import Source
 
     if file == "-":
         return [file]
     if maps:
-        files = InputFiles(Paths.of([file]), takes_tables=True).files
-    else:
-        source = Source(file, read_settings(), trace_mapping=mapping)
-        files = source.files
-        if note := source.skipped_note():
-            err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
-    folders = [each.path for each in files if isinstance(each, EventFolder)]
-    return [
-        str(each)
-        for each in files
-        if isinstance(each, EventFolder)
-        or not any(Path(str(each)).is_relative_to(folder) for folder in folders)
-    ]
+        return InputFiles(Paths.of([file]), takes_tables=True).files
+    source = Source(file, read_settings(), trace_mapping=mapping)
+    if note := source.skipped_note():
+        err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
+    return source.files
 
 
-def _checked(file: str, mapping: TraceMapping | None, maps: list[str] | None) -> CheckedFile:
+def _checked(
+    named: InputFile | str, mapping: TraceMapping | None, maps: list[str] | None
+) -> CheckedFile:
     from weighbridge_producer.cli.trace_input import Traces
+    from weighbridge_producer.input.files.file_groups import FileGroup
+    from weighbridge_producer.input.files.input_files import Paths
 
+    file = str(named)
     result = CheckedFile(file)
 
     def lose(fault: Fault, where: str = "") -> None:
         fields = {"code": str(fault.code), "message": where + fault.message, "hint": fault.hint}
         result.errors.append(fields)
 
-    traces = Traces(file, mapping, lose, maps)
+    group = Paths((named,)) if isinstance(named, FileGroup) and not maps else file
+    traces = Traces(group, mapping, lose, maps)
     for found in traces:
         result.traces.append(_read(found))
     result.pointers_without_value = traces.pointers_without_value()

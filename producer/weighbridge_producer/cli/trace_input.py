@@ -65,7 +65,7 @@ class Traces:
 
     def __init__(
         self,
-        file: str,
+        file: str | Paths,
         mapping: TraceMapping | None = None,
         tell: Callable[[Fault, str], None] | None = None,
         maps: list[str] | None = None,
@@ -74,7 +74,7 @@ class Traces:
             raise typer.BadParameter("traces have no rows to map", param_hint="--trace-mapping")
         self._settings = read_settings()
         self._source = (
-            source_of([file], _GRADERS, self._settings, maps=maps)
+            source_of([str(file)], _GRADERS, self._settings, maps=maps)
             if maps
             else Source(file, self._settings, trace_mapping=mapping)
         )
@@ -97,7 +97,7 @@ class Traces:
             yield from self._found()
         except MappingNeededError as error:
             is_first = not (self._read or self.lost) and self._source.rereadable
-            paths = Paths.of([self._file])
+            paths = Paths.of([self._file]) if isinstance(self._file, str) else self._file
             mapping = suggested_mapping(paths, _GRADERS, self._settings) if is_first else None
             if mapping is None:
                 error.fault = replace(error.fault, hint=_HOW_TO_MAP)

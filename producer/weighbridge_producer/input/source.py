@@ -16,7 +16,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge.traces.mapped_format import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
-from weighbridge_producer.input.files.event_folders import EventFolder
+from weighbridge_producer.input.files.file_groups import FileGroup
 from weighbridge_producer.input.files.input_files import (
     DESCRIPTIONS,
     InputFile,
@@ -332,7 +332,7 @@ class Source:
 
 
 def _fingerprint(file: InputFile) -> list[str | int]:
-    if isinstance(file, (RemoteFile, EventFolder)):
+    if isinstance(file, (RemoteFile, FileGroup)):
         return file.version()
     status = file.stat()
     return [str(file.absolute()), status.st_size, status.st_mtime_ns]

@@ -193,5 +193,5 @@ IMPORTER = Importer(
         ),
         ("tools", "tools, or as in OpenAI chat messages; of Claude Code's first line, their names"),
     ),
-    lacks="times and cost, except in Claude Code's lines; usage, unless the answers are kept whole; what sub-agents of Claude Code did, where their lines stand in files of their own; lines that a fork has copied",
+    lacks="times and cost, except in Claude Code's lines; usage, unless the answers are kept whole; what sub-agents of Claude Code did, where their lines stand in files that are not read with it; lines that a fork has copied",
 )

@@ -5,6 +5,7 @@ Old versions write a sub-agent's lines into the session's file, some of them as 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.traces.chat.call_parts import call_of, first_of, opened, result_in
@@ -30,15 +31,27 @@ class Unread(NamedTuple):
 
 
 def callers_of(lines: list[dict[str, Any]]) -> dict[str, str]:
-    """Return by the id of each sub-agent the call that started it, as the results of these calls state."""
+    """Return by the id of each sub-agent the call that started it: that whose result names it, or else the one with its prompt."""
     callers: dict[str, str] = {}
+    asked: dict[str, set[str]] = {}  #: ids of the calls of each prompt
+    began: dict[str, str] = {}  #: the prompts of sub-agents
     for line in lines:
         name = string_of(_stated_in(line).get("agentId"))
-        if name:
-            for kind, block in _blocks_of(line):
-                call_id = result_in(block, None).call_id if kind == "result" else None
-                if call_id:
-                    callers.setdefault(name, call_id)
+        own_id = string_of(line.get("agentId")) if line.get("isSidechain") is True else None
+        if own_id and line.get("type") == "user":
+            began.setdefault(own_id, _text_of(object_of(line.get("message"))))
+        for kind, block in _blocks_of(line):
+            if kind == "result" and name and (call_id := result_in(block, None).call_id):
+                callers.setdefault(name, call_id)
+            elif kind == "call" and (call := call_of(block)).id and call.name in _TOOLS:
+                prompt = string_of(object_of(call.arguments).get("prompt"))
+                asked.setdefault(prompt or "", set()).add(call.id)
+    uses = Counter(began.values())
+    named = set(callers.values())
+    for own_id, prompt in began.items():
+        calls = asked.get(prompt, set())
+        if prompt and len(calls) == uses[prompt] == 1 and named.isdisjoint(calls):
+            callers.setdefault(own_id, *calls)
     return callers
 
 
@@ -133,6 +146,13 @@ def _blocks_of(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield opened(block)
 
 
+def _text_of(message: dict[str, Any]) -> str:
+    """Return the text of a message, or of the first part of it."""
+    content = message.get("content")
+    parts = objects_of(content)
+    return string_of(parts[0].get("text") if parts else content) or ""
+
+
 def _is_launched(stated: dict[str, Any]) -> bool:
     """Return whether a result says that an agent runs in the background, or ran a skill, without its totals."""
     return word_of(stated.get("status")) in _LAUNCHED and type(stated.get("agentId")) is str
@@ -140,7 +160,4 @@ def _is_launched(stated: dict[str, Any]) -> bool:
 
 def _was_refused(block: dict[str, Any]) -> bool:
     """Return whether a result says that a call was not carried out, so that no agent ran."""
-    content = block.get("content")
-    parts = objects_of(content)
-    text = string_of(parts[0].get("text") if parts else content)
-    return block.get("is_error") is True and (text or "").startswith(_ERROR)
+    return block.get("is_error") is True and _text_of(block).startswith(_ERROR)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING
 
-from weighbridge.settings import MIB
+from weighbridge_producer.input.files.file_groups import (
+    BLOCK_BYTES,
+    GROUP_LIMIT_BYTES,
+    FileGroup,
+    content,
+    part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 _EVENT = re.compile(r"event-(\d{5,20})-[0-9A-Za-z-]{1,80}\.json")  #: of the software agent SDK
 _NUMBERED = re.compile(r"(\d{1,20})\.json")  #: of OpenHands itself, in a folder named `events`
 #: Logged calls of the model, named by the model and the time.
 _CALL = re.compile(r".{1,200}-(\d{9,11}\.\d{1,9})(?:-[0-9a-f]{1,8})?\.json")
 _FIELDS_OF_CALLS = (b'"response"', b'"kwargs"')
-_CALLS_LIMIT_BYTES = 120 * MIB  #: of all calls in a folder: more are read file by file
 _FOLDER = "events"
 _STATE = "base_state.json"  #: beside the folder: the run's state, with the usage of all model calls
 _STATE_EVENT = (
@@ -26,84 +30,39 @@ _STATE_EVENT = (
     b"}",
 )
 _BREAKS = bytes.maketrans(b"\n\r", b"  ")  #: JSON has no raw line breaks in strings
-_BLOCK_BYTES = 256 * 1024
 _EDGE_BYTES = 200  #: of the beginning and the end of a file, that show whether it is a logged call
 
 
 @dataclass(frozen=True)
-class EventFolder:
-    """A folder of events or calls, with the methods of `Path` that are needed to read input."""
+class EventFolder(FileGroup):
+    """A folder of events or calls, read as a list with a line for each; the last of them is the state."""
 
-    path: Path
-    files: tuple[Path, ...]  #: in the order of the events or calls
     state: Path | None  #: the file with the run's state
 
-    @property
-    def name(self) -> str:
-        """The folder's name."""
-        return self.path.name
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-    def open(self, _mode: str = "rb", buffering: int = -1) -> BinaryIO:
-        """Open the events for reading, as a list with a line for each; the last of them is the state."""
-        size = buffering if buffering > 0 else io.DEFAULT_BUFFER_SIZE
-        return cast("BinaryIO", io.BufferedReader(_Blocks(self._blocks()), size))
-
-    def size(self) -> int:
-        """Return the total size in bytes as read."""
-        added = sum(map(len, _STATE_EVENT)) if self.state else 0
-        every = self._every()
-        separators = 2 * len(every) + len("\n]\n")
-        return sum(file.stat().st_size for file in every) + separators + added
-
-    def version(self) -> list[str | int]:
-        """Return a value that changes with the files."""
-        statuses = [file.stat() for file in self._every()]
-        latest = max(status.st_mtime_ns for status in statuses)
-        return [str(self.path.absolute()), sum(status.st_size for status in statuses), latest]
-
-    def _every(self) -> list[Path]:
+    def every(self) -> list[Path]:
+        """Return the events or calls, and the state."""
         return [*self.files, *([self.state] if self.state else [])]
 
-    def _blocks(self) -> Iterator[bytes]:
+    def added_bytes(self) -> int:
+        """Return the size of the list's separators, and of the event around the state."""
+        around = sum(map(len, _STATE_EVENT)) if self.state else 0
+        return around + 2 * len(self.every()) + len("\n]\n")
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the list."""
         for number, file in enumerate(self.files):
             yield b",\n" if number else b"[\n"
-            yield from _content(file)
+            yield from _on_one_line(file)
         if self.state:
             before, after = _STATE_EVENT
             yield b",\n" + before
-            yield from _content(self.state)
+            yield from _on_one_line(self.state)
             yield after
         yield b"\n]\n"
 
 
-def _content(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            yield block.translate(_BREAKS)
-
-
-class _Blocks(io.RawIOBase):
-    """Blocks of bytes as a stream."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._left = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._left = block
-        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(given)] = given
-        return len(given)
+def _on_one_line(file: Path) -> Iterator[bytes]:
+    return (block.translate(_BREAKS) for block in content(file))
 
 
 def with_event_folders(files: Iterable[Path]) -> tuple[Path | EventFolder, ...]:
@@ -139,7 +98,7 @@ def _folders_of_calls(files: Iterable[Path]) -> dict[Path, EventFolder]:
             calls.setdefault(file.parent, []).append((float(matched[1]), file))
     folders = {}
     for path, found in calls.items():
-        if sum(file.stat().st_size for _, file in found) <= _CALLS_LIMIT_BYTES:
+        if sum(file.stat().st_size for _, file in found) <= GROUP_LIMIT_BYTES:
             answered = [file for _, file in sorted(found) if _is_answered(file)]
             if len(answered) > 1:
                 folders[path] = EventFolder(path, tuple(answered), None)
@@ -160,13 +119,13 @@ def _number(file: Path) -> int | None:
 
 def _is_event(file: Path) -> bool:
     """Return whether a file begins like an event: a numeric file name alone proves nothing."""
-    head = _part(file, 0, _BLOCK_BYTES)
+    head = part(file, 0, BLOCK_BYTES)
     return b'"source"' in head and (b'"action"' in head or b'"observation"' in head)
 
 
 def _is_call(file: Path) -> bool:
     """Return whether a file begins and ends like a logged call of the model: one that is cut off is read alone."""
-    head, tail = _part(file, 0, _EDGE_BYTES), _part(file, -_EDGE_BYTES, _EDGE_BYTES)
+    head, tail = part(file, 0, _EDGE_BYTES), part(file, -_EDGE_BYTES, _EDGE_BYTES)
     begins = head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"messages":[{')
     return begins and tail.rstrip().endswith(b"}")
 
@@ -178,13 +137,3 @@ def _is_answered(file: Path) -> bool:
     except OSError:
         return False
     return all(field in content for field in _FIELDS_OF_CALLS)
-
-
-def _part(file: Path, start: int, size: int) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            if start < 0:
-                stream.seek(max(start, -file.stat().st_size), io.SEEK_END)
-            return stream.read(size)
-    except OSError:
-        return b""  # reported when the file is read

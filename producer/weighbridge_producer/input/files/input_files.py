@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from weighbridge.errors import InputError
 from weighbridge.text import closest, did_you_mean
-from weighbridge_producer.input.files.event_folders import EventFolder, with_event_folders
+from weighbridge_producer.input.files.event_folders import with_event_folders
+from weighbridge_producer.input.files.file_groups import FileGroup
 from weighbridge_producer.input.files.remote_files import (
     RemoteFile,
     RemoteFolder,
     is_url,
     remote_files,
 )
+from weighbridge_producer.input.files.session_files import with_sub_agents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,7 +43,7 @@ ENDINGS_IN_FOLDERS = _READ_IN_FOLDERS + _TABLES_IN_FOLDERS  #: of files with cas
 OUR_RESULTS = ".results.jsonl"  #: suffix of the default output of `run`, never read as input
 
 
-InputFile = Path | RemoteFile | EventFolder
+InputFile = Path | RemoteFile | FileGroup
 _FileT = TypeVar("_FileT", Path, RemoteFile)
 _PIPES = ("-", "stdin")
 _DEVICES = ("/dev/stdin", "/dev/fd/", "/proc/")
@@ -63,8 +65,8 @@ def opened_input(file: InputFile, buffering: int = -1) -> Iterator[BinaryIO]:
         raise InputError(f"the input {str(file)!r} cannot be read: {why}") from None
 
 
-class Paths(tuple[Path | RemoteFile | RemoteFolder, ...]):
-    """Several files, folders, patterns of files and URLs as one input."""
+class Paths(tuple[Path | RemoteFile | RemoteFolder | FileGroup, ...]):
+    """Several files, folders, patterns of files, groups of files and URLs as one input."""
 
     __slots__ = ()
 
@@ -119,10 +121,36 @@ class InputFiles:
         return any(named.would_take(file) for named in self._named)
 
 
-def _named(path: Path | RemoteFile | RemoteFolder, endings: tuple[str, ...]) -> _Named | _Url:
+def _with_groups(files: Iterable[Path]) -> tuple[Path | FileGroup, ...]:
+    """Return files, with those of one run as a group."""
+    return with_sub_agents(with_event_folders(files))
+
+
+def _named(
+    path: Path | RemoteFile | RemoteFolder | FileGroup, endings: tuple[str, ...]
+) -> _Named | _Url | _Group:
+    if isinstance(path, FileGroup):
+        return _Group(path)
     if isinstance(path, RemoteFolder):
         return _UrlOfFolder(path, endings)
     return _Named(path, endings) if isinstance(path, Path) else _Url(path)
+
+
+class _Group:
+    """A group of files that was found before."""
+
+    are_found = False
+    skipped: Sequence[str] = ()
+
+    def __init__(self, group: FileGroup) -> None:
+        self.files = (group,)
+
+    def name_of(self, file: InputFile) -> str:
+        return file.name
+
+    def would_take(self, file: str) -> bool:
+        path = Path(os.path.abspath(file))  # noqa: PTH100 - must not resolve links
+        return any(path == each.absolute() for each in self.files[0].every())
 
 
 class _Url:
@@ -164,15 +192,15 @@ class _Named:
         self._endings = endings
         self._is_folder = _is_folder(path)
         self._is_pattern = not self._is_folder and glob.has_magic(str(path)) and not _exists(path)
-        self.files: tuple[Path | EventFolder, ...] = (path,)  #: in reading order
+        self.files: tuple[Path | FileGroup, ...] = (path,)  #: in reading order
         self.skipped: Sequence[str] = ()
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
             files = _of_folder(str(path), every, endings)
-            self.files = with_event_folders(files)
+            self.files = _with_groups(files)
             self.skipped = _skipped(every, files, lambda file: file.relative_to(path).as_posix())
         elif self._is_pattern:
-            self.files = with_event_folders(_of_pattern(str(path)))
+            self.files = _with_groups(_of_pattern(str(path)))
 
     @property
     def are_found(self) -> bool:
@@ -184,7 +212,7 @@ class _Named:
         base = self._path
         if self._is_pattern:
             base = Path(*takewhile(lambda part: not glob.has_magic(part), base.parts))
-        own = file.path if isinstance(file, EventFolder) else file
+        own = file.path if isinstance(file, FileGroup) else file
         if self.are_found and isinstance(own, Path) and own.is_relative_to(base) and own != base:
             return own.relative_to(base).as_posix()
         return file.name
@@ -303,7 +331,7 @@ def _nearest(path: Path) -> str | None:
 
 def _size_of(path: InputFile) -> int | None:
     """Return a file's size in bytes; None for a pipe or device; InputError if it cannot be read."""
-    if isinstance(path, (RemoteFile, EventFolder)):
+    if isinstance(path, (RemoteFile, FileGroup)):
         return path.size()
     try:
         status = path.stat()

@@ -605,6 +605,37 @@ def of_agent(*blocks, kind="assistant", **facts):
     return line(kind, *blocks, **about | facts)
 
 
+ASKS = {"type": "tool_use", "id": "t9", "name": "Task", "input": {"prompt": "Look."}}
+
+
+@pytest.mark.parametrize("content", ["Look.", [text("Look.")]])
+def test_a_sub_agent_that_no_result_names_is_that_of_the_call_with_its_prompt(content):
+    asked = line("assistant", ASKS, uuid="a9", message={"id": "asks"})
+    told = line("user", result("t9", "interrupted"), uuid="b9")
+    prompt = of_agent(kind="user", agentId="a", message={"content": content})
+    trace = read_trace([*SESSION, asked, told, prompt, of_agent(calls("i1", "Bash"), agentId="a")])
+    [inner] = [step for step in trace.steps if step.id == "side"]
+    assert inner.parent_id == "t9"
+    assert "llm_calls" not in trace.missing
+
+
+@pytest.mark.parametrize(
+    ("prompts", "calls_of_it"),
+    [(["Look."], 2), (["Look.", "Look."], 1), (["See."], 1), ([""], 1), ([7], 1)],
+)
+def test_prompts_that_do_not_tell_sub_agents_apart_name_no_call(prompts, calls_of_it):
+    asked = [{**ASKS, "id": f"t{9 + number}"} for number in range(calls_of_it)]
+    lines = [line("assistant", *asked, uuid="a9", message={"id": "asks"})]
+    for number, prompt in enumerate(prompts):
+        about = {"agentId": f"a{number}", "uuid": f"p{number}"}
+        lines += [of_agent(kind="user", message={"content": prompt}, **about)]
+        about = {"agentId": f"a{number}", "uuid": f"q{number}", "message": {"id": f"m{number}"}}
+        lines += [of_agent(calls(f"i{number}", "Bash"), **about)]
+    trace = read_trace([*SESSION, *lines])
+    assert {step.parent_id for step in trace.steps if step.id in {"m0", "m1"}} == {None}
+    assert trace.missing["llm_calls"] == OTHER_AGENTS
+
+
 def test_what_sub_agents_did_elsewhere_is_counted_as_stated_and_the_model_calls_are_a_lower_bound():
     usage = {"usage": USAGE_OF_AGENT}
     agent = started(stated(totalToolUseCount=22, **usage))

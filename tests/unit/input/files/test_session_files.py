@@ -1,0 +1,165 @@
+"""Sessions of Claude Code with files of sub-agents: one trace, in which each call counts once."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+import pytest
+
+from weighbridge.settings import Settings
+from weighbridge.traces import read_trace
+from weighbridge_producer.input.files import session_files
+from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.session_files import with_sub_agents
+from weighbridge_producer.input.source import Source
+
+SESSION = "0b1c"
+
+
+def line(kind, *blocks, message=None, **facts):
+    held = {"role": kind, "content": list(blocks)} | (message or {})
+    return {"type": kind, "sessionId": SESSION, "isSidechain": False, "message": held} | facts
+
+
+def answer(name, *blocks, **facts):
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    message = {"id": name, "model": "m", "stop_reason": "end_turn", "usage": usage}
+    return line("assistant", *blocks, message=message, **facts)
+
+
+def call(name, tool, **arguments):
+    return {"type": "tool_use", "id": name, "name": tool, "input": arguments}
+
+
+def result(name, **facts):
+    return line("user", {"type": "tool_result", "tool_use_id": name, "content": "ok"}, **facts)
+
+
+def text(said):
+    return {"type": "text", "text": said}
+
+
+STATED = {
+    "agentId": "a1",
+    "totalToolUseCount": 2,
+    "totalTokens": 110,
+    "usage": {"input_tokens": 100, "output_tokens": 10},
+    "content": [text("Found.")],
+}
+MAIN = [
+    line("user", text("Go.")),
+    answer("A", call("t1", "Task", prompt="Look.")),
+    result("t1", toolUseResult=STATED),
+    answer("B", text("Done.")),
+]
+
+
+def lines_of(agent, **facts):
+    about = {"isSidechain": True, "agentId": agent} | facts
+    return [
+        line("user", message={"content": "Look."}, **about),
+        answer(f"{agent}-1", call(f"{agent}-c1", "Read"), call(f"{agent}-c2", "Read"), **about),
+        result(f"{agent}-c1", **about),
+        result(f"{agent}-c2", **about),
+        answer(f"{agent}-2", text("Found."), **about),
+    ]
+
+
+def write(path, lines, end="\n"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(map(json.dumps, lines)) + end)
+
+
+def traces_in(path):
+    lines = list(Source(path, Settings()))
+    assert [line.fault for line in lines] == [None] * len(lines)
+    return [read_trace(orjson.loads(line.raw)["inputs"]["trace"]) for line in lines]
+
+
+PLACES = ["", f"{SESSION}/subagents", f"{SESSION}/subagents/more"]
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+@pytest.mark.parametrize("named", [".", "**/*.jsonl"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_session_and_its_sub_agents_are_one_trace_in_which_each_call_counts_once(
+    tmp_path, place, named, end
+):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN, end)
+    write(tmp_path / place / "agent-a1.jsonl", lines_of("a1"), end)
+    [trace] = traces_in(tmp_path / named)
+    assert trace.id == SESSION
+    assert [step.id for step in trace.steps_of("llm")] == ["A", "B", "a1-1", "a1-2"]
+    inner = [step for step in trace.steps_of("tool") if step.name == "Read"]
+    assert len(inner) == STATED["totalToolUseCount"]
+    assert sum(step.usage.total for step in trace.steps_of("llm")) == 440
+    assert {step.parent_id for step in trace.steps if step.id.startswith("a1-") and step.type == "llm"} == {"t1"}  # fmt: skip
+    assert trace.missing.keys() == {"timing", "tool_definitions"}
+
+
+def test_a_session_that_is_named_alone_is_read_alone(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / PLACES[1] / "agent-a1.jsonl", lines_of("a1"))
+    for named in (f"{SESSION}.jsonl", "*.jsonl"):
+        [trace] = traces_in(tmp_path / named)
+        assert "llm_calls" in trace.missing
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("agent-a1.jsonl", lines_of("a1", sessionId="other")),
+        ("agent-a1.jsonl", lines_of("a1", sessionId=7)),
+        ("agent-a1.jsonl", lines_of("a1", isSidechain=False)),
+        ("agent-a1.jsonl", [[1], *lines_of("a1")]),
+        ("agent-a1.jsonl", []),
+        ("agent-.jsonl", lines_of("a1")),
+        ("other.jsonl", lines_of("a1")),
+    ],
+)
+def test_files_that_are_of_no_sub_agent_of_the_session_stay_files_of_their_own(
+    tmp_path, name, lines
+):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / name, lines)
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_a_sub_agent_whose_first_line_is_no_json_stays_a_file_of_its_own(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    (tmp_path / "agent-a1.jsonl").write_bytes(b'{"sessionId": "0b1c", "isSidechain": true')
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_a_file_with_the_name_of_a_session_and_other_content_stays_a_file_of_its_own(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", [{"id": "t", "steps": []}])
+    write(tmp_path / "agent-a1.jsonl", lines_of("a1"))
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_files_that_do_not_fit_in_one_document_are_read_one_by_one(tmp_path, monkeypatch):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / "agent-a1.jsonl", lines_of("a1"))
+    monkeypatch.setattr(session_files, "GROUP_LIMIT_BYTES", 100)
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_a_group_of_files_has_the_size_that_is_read_and_takes_no_other_file(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    agent = tmp_path / "agent-a1.jsonl"
+    write(agent, lines_of("a1"))
+    [group] = InputFiles(Paths.of([tmp_path])).files
+    again = Source(Paths((group,)), Settings())
+    with group.open() as stream:
+        assert len(stream.read()) == again.size
+    assert (again.would_take(str(agent)), again.would_take("other.jsonl")) == (True, False)
+    before = again.fingerprint()
+    write(agent, lines_of("a1")[:2])
+    assert again.fingerprint() != before
+    [line] = again
+    assert orjson.loads(line.raw)["custom_id"] == SESSION
