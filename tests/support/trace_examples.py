@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TRAE = {
     "task": "Fix it.",
@@ -3055,6 +3058,33 @@ OPENCODE = {
         },
     ],
 }
+
+
+def _log_row(seq: int, kind: str, **data: Any) -> dict[str, Any]:
+    return {"id": f"evt_{seq}", "aggregate_id": "s", "seq": seq, "type": f"{kind}.1", "data": data}
+
+
+def _states(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what the event log of opencode keeps of a message: its parts, each also before it was complete, and itself."""
+    info = message["info"]
+    yield "message.updated", {"info": {"id": info["id"], "role": info["role"]}}
+    for number, recorded in enumerate(message["parts"]):
+        part = recorded | {"id": f"{info['id']}-{number}", "messageID": info["id"]}
+        yield "message.part.updated", {"part": {**part, "state": {"status": "pending"}, "text": ""}}
+        yield "message.part.updated", {"part": part}
+    yield "message.updated", {"info": info}
+
+
+OPENCODE_LOG = [
+    _log_row(seq, kind, sessionID="s", **data)
+    for seq, (kind, data) in enumerate(
+        [
+            ("session.created", {"info": OPENCODE["info"] | {"title": "New session"}}),
+            *(state for message in OPENCODE["messages"] for state in _states(message)),
+            ("session.updated", {"info": OPENCODE["info"]}),
+        ]
+    )
+]
 
 
 def _goose(role: str, *content: dict[str, Any]) -> dict[str, Any]:

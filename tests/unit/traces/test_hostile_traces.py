@@ -21,6 +21,7 @@ from support.trace_examples import (
     CLINE_SESSION,
     CLINE_TALK,
     MOATLESS_TREE,
+    OPENCODE_LOG,
     OPENHANDS_CALLS,
     REQUEST_LOG,
     SMOLAGENTS_ANSWER,
@@ -146,6 +147,7 @@ FORMS = [
     OPENHANDS_CALLS,
     AUTOGEN_CALLS,
     SMOLAGENTS_ANSWER,
+    OPENCODE_LOG,
     *LOGS.values(),
 ]
 WORDS = (

@@ -1,4 +1,4 @@
-"""opencode: a session as `opencode export` writes it, its messages from the API, or events of `run --format json`.
+"""opencode: a session as `opencode export` writes it, its messages from the API, events of `run --format json`, or the event log.
 
 A message of the assistant has the parts of one model call or of several, each of which ends with its own count.
 """
@@ -23,6 +23,7 @@ from weighbridge.traces.fields import (
     usage_of,
     word_of,
 )
+from weighbridge.traces.formats.opencode_log import is_row, session_of, sessions_in
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ _REASONS: dict[Capability, str] = {
 def _matches(value: Any) -> bool:
     if type(value) is dict:
         return _are_messages(value.get("messages"))
-    return _are_messages(value) or (
-        type(value) is list and bool(value) and all(map(_is_event, value[:_LOOKED_AT]))
-    )
+    if type(value) is not list or not value:
+        return False
+    some = value[:_LOOKED_AT]
+    return _are_messages(value) or all(map(_is_event, some)) or all(map(is_row, some))
 
 
 def _are_messages(value: Any) -> bool:
@@ -66,8 +68,29 @@ def _is_event(value: Any) -> bool:
     )
 
 
+def _is_line(value: Any) -> bool:
+    return _is_event(value) or is_row(value)
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the rows of each session of an event log: it may have several."""
+    is_log = type(value) is list and is_row(value[0])
+    return sessions_in(value) if is_log else []
+
+
 def _read(value: Any) -> list[Trace]:
+    sessions = _parts(value)
+    return [_log(rows) for _, rows in sessions] if sessions else [_session(value, ChatLog())]
+
+
+def _log(rows: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
+    session = session_of(rows, chat.notes)
+    session["info"] = {"id": rows[0]["aggregate_id"], **session["info"]}
+    return _session(session, chat)
+
+
+def _session(value: Any, chat: ChatLog) -> Trace:
     about: dict[str, Any] = {}
     if type(value) is dict:
         about = object_of(value.get("info"))
@@ -87,7 +110,7 @@ def _read(value: Any) -> list[Trace]:
         ended_at=time_of(times.get("updated")),
         metadata=scalars(title=about.get("title"), version=about.get("version")),
     )
-    return [chat.trace("opencode", _REASONS, run)]
+    return chat.trace("opencode", _REASONS, run)
 
 
 def _of_events(events: list[Any]) -> list[dict[str, Any]]:
@@ -217,7 +240,8 @@ IMPORTER = Importer(
     name="opencode sessions",
     matches=_matches,
     read=_read,
-    is_line=_is_event,
+    parts=_parts,
+    is_line=_is_line,
     fields=(
         ("id", "info.id; of a tool call callID"),
         ("type", "from step-start to step-finish is llm, each tool part in it is tool"),
@@ -229,6 +253,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "info.time, state.time"),
         ("metadata", "title, version"),
     ),
-    tried_on="synthetic sessions and events, modelled on the source of opencode 1",
+    tried_on="synthetic sessions and events, modelled on the source of opencode 1; a real event log of 1.17.11",
     lacks="tool definitions and the system prompt; sub-agents, which have sessions of their own",
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 
-from support.trace_examples import OPENCODE
-from weighbridge.traces import Step, Usage, read_trace
+import pytest
+
+from support.trace_examples import OPENCODE, OPENCODE_LOG, claiming
+from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
-from weighbridge.traces.split import opens_session
+from weighbridge.traces.split import opens_session, single_traces
 
 
 def at(second):
@@ -71,3 +74,69 @@ def test_printed_events_are_read_once_each():
     ]
     assert trace.id == "s"
     assert trace.steps[-1].error == "Slow"
+
+
+def as_text(row):
+    return row | {"data": json.dumps(row["data"])}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(OPENCODE_LOG, id="in order"),
+        pytest.param(OPENCODE_LOG[::-1], id="numbered"),
+        pytest.param([as_text(row) for row in OPENCODE_LOG], id="as SQLite keeps them"),
+    ],
+)
+def test_rows_of_the_event_log_are_a_session_in_its_last_state(rows):
+    assert claiming(rows) == ["opencode"]
+    assert all(map(opens_session, rows))
+    trace, exported = read_trace(rows), read_trace(OPENCODE)
+    assert (trace.id, trace.metadata, trace.steps) == ("s", exported.metadata, exported.steps)
+    assert trace.not_carried == exported.not_carried
+
+
+def test_each_session_of_an_event_log_is_a_trace():
+    other = [row | {"aggregate_id": "s2"} for row in OPENCODE_LOG[1:-1]]
+    mixed = [row for rows in zip(OPENCODE_LOG[1:-1], other, strict=True) for row in rows]
+    traces = read_traces(mixed)
+    assert [trace.id for trace in traces] == ["s", "s2"]
+    assert traces[0].steps == traces[1].steps == read_trace(OPENCODE).steps
+    parts = single_traces(mixed)
+    assert [name for name, _ in parts] == ["s", "s2"]
+    assert [read_trace(part) for _, part in parts] == traces
+    assert single_traces(OPENCODE) == [(None, OPENCODE)]
+
+
+def test_a_message_of_an_event_log_that_no_row_describes_is_an_answer_if_its_parts_are_of_one():
+    rows = [row for row in OPENCODE_LOG if row["type"] == "message.part.updated.1"]
+    trace = read_trace(rows)
+    assert [step.type for step in trace.steps] == [step.type for step in read_trace(OPENCODE).steps]
+    assert trace.id == "s"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"type": "message.removed.1", "aggregate_id": "s", "data": {"messageID": "m2"}},
+        {"type": "session.next.agent.switched.1", "aggregate_id": "s", "data": "{"},
+    ],
+)
+def test_events_of_other_types_are_noted(row):
+    trace = read_trace([*OPENCODE_LOG, row])
+    assert trace.steps == read_trace(OPENCODE).steps
+    assert f"events of type {row['type'][:-2]!r} (1)" in trace.not_carried
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"type": "order.created.1", "aggregate_id": "s", "data": {}},
+        {"type": "session.created", "aggregate_id": "s", "data": {}},
+        {"type": "session.created.1", "aggregate_id": 7, "data": {}},
+        {"type": "session.created.1", "aggregate_id": "s", "data": []},
+        {"type": "session.created.1", "aggregate_id": "s"},
+    ],
+)
+def test_rows_of_other_event_logs_are_not_those_of_opencode(row):
+    assert claiming([row, row]) == []
