@@ -2156,6 +2156,24 @@ CAMEL = [
 ]
 
 
+CAMEL_GAIA = {
+    "task_id": "g1",
+    "model_answer": "y",
+    "ground_truth": "x",
+    "tool_calls": [
+        {
+            "func_name": "search",
+            "args": {"q": "x"},
+            "result": "Tool execution failed: too slow",
+        },
+        {"func_name": "search", "args": {"q": "y"}, "result": "some"},
+    ],
+    "error": None,
+    "score": 0,
+    "history": [{"role_name": "Assistant", "meta_dict": {}, "content": "FINAL ANSWER: y"}],
+}
+
+
 def _opik(
     name: str, kind: str, parent: str | None, start: int, sent: Any, answered: Any, **fields: Any
 ) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from support.trace_examples import (
     AI_SDK_DEVTOOLS,
     AUTOGEN_CALLS,
     CALL,
+    CAMEL_GAIA,
     CHAT,
     CLINE_SESSION,
     CLINE_TALK,
@@ -147,6 +148,7 @@ FORMS = [
     OPENHANDS_CALLS,
     AUTOGEN_CALLS,
     SMOLAGENTS_ANSWER,
+    CAMEL_GAIA,
     OPENCODE_LOG,
     *LOGS.values(),
 ]

@@ -1,6 +1,7 @@
 """Memories of CAMEL's agents: the records that `ChatAgent.save_memory` and the JSON storage write, one on each line.
 
-Also the chat history that OWL's `run_society` returns, which has a round of its two agents in each item.
+Also the chat history that OWL's `run_society` returns, which has a round of its two agents in each item, and the results
+of CAMEL's benchmark GAIA.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
     word_of,
+)
+from weighbridge.traces.formats.camel_gaia import (
+    REASONS,
+    add_answer,
+    calls_in,
+    is_result,
+    lacking,
+    run_of,
 )
 from weighbridge.traces.importer import Importer
 
@@ -53,7 +62,7 @@ def _is_record(value: Any) -> bool:
 
 def _matches(value: Any) -> bool:
     if type(value) is not list or not value:
-        return False
+        return is_result(value)
     return all(map(_is_record, value[:_LOOKED_AT])) or _are_rounds(value)
 
 
@@ -74,8 +83,15 @@ def _is_round(value: Any) -> bool:
     )
 
 
-def _read(value: list[Any]) -> list[Trace]:
+def _read(value: Any) -> list[Trace]:
     chat = ChatLog()
+    if type(value) is dict:
+        if question := string_of(value.get("question")):
+            chat.say("user", question)
+        _add_calls(calls_in(value), chat)
+        add_answer(value, chat)
+        trace = chat.trace("camel", REASONS, run_of(value))
+        return [replace(trace, missing={**trace.missing, **lacking(value)})]
     if _are_rounds(value):
         for each in objects_of(value):
             _add_round(each, chat)
@@ -99,11 +115,16 @@ def _add_round(held: dict[str, Any], chat: ChatLog) -> None:
     """Add what the one agent asked for, the calls of the other, and its answer, which comes after them."""
     chat.notes.add_fields(held, _ROUND, "round")
     chat.say("user", held.get("user"))
-    for call in objects_of(held.get("tool_calls")):
+    _add_calls(objects_of(held.get("tool_calls")), chat)
+    chat.answer(string_of(held.get("assistant")))
+
+
+def _add_calls(calls: list[dict[str, Any]], chat: ChatLog) -> None:
+    """Add calls with their results."""
+    for call in calls:
         name = string_of(call.get("tool_name"))
         chat.ask(Call(id_of(call.get("tool_call_id")), name, parse_arguments(call.get("args"))))
         _add_result({**call, "func_name": name}, Facts(), chat)
-    chat.answer(string_of(held.get("assistant")))
 
 
 def _role(record: dict[str, Any]) -> str:
@@ -164,7 +185,12 @@ IMPORTER = Importer(
             "steps of OWL's chat history",
             "user is a user's message, each of tool_calls is tool (tool_name, args, result), assistant is llm",
         ),
+        (
+            "steps of a result of GAIA",
+            "question is a user's message, each of tool_calls is tool (func_name or tool_name, args, result), the last answer in history is llm",
+        ),
+        ("metadata of a result of GAIA", "score, level, error"),
     ),
-    tried_on="a memory that CAMEL 0.2 saved for a run with a made-up model; three real chat histories of OWL; synthetic records of older versions",
-    lacks="in rounds of OWL the model calls, and tools of the agent that instructs; tokens, cost and tool definitions; of older versions, which calls one answer asked for: each is an answer of its own",
+    tried_on="three real results of the benchmark; a memory that CAMEL 0.2 saved for a run with a made-up model; three real chat histories of OWL; synthetic records of older versions",
+    lacks="in results of the benchmark the model calls before the last answer; in rounds of OWL the model calls, and tools of the agent that instructs; tokens, cost and tool definitions; of older versions, which calls one answer asked for: each is an answer of its own",
 )

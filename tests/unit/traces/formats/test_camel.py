@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import CAMEL
+from support.trace_examples import CAMEL, CAMEL_GAIA, claiming
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.split import opens_session
@@ -121,3 +121,62 @@ def test_a_damaged_field_of_a_call_in_a_round_loses_no_call(field, junk):
     call = {**ROUNDS[0]["tool_calls"][0], field: junk}
     trace = read_trace([{**ROUNDS[0], "tool_calls": [call, *ROUNDS[0]["tool_calls"][1:]]}])
     assert len(trace.steps_of("tool")) == 2
+
+
+LAST_ANSWER = "a result of CAMEL's benchmark has the last answer, and not each model call"
+
+
+def test_a_result_of_gaia_has_the_calls_of_the_run_and_its_last_answer():
+    assert claiming(CAMEL_GAIA) == ["camel"]
+    trace = read_trace(CAMEL_GAIA)
+    assert (trace.format, trace.id, trace.metadata) == ("camel", "g1", {"score": 0})
+    assert trace.steps == (
+        Step(id="s1", type="tool", name="search", arguments={"q": "x"}, output=FAILURE, error=FAILURE),
+        Step(id="s2", type="tool", name="search", arguments={"q": "y"}, output="some"),
+        Step(id="s3", type="llm", output="FINAL ANSWER: y"),
+    )  # fmt: skip
+    assert trace.missing["llm_calls"] == LAST_ANSWER
+    assert "tool_calls" not in trace.missing
+
+
+def test_a_result_of_newer_versions_has_the_question_and_the_last_message_of_the_memory():
+    told = [
+        {"role": "user", "content": "Find x."},
+        {"role": "assistant", "content": "I look."},
+        {"role": "assistant", "content": "FINAL ANSWER: y"},
+    ]
+    calls = [{"tool_name": "search", "args": {}, "result": "x", "tool_call_id": "c1"}]
+    newer = CAMEL_GAIA | {"question": "Find x.", "level": 1, "history": [told, 90], "tool_calls": calls}  # fmt: skip
+    assert claiming(newer) == ["camel"]
+    trace = read_trace(newer)
+    assert [(step.type, step.output) for step in trace.steps] == [
+        ("user", "Find x."),
+        ("tool", "x"),
+        ("llm", "FINAL ANSWER: y"),
+    ]
+    assert trace.metadata["level"] == 1
+    assert trace.not_carried == ("messages of the agent's memory (2)",)
+
+
+def test_the_calls_of_a_result_that_ended_in_an_error_are_not_known():
+    failed = {key: held for key, held in CAMEL_GAIA.items() if key != "history"}
+    failed |= {"tool_calls": [], "error": "too long", "model_answer": "ERROR"}
+    trace = read_trace(failed)
+    assert (trace.steps, trace.metadata["error"]) == ((), "too long")
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"more": 1},
+        {"history": {}},
+        {"tool_calls": {}},
+        {"tool_calls": [{"name": "search", "args": {}}]},
+        {"tool_calls": [7]},
+    ],
+)
+def test_results_of_other_forms_are_not_those_of_the_benchmark(changes):
+    assert claiming(CAMEL_GAIA | changes) == []
+    with pytest.raises(UnknownTraceFormatError):
+        read_traces({key: held for key, held in CAMEL_GAIA.items() if key != "history"})
