@@ -30,6 +30,7 @@ _NOTE_WIDTH = 600
 _AMOUNTS = {"total_tokens": "tokens", "cost_usd": "costs"}
 _NAMED = re.compile(r" \(steps? [^()]{0,2000}\)")  #: the steps that a reason names
 _SHARE = re.compile(r"\d+ of \d+ LLM steps|\d+ steps?(?= that)")
+_NUMBER = re.compile(r" \([\d,]{1,30}\)\Z")  #: of the things that a note is about
 _COUNTS = ("steps", "llm_calls", "tool_calls", "total_tokens", "cost_usd")
 
 
@@ -176,7 +177,7 @@ def _print_file(checked: CheckedFile) -> None:
     _print_each(
         "not carried over: ",
         Counter(
-            lost.rpartition(" (")[0] if of > 1 else lost
+            _NUMBER.sub("", lost) if of > 1 else lost
             for trace in checked.traces
             for lost in trace.not_carried
         ),

@@ -6,6 +6,7 @@ which are not in the conversation, and calls of scorers, which are not part of t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.calls import calls_of
@@ -32,13 +33,16 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
+LOG_STATUS = "log_status"  #: the status of the log, in samples that are read out of one
+#: The statuses of evaluations that did not end, or not well.
+UNFINISHED = frozenset({"started", "cancelled", "error"})
 _REFERENCES = ("attachment://", "tc://")  #: prefixes of references to attachments
 _SAMPLE_FIELDS = frozenset(
     {
         *("id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store"),
         *("events", "transcript", "model_usage", "total_time", "working_time", "uuid"),
         *("attachments", "error", "limit", "choices", "sandbox", "files", "setup", "started_at"),
-        *("completed_at", "timelines", "events_data", "role_usage", "invalidation"),
+        *("completed_at", "timelines", "events_data", "role_usage", "invalidation", LOG_STATUS),
     }
 )
 _COUNTS = (
@@ -104,6 +108,7 @@ def _read_sample(sample: dict[str, Any], log: dict[str, Any]) -> Trace:
     reader = _Sample(sample)
     reader.read()
     about = object_of(log.get("eval"))
+    status = word_of(sample.get(LOG_STATUS)) or word_of(log.get("status"))
     usage = _total(sample, reader.scorers)
     scores = {
         f"score {name}"[:80]: object_of(score).get("value")
@@ -119,7 +124,7 @@ def _read_sample(sample: dict[str, Any], log: dict[str, Any]) -> Trace:
         ended_at=time_of(sample.get("completed_at")),
         metadata=scalars(
             task=about.get("task"),
-            status=log.get("status"),
+            status=status or None,
             uuid=sample.get("uuid"),
             error=object_of(sample.get("error")).get("message"),
             limit=object_of(sample.get("limit")).get("type"),
@@ -128,7 +133,13 @@ def _read_sample(sample: dict[str, Any], log: dict[str, Any]) -> Trace:
         ),
     )
     totals = "model_usage" if usage else ""
-    return reader.chat.trace("inspect", _REASONS, run, totals_from=totals)
+    trace = reader.chat.trace("inspect", _REASONS, run, totals_from=totals)
+    if status not in UNFINISHED:
+        return trace
+    note = (
+        f"samples that were not run, or not to their end: the evaluation has the status {status!r}"
+    )
+    return replace(trace, not_carried=(*trace.not_carried, note))
 
 
 class _Sample:

@@ -13,6 +13,8 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import shorten
+from weighbridge.traces.fields import json_in, object_of, word_of
+from weighbridge.traces.formats.inspect_log import LOG_STATUS, UNFINISHED
 from weighbridge_producer.input.files.decompress import check_expansion
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.temporary import seekable
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 SIGNS = (b"PK\x03\x04", b"PK\x05\x06")  #: signatures of an archive with files, and of an empty one
 OFFICE_PARTS = (b"[Content_Types].xml", b"xl/workbook.xml", b"mimetypeapplication/vnd.oasis")
 _LOG_PARTS = (b"samples/", b"_journal/", b"header.json")  #: beginnings of names in a log
+_HEADER, _START = (
+    "header.json",
+    "_journal/start.json",
+)  #: written when an evaluation ends, and begins
 _NAMES_SHOWN = 5
 OFFICE = "an Excel workbook or another Office document"
 SAVE_AS_CSV = "save the sheet as CSV UTF-8"
@@ -49,6 +55,7 @@ def sample_lines(stream: BinaryIO, settings: Settings) -> Iterator[SourceLine]:
             names = {info.filename.encode() for info in archive.infolist()}
             no_log = no_log_fault([info.filename for info in archive.infolist()])
             yield SourceLine(b"\n", no_log if names.isdisjoint(OFFICE_PARTS) else _WORKBOOK)
+        added = _added(archive, file, settings.line_limit_bytes) if samples else b""
         plain = packed = 0
         for info in samples:
             packed += info.compress_size
@@ -63,12 +70,33 @@ def sample_lines(stream: BinaryIO, settings: Settings) -> Iterator[SourceLine]:
                 yield SourceLine(b"\n", _too_long(info, settings), info.compress_size)
             else:
                 # JSON has no raw line breaks in strings, and outside of strings they can become spaces.
-                line = content.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+                line = content.replace(b"\n", b" ").replace(b"\r", b" ").rstrip()
+                if added and line.endswith(b"}") and line[1:-1].strip():
+                    line = line[:-1] + added
+                line += b"\n"
                 yield SourceLine(line, None, info.compress_size)
 
 
 def _is_sample(name: str) -> bool:
     return name.startswith("samples/") and name.endswith(".json")
+
+
+def _added(archive: zipfile.ZipFile, file: BinaryIO, limit: int) -> bytes:
+    """Return the end of a sample with the status of its evaluation, if that did not end, or not well; empty otherwise."""
+    try:
+        status = _status(archive, file, limit)
+    except (*_DAMAGE, NotImplementedError, ValueError):
+        return b""
+    return f',"{LOG_STATUS}":"{status}"}}'.encode() if status in UNFINISHED else b""
+
+
+def _status(archive: zipfile.ZipFile, file: BinaryIO, limit: int) -> str:
+    """Return the status of an evaluation, whose header is written when it ends."""
+    names = archive.namelist()
+    if _HEADER not in names:
+        return "started" if _START in names else ""
+    content = _content(archive, file, archive.getinfo(_HEADER), limit)
+    return word_of(object_of(json_in(content)).get("status"))
 
 
 def _content(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:

@@ -12,6 +12,7 @@ import zstandard
 
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB, Settings
+from weighbridge.traces import read_trace
 from weighbridge_producer.input.files.input_files import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.recognition import recognise
@@ -39,10 +40,11 @@ def sample(number: int, epoch: int = 1) -> dict[str, Any]:
     }
 
 
-def archive(*samples: dict[str, Any], **members: bytes) -> bytes:
+def archive(*samples: dict[str, Any], header: bytes | None = b"{}", **members: bytes) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("header.json", b"{}")
+        if header is not None:
+            made.writestr("header.json", header)
         for each in samples:
             name = f"samples/{each['id']}_epoch_{each['epoch']}.json"
             made.writestr(name, orjson.dumps(each, option=orjson.OPT_INDENT_2))
@@ -61,6 +63,41 @@ def test_each_sample_is_a_trace_with_an_id_of_its_own() -> None:
     cases = [orjson.loads(line.raw) for line in lines]
     assert len({case["custom_id"] for case in cases}) == 3
     assert [case["inputs"]["trace"]["id"] for case in cases] == [1, 2, 1]
+
+
+START = {"_journal/start.json": b"{}"}
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b'{"status": "cancelled"}', "cancelled"),
+        (b'{"status": "error", "eval": {}}', "error"),
+        (None, "started"),
+    ],
+)
+def test_samples_of_an_evaluation_that_did_not_end_well_say_so(
+    header: bytes | None, status: str
+) -> None:
+    data = archive(sample(1), sample(2), header=header, **START)
+    for line, plain in zip(read(data), read(archive(sample(1), sample(2))), strict=True):
+        case, expected = orjson.loads(line.raw), orjson.loads(plain.raw)
+        assert case["custom_id"] == expected["custom_id"]
+        trace, whole = (read_trace(each["inputs"]["trace"]) for each in (case, expected))
+        assert (trace.steps, trace.metadata) == (whole.steps, {**whole.metadata, "status": status})
+        assert len(trace.not_carried) == len(whole.not_carried) + 1
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *(b'{"status": "success"}', b'{"status": 7}', b"{", b"\xff", b"[]", None),
+        pytest.param(b'{"status":' + b"[" * 100_000, id="deep"),
+    ],
+)
+def test_samples_of_other_evaluations_stay_as_they_are(header: bytes | None) -> None:
+    [line] = read(archive(sample(1), header=header))
+    assert orjson.loads(line.raw)["inputs"]["trace"] == sample(1)
 
 
 def test_samples_are_answers_for_graders_of_answers(tmp_path: Path) -> None:

@@ -21,6 +21,24 @@ def changed(change):
     return read_trace(log)
 
 
+@pytest.mark.parametrize("status", ["started", "cancelled", "error"])
+def test_each_sample_of_an_evaluation_that_did_not_end_well_says_so(status):
+    log = {**INSPECT, "status": status}
+    [(_, part)] = single_traces(log)
+    note = (
+        f"samples that were not run, or not to their end: the evaluation has the status {status!r}"
+    )
+    for trace in (read_trace(log), read_trace(part), read_trace({**SAMPLE, "log_status": status})):
+        assert trace.not_carried == (*read_trace(INSPECT).not_carried, note)
+        assert (trace.steps, trace.metadata["status"]) == (read_trace(INSPECT).steps, status)
+
+
+@pytest.mark.parametrize("status", ["success", "", 7, None, ["error"]])
+def test_an_evaluation_of_another_status_has_no_such_note(status):
+    log = {**INSPECT, "status": status}
+    assert read_trace(log).not_carried == read_trace(INSPECT).not_carried
+
+
 def test_messages_are_steps_with_what_their_events_tell():
     trace = read_trace(INSPECT)
     assert (trace.format, trace.id) == ("inspect", "1_epoch_1")
