@@ -287,6 +287,26 @@ def chain(count, key, inner):
 NODE = {"node_type": "Thought", "description": "x", "children": []}
 #: What makes a reader slow that is worse than linear, by its size.
 HEAVY = {
+    "sub-agents of which each started the next": lambda n: [
+        CLAUDE_CODE[0],
+        *(
+            {
+                "type": "assistant",
+                "isSidechain": i > 0,
+                "agentId": f"a{i}",
+                "toolUseResult": {"agentId": f"a{i + 1}"},
+                "message": {
+                    "role": "assistant",
+                    "id": f"m{i}",
+                    "content": [
+                        {"type": "tool_use", "id": f"t{i}", "name": "Task", "input": {}},
+                        {"type": "tool_result", "tool_use_id": f"t{i}", "content": "x"},
+                    ],
+                },
+            }
+            for i in range(n)
+        ),
+    ],
     "model calls of two libraries that enclose each other in time": lambda n: [
         {
             "name": "chat",

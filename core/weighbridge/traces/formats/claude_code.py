@@ -155,8 +155,9 @@ def read_lines(lines: list[Any]) -> Trace:
     """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
     ordered = [*_in_order(calls_once(objects_of(lines)))]
     is_sub_agent = are_of_sub_agent(lines)
-    session = _Session({} if is_sub_agent else callers_of(ordered), is_sub_agent=is_sub_agent)
-    for line in ordered:
+    callers = {} if is_sub_agent else callers_of(ordered)
+    session = _Session(callers, is_sub_agent=is_sub_agent)
+    for line in _in_place(ordered, callers):
         session.read(line)
     return session.trace()
 
@@ -178,6 +179,30 @@ def _in_order(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         else:
             yield line
         yield from early.pop(index, ())
+
+
+def _in_place(lines: list[dict[str, Any]], callers: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the lines, those of sub-agents whose files were added to the session's each after the call that started it."""
+    own = (i for i, line in enumerate(lines) if _holds_message(line) and not _is_inner(line))
+    end = 1 + max(own, default=-1)
+    kept, added = lines[:end], dict[str, list[dict[str, Any]]]()
+    for line in lines[end:]:
+        caller = callers.get(string_of(line.get("agentId")) or "") if _is_inner(line) else None
+        (added.setdefault(caller, []) if caller else kept).append(line)
+    placed: list[dict[str, Any]] = []
+    following = [iter(kept)]
+    while added and following:
+        for line in following[-1]:
+            placed.append(line)
+            calls = reversed([*map(_call_id, _blocks_of(line))])
+            if started := [iter(added.pop(each)) for each in calls if each in added]:
+                following += started
+                break
+        else:
+            following.pop()
+    for rest in (*reversed(following), *added.values()):
+        placed += rest
+    return placed
 
 
 def _blocks_of(line: dict[str, Any]) -> list[dict[str, Any]]:

@@ -90,12 +90,31 @@ def test_a_session_and_its_sub_agents_are_one_trace_in_which_each_call_counts_on
     write(tmp_path / place / "agent-a1.jsonl", lines_of("a1"), end)
     [trace] = traces_in(tmp_path / named)
     assert trace.id == SESSION
-    assert [step.id for step in trace.steps_of("llm")] == ["A", "B", "a1-1", "a1-2"]
+    assert [step.id for step in trace.steps_of("llm")] == ["A", "a1-1", "a1-2", "B"]
     inner = [step for step in trace.steps_of("tool") if step.name == "Read"]
     assert len(inner) == STATED["totalToolUseCount"]
     assert sum(step.usage.total for step in trace.steps_of("llm")) == 440
     assert {step.parent_id for step in trace.steps if step.id.startswith("a1-") and step.type == "llm"} == {"t1"}  # fmt: skip
     assert trace.missing.keys() == {"timing", "tool_definitions"}
+
+
+def test_the_steps_of_each_sub_agent_follow_the_call_that_started_it(tmp_path):
+    asked = [call("t1", "Task", prompt="Look."), call("t2", "Task", prompt="See.")]
+    session = [MAIN[0], answer("A", *asked), result("t2"), result("t1"), MAIN[3]]
+    inner = [call("t3", "Task", prompt="Search.")]
+    write(tmp_path / f"{SESSION}.jsonl", session)
+    prompts = {"a1": "See.", "a2": "Search.", "a3": "Look."}
+    for name, prompt in prompts.items():
+        about = {"isSidechain": True, "agentId": name}
+        blocks = inner if name == "a1" else [text("Found.")]
+        lines = [line("user", text(prompt), **about), answer(f"{name}-1", *blocks, **about)]
+        lines.append(answer(f"{name}-2", text("Done."), **about))
+        write(tmp_path / f"agent-{name}.jsonl", lines)
+    [trace] = traces_in(tmp_path)
+    order = ["A", "a3-1", "a3-2", "a1-1", "a2-1", "a2-2", "a1-2", "B"]
+    assert [step.id for step in trace.steps_of("llm")] == order
+    parents = {step.id: step.parent_id for step in trace.steps_of("llm")}
+    assert (parents["a3-1"], parents["a1-2"], parents["a2-1"]) == ("t1", "t2", "t3")
 
 
 def test_a_session_that_is_named_alone_is_read_alone(tmp_path):
