@@ -18,14 +18,13 @@ _TIMED_ID = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0
 
 
 def copied_lines(lines: Sequence[dict[str, Any]]) -> int | None:
-    """Return how many of the first lines of a rollout are copies; None if it is a fork whose lines do not show that."""
+    """Return how many of the first lines of a rollout are copies; None if it is a fork whose lines do not show that, or has no others."""
     opening = object_of(lines[0].get("payload")) if lines else {}
     is_fork = bool(string_of(opening.get("forked_from_id")))
     if not lines or lines[0].get("type") != "session_meta" or not (is_fork or _is_child(opening)):
         return 0
     name = string_of(opening.get("id"))
     began = _time_in(name) or time_of(opening.get("timestamp"))
-    turns = False
     for number, line in enumerate(lines):
         payload = object_of(line.get("payload"))
         if line.get("type") == "session_meta":
@@ -36,9 +35,7 @@ def copied_lines(lines: Sequence[dict[str, Any]]) -> int | None:
             continue
         if turn >= began:
             return number if is_fork else 0
-        turns = is_fork = True
-    if turns:
-        return len(lines)
+        is_fork = True
     return None if is_fork else 0
 
 

@@ -1,7 +1,8 @@
 """Sessions of OpenClaw and of pi, the agent that it is built on: tree entries, one per line.
 
 Each entry names its predecessor; abandoned branches were executed as well, and count. A session that was branched from
-another one begins with copies of that one's entries, which do not count: they are older than the line that opens it.
+another one begins with copies of that one's entries, which are older than the line that opens it, and do not count unless
+it has nothing else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    Notes,
     cost_of,
     count_of,
     counted,
@@ -51,6 +53,7 @@ _ANSWER_FIELDS = frozenset(
     }
 )
 _FAILED = frozenset({"error", "aborted"})
+_COPIES = "entries copied from the session that this one was branched from"
 _PARENTS = ("parentSession", "branchedFrom")  #: where a session names the one it was branched from
 #: The providers and models of messages in the assistant's role that OpenClaw itself writes, such as what it delivered.
 _PROGRAMS = frozenset({"openclaw", "clawdbot"})
@@ -118,7 +121,7 @@ def _is_line(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     lines = value if type(value) is list else value.get("messages", value.get("entries"))
     reader = EntryReader()
-    for line in objects_of(lines):
+    for line in _without_copies(objects_of(lines), reader.chat.notes):
         reader.add(line)
     about = reader.about
     run = Run(
@@ -129,6 +132,28 @@ def _read(value: Any) -> list[Trace]:
     )
     trace = reader.chat.trace("openclaw", _REASONS, run)
     return [replace(trace, started_at=None) if _is_export(trace) else trace]
+
+
+def _without_copies(lines: list[dict[str, Any]], notes: Notes) -> list[dict[str, Any]]:
+    """Return the lines that a branched session has not copied; all of them, if it has nothing but copies."""
+    opening = next((line for line in lines if line.get("type") == "session"), {})
+    branched_at = time_of(opening.get("timestamp"))
+    if branched_at is None or not any(string_of(opening.get(name)) for name in _PARENTS):
+        return lines
+    own = [line for line in lines if line is opening or not _is_older(line, branched_at)]
+    copies = len(lines) - len(own)
+    if copies and not any(map(_is_message, own)):
+        notes.add(f"{_COPIES}: all of them count", copies)
+        return lines
+    if copies:
+        notes.add(_COPIES, copies)
+    return own
+
+
+def _is_older(line: dict[str, Any], branched_at: int) -> bool:
+    """Return whether an entry or its message is older than a session; some copies of messages have a new time outside."""
+    times = (time_of(each.get("timestamp")) for each in (line, object_of(line.get("message"))))
+    return any(time is not None and time < branched_at for time in times)
 
 
 def _is_export(trace: Trace) -> bool:
@@ -150,17 +175,11 @@ class EntryReader:
         self.about: dict[str, Any] = {}  #: the entry that opens the session
         self.model: str | None = None
         self._seen: set[str] = set()
-        self._branched_at: int | None = None  #: when the session was branched from another one
 
     def add(self, line: dict[str, Any]) -> None:
         """Take in a line."""
         kind = line.get("type")
         name = id_of(line.get("id"))
-        if kind == "session":
-            self._branched_at = _branched_at(line)
-        elif self._is_copy(line):
-            self.chat.notes.add("entries copied from the session that this one was branched from")
-            return
         if name is not None and kind != "session" and "message" in line:
             if name in self._seen:
                 self.chat.notes.add("repeated lines")
@@ -178,13 +197,6 @@ class EntryReader:
             self.chat.say("custom", line.get("content"), name=line.get("customType"))
         else:
             self.chat.notes.add_kind("entries", kind)
-
-    def _is_copy(self, line: dict[str, Any]) -> bool:
-        """Return whether a line of a branched session is older than the session; some copies of messages have a new time outside."""
-        if self._branched_at is None:
-            return False
-        times = (time_of(each.get("timestamp")) for each in (line, object_of(line.get("message"))))
-        return any(time is not None and time < self._branched_at for time in times)
 
     def message(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         """Take in a message with a role; `line` is the entry around it, or the message itself."""
@@ -247,12 +259,6 @@ class EntryReader:
     def start_of(self, call: Call) -> int | None:  # noqa: ARG002
         """Return when a call began, if that stands elsewhere than its answer."""
         return None
-
-
-def _branched_at(opening: dict[str, Any]) -> int | None:
-    """Return when a session was opened, if it names the session that it was branched from."""
-    is_branch = any(string_of(opening.get(name)) for name in _PARENTS)
-    return time_of(opening.get("timestamp")) if is_branch else None
 
 
 def usage_in(recorded: dict[str, Any]) -> Usage | None:

@@ -165,9 +165,10 @@ def test_lines_that_a_fork_has_copied_do_not_count(facts):
 
 
 @pytest.mark.parametrize("facts", FORKS)
-def test_a_fork_without_a_turn_of_its_own_has_no_calls(facts):
+def test_a_fork_without_a_turn_of_its_own_is_read_whole(facts):
     trace = read_trace([meta(**facts), *COPIES])
-    assert (trace.steps, trace.usage, trace.counts) == ((), None, None)
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [10, 20]
+    assert any("all of them count" in lost for lost in trace.not_carried)
 
 
 def test_a_count_that_a_fork_repeats_before_its_first_answer_is_of_no_answer():

@@ -46,6 +46,13 @@ def test_entries_that_a_branch_has_copied_do_not_count(parent):
     )
 
 
+def test_a_branch_with_nothing_but_copies_is_read_whole():
+    head = {**OPENCLAW[0], "timestamp": "2025-01-01T12:00:09Z", "branchedFrom": "s.jsonl"}
+    trace = read_trace([head, *OPENCLAW[1:]])
+    assert trace.steps == read_trace(OPENCLAW).steps
+    assert trace.not_carried[0].startswith(f"{COPIED}: all of them count (")
+
+
 def test_a_message_that_is_older_than_the_branch_is_a_copy_even_if_it_was_written_anew():
     head = {**OPENCLAW[0], "branchedFrom": "s.jsonl"}
     old = {"role": "user", "content": "Find y.", "timestamp": at(0) // 10**6 - 1}
