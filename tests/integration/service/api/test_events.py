@@ -109,7 +109,7 @@ class TestTelling:
             told = events_of(answer)
             assert next(told).name == "counts"
             # Without the cancellation before it, which a listener may be told of as the batch's end.
-            store.store._run("delete", batch.id, 60, 0)  # noqa: SLF001
+            store.store._run("delete", batch.id, 60, 0)
             *_, last = told
         assert (last.name, last.data["code"]) == ("problem", "BATCH_NOT_FOUND")
 

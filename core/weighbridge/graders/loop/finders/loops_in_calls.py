@@ -31,6 +31,7 @@ from weighbridge.graders.loop.finders.known_walks import known_walks
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.moving_calls import (
     SCROLLS,
+    has_ended,
     has_waited,
     may_explore_on,
     may_scroll_on,
@@ -93,7 +94,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     tool_results = tool_results_of(calls, limits)
     if repeats_in(tool_results) >= limits.least_known:
         findings += [
-            *known_results(calls, tool_results, limits),
+            *without_moves([*known_results(calls, tool_results, limits)], calls, limits),
             *reworded_attempts(calls, tool_results, limits, _indices(findings)),
             *varied_cycles(calls, row, tool_results, limits),
         ]
@@ -108,7 +109,8 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
         findings += repeated_changes(calls, limits)
-        findings += known_screens(calls, limits, _indices(findings))
+        screens = [*known_screens(calls, limits, _indices(findings))]
+        findings += without_moves(screens, calls, limits)
         findings += known_calls(calls, limits, _indices(findings))
         findings += known_walks(calls, limits, _indices(findings))
     thinking = {tool for tool in {call.tool for call in made} if is_thinking_tool(tool)}
@@ -132,6 +134,7 @@ def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -
         may_explore_on(made, limits)
         or opens_new_pages(made)
         or has_waited(finding.indices, calls)
+        or has_ended(finding.indices, calls)
         or (_is_chorus(made) and not _fail_in_turn(finding.indices, calls))
         or _is_agreement(made, limits)
     )

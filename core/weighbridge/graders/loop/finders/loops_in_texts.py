@@ -11,13 +11,14 @@ from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles,
 from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.failed_answers import failed_answers
 from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
-from weighbridge.graders.loop.finders.refusals import refused_answers
+from weighbridge.graders.loop.finders.refusals import claims_inability, refused_answers
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk
 from weighbridge.graders.loop.finders.same_words import same_words
 from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
 from weighbridge.graders.loop.history.arguments import canonical
+from weighbridge.graders.loop.history.framework_messages import asks_to_continue, is_refusal
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
 from weighbridge.graders.loop.history.text_forms import ANY_KIND, lists_items
@@ -95,6 +96,7 @@ def loops_in_texts(
             _lists_items(turns, row, finding)
             or _is_chorus(turns, finding)
             or _answers_greetings(turns, finding)
+            or _answers_others(turns, finding)
         )
     ]
     if findings:
@@ -148,6 +150,22 @@ def _answers_greetings(turns: Sequence[Message], finding: Finding) -> bool:
     """Return whether texts answer a user who greets the agent again and again."""
     before = [turns[index - 1].reply for index in finding.indices if index]
     return bool(before) and all(map(_GREETING.fullmatch, before))
+
+
+def _answers_others(turns: Sequence[Message], finding: Finding) -> bool:
+    """Return whether short answers, which neither ask nor refuse anything, are each to another request of the user."""
+    answers = [turns[index] for index in finding.indices]
+    asked = [turns[index - 1].reply for index in finding.indices if index]
+    return (
+        len({turn.requests_before for turn in answers}) == len(answers)
+        and len(set(asked)) == len(asked)
+        and all(map(_is_verdict, {turn.text for turn in answers}))
+        and not any(not text or is_refusal(text) or asks_to_continue(text) for text in asked)
+    )
+
+
+def _is_verdict(text: str) -> bool:
+    return len(text) <= _OBJECT_CHARACTERS and "?" not in text and not claims_inability(text)
 
 
 def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> list[int]:

@@ -93,6 +93,27 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     return False
 
 
+def has_ended(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
+    """Return whether equal calls that succeed were soon followed by one more with another result, as when a queue is empty.
+
+    Between lie only waits, calls that read, and messages of the user.
+    """
+    made = [call for index in found if (call := calls[index]) is not None]
+    asked = {call.arguments_id for call in made}
+    if len(asked) != 1 or any(call.result.is_unsuccessful for call in made):
+        return False
+    known = {call.result.masked for call in made}
+    for call in islice(calls, found[-1] + 1, found[-1] + 1 + _LATER):
+        if call is None:
+            continue
+        if call.arguments_id in asked:
+            if call.result.masked not in known:
+                return True
+        elif not (is_wait(call) or is_read_only(call)):
+            return False
+    return False
+
+
 def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
     """Return whether most calls scroll or look, at what is not recorded, so that each may have shown something new.
 

@@ -1,4 +1,4 @@
-"""Repeats that the user ordered, which are no loop: twelve runs of a test that fails now and then."""
+"""Repeats that the user ordered, which are no loop: twelve runs of a test that fails now and then, a look every ten minutes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, runs_code
+from weighbridge.graders.loop.history.call_kinds import (
+    is_command,
+    is_read_only,
+    is_wait,
+    runs_code,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +29,7 @@ def without_ordered(
 ) -> Iterator[Finding]:
     """Yield the findings with a call that was not ordered, or that is made more often than ordered in its request.
 
+    Rounds with a wait each are what was ordered if something is to be watched.
     `ordered` has the orders by the index of the request.
     """
     requests = [index for index, call in enumerate(calls) if call is None]
@@ -33,6 +39,8 @@ def without_ordered(
         order = ordered.get(requests[number]) if number >= 0 else None
         end = requests[number + 1] if number + 1 < len(requests) else len(calls)
         if order and finding.indices[-1] < end:
+            if order.is_watch and _waits_between(finding, calls):
+                continue
             if number not in made:
                 within = calls[requests[number] : end]
                 made[number] = Counter([call.arguments_id for call in within if call is not None])
@@ -43,6 +51,13 @@ def without_ordered(
             ):
                 continue
         yield finding
+
+
+def _waits_between(finding: Finding, calls: Sequence[Call | None]) -> bool:
+    """Return whether a wait lies in most rounds of a finding."""
+    within = calls[finding.indices[0] : finding.indices[-1] + 1]
+    waits = sum(call is not None and is_wait(call) for call in within)
+    return waits > len(finding.indices) / (finding.period or 1) / 2
 
 
 def _is_ordered(call: Call, order: Order) -> bool:

@@ -33,7 +33,7 @@ claims_completion = occurs(
     r"""\b(?:done|complete[ds]?|completion|finish(?:ed)?|final(?:ly|i[sz]ed)?|sol(?:ved|ution)|ready|fixed|resolved|implemented|in place|all set|set up
 |nothing (?:else|left|more|remains)|no (?:further|more|other) |concluded?s?|accomplished|achieved|success(?:ful(?:ly)?)?|terminate|goal|reached|works|passed|over)\b"""
 )
-_claims_inability = occurs(
+claims_inability = occurs(
     r"""\b(?:sorry|apologi[sz]e|apolog(?:y|ies)|regret|unfortunately|(?:i am|i'm|we are) (?:\w+ly )?(?:unable|not able)|i (?:cannot|can't|can not|do not have|don't have|have no)|beyond (?:my|what i)|my (?:abilities|capabilities) are)\b"""
 )
 #: Phrases that say what is missing for the work as a whole, or that it cannot go on.
@@ -169,4 +169,4 @@ def _describe_one_state(replies: Sequence[str], limits: Limits) -> bool:
 def _is_claim(text: str) -> bool:
     """Return whether a text claims that the work is done or cannot be done, rather than being another attempt."""
     end = text[-_CLAIM_CHARACTERS:]
-    return claims_completion(end) or _claims_inability(end)
+    return claims_completion(end) or claims_inability(end)

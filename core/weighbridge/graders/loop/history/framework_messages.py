@@ -146,6 +146,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         is_again = first is not message and message.repeats(first) and _is_order(text)
         if is_again and not _has_failed_before(steps, index):
             continue
+        if _follows_turn(steps, index) and not (asks_to_continue(text) or is_refusal(text)):
+            continue
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
@@ -185,6 +187,19 @@ def _has_failed_before(steps: Sequence[Step], index: int) -> bool:
         if step.type == "tool":
             said = step.output if type(step.output) is str else ""
             return bool(step.error) or reports_failure(said)
+    return False
+
+
+def _follows_turn(steps: Sequence[Step], index: int) -> bool:
+    """Return whether the agent has answered the user's message before with a call that succeeded, and then with a text."""
+    answer = steps[index - 1] if index else None
+    if answer is None or answer.type != "llm" or not answer.output:
+        return False
+    for at in range(index - 2, -1, -1):
+        if steps[at].type == "tool":
+            return not _has_failed_before(steps, index)
+        if steps[at].type == "user":
+            break
     return False
 
 

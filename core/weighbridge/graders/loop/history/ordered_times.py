@@ -1,4 +1,4 @@
-"""What a user orders to be done a number of times: `Run it 12 times`."""
+"""What a user orders to be done a number of times, `Run it 12 times`, or again and again: `Check it every ten minutes`."""
 
 from __future__ import annotations
 
@@ -58,20 +58,29 @@ _COMPARES = re.compile(
     r"|slower|faster|longer|shorter|more|less|larger|bigger|smaller|higher|lower|as|than)\b",
     re.IGNORECASE,
 )
+_UNIT = r"(?:second|sec|minute|min|hour)s?"
+#: The user wants something to be looked at again and again.
+_orders_watch = occurs(
+    rf"\bevery (?:(?:{_NUMBER}|few|other|half an|quarter of an) ?)?{_UNIT}\b|\b(?:once|twice) (?:a|an|per|every|each) {_UNIT}\b"
+    rf"|\b(?:monitor|watch|patrol|observe|keep (?:an eye|watch|monitor|check)\w{{0,3}}|wait)\b.{{0,120}}\b(?:until|till|at most|for (?:the next )?(?:{_NUMBER}|an?|half an?) {_UNIT})\b"
+)
 _BEFORE_CHARACTERS = 120  #: before a number, in which its clause begins
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _COUNTING = frozenset({"times", "runs", "repetitions", "repeats", "samples", "please", *_NUMBERS})
 
 
 class Order(NamedTuple):
-    """What a user orders to be done a number of times."""
+    """What a user orders to be done a number of times, or to be watched."""
 
     times: int
     words: frozenset[str]  #: of four letters and more in its clause, in lower case
+    is_watch: bool = (
+        False  #: whether something is to be looked at again and again, with waits between
+    )
 
 
 def order_in(text: str) -> Order | None:
-    """Return the order with the largest number of times in a message, or None if it has none."""
+    """Return the order with the largest number of times in a message, with whether it orders a watch; None if it orders neither."""
     text = text[:_CHARACTERS]
     orders = []
     for found in islice(_times.finditer(text) if _may_order(text) else (), _FOUND):
@@ -89,4 +98,8 @@ def order_in(text: str) -> Order | None:
             number = found[1].lower()
             times = _NUMBERS.get(number) or int(number.replace(",", ""))
             orders.append(Order(times, words))
-    return max(orders, key=lambda order: order.times, default=None)
+    watch = Order(0, frozenset(), _orders_watch(text))
+    most = max(orders, key=lambda order: order.times, default=watch)._replace(
+        is_watch=watch.is_watch
+    )
+    return most if most.times or most.is_watch else None
