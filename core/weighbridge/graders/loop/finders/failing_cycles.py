@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.cycles import Span, cycles
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.history.failures import are_alike, show_progress
+from weighbridge.graders.loop.history.tool_names import creates
+from weighbridge.graders.loop.linear_patterns import linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,14 +16,20 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_with_digits = linear(r"\w*\d\w*")
+
 
 def failing_cycles(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
-    """Find the same calls in the same order, with equal results or failures that are alike."""
+    """Find the same calls in the same order, with equal results or failures that are alike.
+
+    From `2 * max_repeats` rounds on, one of whose calls fails each time, things that are created may also have new ids.
+    """
     in_cycles = _in_cycles(calls, limits)
     if not in_cycles:
         return
+    yield from _with_new_ids(calls, limits)
     failed = [
         call
         for call in calls
@@ -39,9 +47,30 @@ def failing_cycles(
                 yield Finding("cycle", period, tuple(range(*span)))
 
 
+def _with_new_ids(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    for period, span in cycles(_asked(calls), limits.max_period):
+        if span.length >= 2 * limits.max_repeats * period:
+            phases = [_calls_of(calls, span, start, period) for start in range(period)]
+            fails = any(all(call.result.is_unsuccessful for call in phase) for phase in phases)
+            if fails and all(map(_makes_the_same, phases)):
+                yield Finding("cycle", period, tuple(range(*span)))
+
+
+def _makes_the_same(phase: Sequence[Call]) -> bool:
+    """Return whether results are recorded and equal, or those of a tool that creates something are but for words with digits."""
+    results = {call.result.masked for call in phase}
+    if creates(phase[0].tool):
+        results = {_with_digits.sub("#", result) for result in results}
+    return len(results) == 1 and phase[0].result.text is not None
+
+
+def _asked(calls: Sequence[Call | None]) -> list[int]:
+    return [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
+
+
 def _in_cycles(calls: Sequence[Call | None], limits: Limits) -> set[int]:
     """Return the calls that come in cycles of several calls, whatever their results, by their arguments."""
-    row = [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
+    row = _asked(calls)
     found: set[int] = set()
     for period, span in cycles(row, limits.max_period):
         if span.length >= limits.least_length(period):

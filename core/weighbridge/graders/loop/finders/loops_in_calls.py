@@ -20,6 +20,7 @@ from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.known_answers import known_answers
 from weighbridge.graders.loop.finders.known_calls import known_calls
 from weighbridge.graders.loop.finders.known_items import known_items
+from weighbridge.graders.loop.finders.known_lines import known_lines
 from weighbridge.graders.loop.finders.known_parts import known_parts
 from weighbridge.graders.loop.finders.known_results import (
     known_results,
@@ -106,11 +107,11 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += [*unmet_conditions(calls, limits), *malformed_calls(calls, limits)]
     findings += failing_rows(calls, limits)
     findings += known_items(calls, limits, _indices(findings))
+    findings += known_lines(calls, limits, _indices(findings))
     made = [call for call in calls if call is not None]
     if len(made) - len({call.arguments_id for call in made}) > limits.max_repeats:
         findings += repeated_changes(calls, limits)
-        screens = [*known_screens(calls, limits, _indices(findings))]
-        findings += without_moves(screens, calls, limits)
+        findings += known_screens(calls, limits, _indices(findings))
         findings += known_calls(calls, limits, _indices(findings))
         findings += known_walks(calls, limits, _indices(findings))
     thinking = {tool for tool in {call.tool for call in made} if is_thinking_tool(tool)}

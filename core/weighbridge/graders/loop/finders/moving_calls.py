@@ -96,7 +96,7 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
 def has_ended(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     """Return whether equal calls that succeed were soon followed by one more with another result, as when a queue is empty.
 
-    Between lie only waits, calls that read, and messages of the user.
+    Between lie only waits and calls that read.
     """
     made = [call for index in found if (call := calls[index]) is not None]
     asked = {call.arguments_id for call in made}
@@ -105,10 +105,10 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     known = {call.result.masked for call in made}
     for call in islice(calls, found[-1] + 1, found[-1] + 1 + _LATER):
         if call is None:
-            continue
+            return False
         if call.arguments_id in asked:
             if call.result.masked not in known:
-                return True
+                return not (is_read_only(call) and call.result.has_failed)
         elif not (is_wait(call) or is_read_only(call)):
             return False
     return False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
 from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
+from weighbridge.graders.loop.history.tool_names import takes_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ _CHARACTERS = 120
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `3 * max_repeats` calls that write the same long content, with only reading calls between them.
+    """Find `3 * max_repeats` calls that write the same long content, or the same note, with only reading calls between them.
 
     Their results may differ: a file grows by a copy each time, and each booking has another id.
     """
@@ -41,4 +42,5 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
 
 
 def _is_change(call: Call) -> bool:
-    return len(call.arguments.key) >= _CHARACTERS and writes(call) and not call.result.has_failed
+    is_content = len(call.arguments.key) >= _CHARACTERS or takes_notes(call.tool)
+    return is_content and writes(call) and not call.result.has_failed

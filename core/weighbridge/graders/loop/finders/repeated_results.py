@@ -7,9 +7,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
-from weighbridge.graders.loop.history.call_kinds import is_prose, is_request, runs_code
+from weighbridge.graders.loop.history.call_kinds import (
+    is_prose,
+    is_request,
+    may_advance,
+    runs_code,
+)
 from weighbridge.graders.loop.history.request_words import raises_a_limit
-from weighbridge.graders.loop.history.result_kinds import reports_success
+from weighbridge.graders.loop.history.result_kinds import (
+    acknowledges,
+    reports_no_effect,
+    reports_success,
+)
 from weighbridge.graders.loop.history.results import LONG_CHARACTERS
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.history.tool_names import creates, stores
@@ -24,6 +33,8 @@ _SPECIFIC_CHARACTERS = 20  #: shorter arguments may be the same by chance
 _LISTED = 12  #: number of attempts examined for a list
 _TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
+_WITHOUT_EFFECT = 4  #: multiple of `max_repeats` from which clicks on different things that change nothing are a loop
+_PAGE_CHARACTERS = 40  #: a shorter result says what was done, rather than what a page shows
 _STATE_CHARACTERS = 10_000  #: longer results are not compared without noise
 _NOISE_CHARACTERS = 40  #: by which the lengths of two descriptions of one state differ at most
 _STATE_LINES = 3  #: fewer lines confirm something
@@ -33,8 +44,8 @@ _NOISE = "# \t\r"  #: characters of a line of which nothing is left without nois
 def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find consecutive calls with one result: failed attempts, and a request of one tool to which more is added each time.
 
-    A loop needs `3 * max_repeats` attempts, or `2 * max_repeats` requests that only grow. Prose in place of a command, to
-    which one state is described each time, is an attempt.
+    A loop needs `3 * max_repeats` attempts, `2 * max_repeats` requests that only grow, or `4 * max_repeats` clicks after
+    which a page is the same. Prose in place of a command, to which one state is described each time, is an attempt.
     """
     least = 2 * limits.max_repeats
     index = 0
@@ -114,10 +125,19 @@ def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, in
         )
         if not (is_list or raises_a_limit(first)):
             yield 0, len(row)
+    elif len(row) >= _WITHOUT_EFFECT * limits.max_repeats and _have_no_effect(row):
+        yield 0, len(row)
     elif not reports_success(row[0].result.text or ""):
         for start, end in _growing_ranges(row):
             if end - start >= 2 * limits.max_repeats and not raises_a_limit(row[start:end]):
                 yield start, end
+
+
+def _have_no_effect(row: Sequence[Call]) -> bool:
+    """Return whether clicks, whatever on, leave a page as it was, or are said to have no effect."""
+    text = row[0].result.text or ""
+    shows_the_same = len(text) >= _PAGE_CHARACTERS and not acknowledges(text)
+    return (shows_the_same or reports_no_effect(text)) and all(map(may_advance, row))
 
 
 def _describes_a_state(row: Sequence[Call]) -> bool:

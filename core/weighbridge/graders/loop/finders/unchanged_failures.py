@@ -17,20 +17,27 @@ from weighbridge.graders.loop.linear_patterns import Mask, linear
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
 _BETWEEN = 5  #: maximum other calls between two attempts
 _CHARACTERS = 100  #: a shorter failure may be that of another attempt
+_SHORT_CHARACTERS = (
+    20  #: a check's failure of this length says what is wrong, if it comes back often enough
+)
+_SHORT_OFTEN = 3  #: multiple of `max_repeats` from which it does
 _LINES = 8  #: of a result, in which a failure may be reported
 #: Place in a file, which moves with each edit above it.
-_PLACE = r"(\bline |\.\w{1,9}:)(\d{1,6}(?::\d{1,6})?)\b"
+_PLACE = r"(\bline |\.\w{1,9}[:(])(\d{1,6}(?:[:,]\d{1,6})?)\b"
 _places = linear(_PLACE).findall
 _without_places = Mask(_PLACE)
 _PLACES = 1_000  #: maximum places masked in one result
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
+_ONE_WAY = (
+    3 / 4
+)  #: minimum share of changes to a later place, or to an earlier one, of failures that move on
 _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits above it
 
 
@@ -84,25 +91,27 @@ def unchanged_checks(
     tools = Counter([call.tool for _, call in failed])
     checks: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for index, call in failed:
-        if tools[call.tool] >= least and len(call.result.text or "") >= _CHARACTERS:
+        if tools[call.tool] >= least and len(call.result.text or "") >= _SHORT_CHARACTERS:
             failure, _ = _without_places.subn(r"\1#", call.result.masked, _PLACES)
             checks[call.tool, failure].append(index)
     for indices in checks.values():
         first = calls[indices[0]]
         if first is None or len(indices) < least or not known.isdisjoint(indices):
             continue
+        is_short = len(first.result.text or "") < _CHARACTERS
+        enough = max(least, _SHORT_OFTEN * limits.max_repeats if is_short else 0)
         if not claims_done(first) and not reports_delay(first.result):
             for chain in _unbroken(calls, indices):
                 made = [each for at in chain if (each := calls[at])]
                 is_one = 2 * len({each.arguments_id for each in made}) <= len(made)
-                if len(chain) >= least and is_one and not _move_on(made):
+                if len(chain) >= enough and is_one and not _move_on(made):
                     yield Finding(SAME_FAILURE, None, tuple(chain))
 
 
 def _move_on(made: Sequence[Call]) -> bool:
     """Return whether failures name a new place each time, as when one line after the other is corrected.
 
-    They do not if there are two places at most, or if they come back to places that they had left.
+    They do not if there are two places at most, or if they come back to places that they had left, or go up and down.
     """
     places = [tuple(_places(call.result.masked[:_PLACES_CHARACTERS])) for call in made]
     seen: set[tuple[object, ...]] = set()
@@ -110,7 +119,15 @@ def _move_on(made: Sequence[Call]) -> bool:
     for before, place in pairwise([(), *places]):
         returns += place in seen and place != before
         seen.add(place)
-    return len(seen) > _FEW_PLACES and returns < len(places) // _FEW_PLACES
+    changes = [(one, other) for one, other in pairwise(map(_numbers, places)) if one != other]
+    up = sum(one < other for one, other in changes)
+    is_one_way = max(up, len(changes) - up) >= _ONE_WAY * len(changes)
+    return len(seen) > _FEW_PLACES and returns < len(places) // _FEW_PLACES and is_one_way
+
+
+def _numbers(places: Iterable[tuple[str, str]]) -> list[int]:
+    """Return the lines and columns of places in files."""
+    return [int(number) for _, place in places for number in place.replace(",", ":").split(":")]
 
 
 def _unbroken(calls: Sequence[Call | None], indices: Sequence[int]) -> Iterator[list[int]]:

@@ -3,7 +3,7 @@
 Removed are:
 
 - from any arguments: the number of the attempt, the id and the time of the request, a cache buster in a URL, the agent's
-  remarks on its call, and what it wants an address, a path or a click for,
+  remarks on its call, and what it wants an address, a path or a click for, or why it hands its work over,
 - from a command: the change to the common folder, quotes around plain words, and pagers,
 - from code and queries: comments.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.loop.history.tool_names import hands_over
 from weighbridge.graders.loop.linear_patterns import linear, occurs
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _REMARK_KEYS = frozenset(
         *("thinking", "current_state", "evaluation_previous_goal", "next_goal"),
     )
 )
-#: What a call is for, removed only beside an address or a path, which says what is requested.
+#: What a call is for, removed only beside an address or a path, which says what is requested, or from a hand-over.
 _PURPOSE_KEYS = frozenset(("reason", "intent", "intention", "purpose", "goal"))
 #: A click on a numbered element of a page, before the agent's remark on what it is for.
 _ELEMENT = re.compile(
@@ -123,7 +124,9 @@ def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
         if not kind.isdisjoint(kept):
             rest = {key: item for key, item in kept.items() if key not in kind or key in selected}
             kept = rest or kept
-    if not _PURPOSE_KEYS.isdisjoint(kept) and not _ADDRESS_KEYS.isdisjoint(kept):
+    if not _PURPOSE_KEYS.isdisjoint(kept) and (
+        not _ADDRESS_KEYS.isdisjoint(kept) or hands_over(tool)
+    ):
         kept = {key: item for key, item in kept.items() if key not in _PURPOSE_KEYS}
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:

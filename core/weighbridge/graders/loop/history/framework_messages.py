@@ -127,6 +127,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     """Return the indices of the user's messages that are not new requests; the first order of a run, given again, is one.
 
     After a call that failed it is not: a harness gives it to an agent that has not got on.
+    A short message that comes again after a turn with a call and an answer, such as that of a scheduler, is a request, too.
     The others are messages that are soon repeated, including the first one; near repeats whose length or text shows that
     they are from the framework; those with the banner of an earlier one; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
     """
@@ -146,7 +147,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         is_again = first is not message and message.repeats(first) and _is_order(text)
         if is_again and not _has_failed_before(steps, index):
             continue
-        if _follows_turn(steps, index) and not (asks_to_continue(text) or is_refusal(text)):
+        is_trigger = len(text) < _PROMPT_CHARACTERS and _follows_turn(steps, index)
+        if is_trigger and not (asks_to_continue(text) or is_refusal(text)):
             continue
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
@@ -193,7 +195,12 @@ def _has_failed_before(steps: Sequence[Step], index: int) -> bool:
 def _follows_turn(steps: Sequence[Step], index: int) -> bool:
     """Return whether the agent has answered the user's message before with a call that succeeded, and then with a text."""
     answer = steps[index - 1] if index else None
-    if answer is None or answer.type != "llm" or not answer.output:
+    if (
+        answer is None
+        or answer.type != "llm"
+        or type(answer.output) is not str
+        or not answer.output
+    ):
         return False
     for at in range(index - 2, -1, -1):
         if steps[at].type == "tool":

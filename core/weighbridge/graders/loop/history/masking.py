@@ -80,6 +80,12 @@ _TIMES = Mask(
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
+#: What counts the agent's own failures, or how long it is still shut out. A pattern of its own, as RE2 has limits for one.
+_COUNTERS = Mask(
+    r"""\b(?:failed|wrong|invalid|unsuccessful)[ _](?:log-?ins?|attempts?|tries|guesses|requests?)["']?\s?[:=]\s?\d{1,9}
+|\berrors?[ _]so[ _]far["']?\s?[:=]\s?\d{1,9}|\b(?:retry-after|restarts?|restart_?count|tries)["']?\s?[:=]\s?\d{1,9}
+|\bcrashloopbackoff {1,20}\d{1,6}(?: {1,3}\([^()\n]{1,12} ago\))?"""
+)
 #: Last lines that state the agent's use of tokens, or that its budget of steps ends; never the first line of a result.
 _NOTICES = Mask(
     r"""\n\W{0,9}(?:tokens: )?[\d.,]{1,12}k? (?:(?:prompt|completion|input|output|total) tokens|(?:tokens )?sent)\b[^\n]{0,120}
@@ -143,6 +149,8 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if _TIME_LEFT.may_occur(text):
         text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, budget)
     text = _masked(_TIMES, "#", text, budget)
+    if _COUNTERS.may_occur(text):
+        text = _masked(_COUNTERS, "#", text, budget)
     named = _masked(_IDS, r"\1#", text, budget)
     if named == text or work.is_sent_again:
         return named

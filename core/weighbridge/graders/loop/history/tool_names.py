@@ -45,5 +45,19 @@ def named_like(words: re.Pattern[str], *, splits_words: bool = True) -> Callable
 
 #: Whether a tool's name says that it creates something, a new one each time even for equal arguments.
 creates = named_like(_CREATING)
+#: Whether a tool's name says that it keeps a note: the same note again is no progress, however short.
+takes_notes = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:notes?|memory|memories|remember|memorize|memo|todos?)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+#: Whether a tool's name says that it hands the work on to another agent, whatever reason is given.
+hands_over = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:transfer|hand_?(?:off|over)|escalate|delegate|route|switch)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
 #: Whether a tool's name says that it stores something: storing it again is no progress, whatever its id.
 stores = named_like(_STORING)

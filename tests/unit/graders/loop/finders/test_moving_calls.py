@@ -190,7 +190,9 @@ def test_another_duration_of_the_wait_is_nothing_new():
 
 
 def test_what_is_typed_into_a_program_is_no_wait():
-    assert found(polled("ok", arguments={"session_id": 7, "chars": "y\n"}))
+    typed = {"session_id": 7, "chars": "y\n"}
+    assert found(polled("ok", arguments=typed)[:-1])
+    assert not found(polled("ok", arguments=typed))  # it has an end nevertheless
 
 
 def test_reads_of_which_only_a_label_is_recorded_may_be_of_other_parts():

@@ -1,0 +1,71 @@
+"""Loops of reading what was read before: windows of files, in any order and of any size, without a line that is new."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, polls
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_OFTEN = 4  #: multiple of `max_repeats` from which windows of known lines are a loop
+_ARGUMENTS_CHARACTERS = 2_000  #: longer arguments name no file
+_LINES = 5  #: a result with fewer lines is no window
+_KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
+_PATH = re.compile(rb"[\w~.-]*/[\w./~-]+|[\w-]+\.[a-zA-Z]\w{0,9}\b")
+
+
+def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:
+    """Find `4 * max_repeats` calls in a row that only read files, and show hardly a line that the same file did not show before.
+
+    Calls in `known` loops are not examined.
+    """
+    least = _OFTEN * limits.max_repeats
+    read = [
+        _file_read(call) if call is not None and index not in known else b""
+        for index, call in enumerate(calls)
+    ]
+    times = Counter(filter(None, read))
+    if sum(count for count in times.values() if count > 1) <= least:
+        return
+    budget = WorkBudget()
+    seen: dict[bytes, set[str]] = {}
+    run: list[int] = []
+    for index, (call, file) in enumerate(zip(calls, read, strict=True)):
+        if call is None or is_wait(call) or not is_read_only(call) or not budget.is_left:
+            yield from _finding(run, least)
+            run = []
+        elif file:
+            text = call.result.text or ""
+            lines = [line for each in text.split("\n") if (line := each.strip())]
+            budget.count_reading(text, len(lines))
+            before = seen.setdefault(file, set())
+            if sum(map(before.__contains__, lines)) < _KNOWN * len(lines):
+                yield from _finding(run, least)
+                run = []
+            elif len(lines) >= _LINES:
+                run.append(index)
+            before.update(lines)
+    yield from _finding(run, least)
+
+
+def _finding(run: list[int], least: int) -> Iterator[Finding]:
+    if len(run) >= least:
+        yield Finding(NOTHING_NEW, None, tuple(run))
+
+
+def _file_read(call: Call) -> bytes:
+    """Return the only file that a call reads; empty for any other call."""
+    key = call.arguments.key
+    if len(key) > _ARGUMENTS_CHARACTERS or call.result.has_failed or not is_read_only(call):
+        return b""
+    named = set(_PATH.findall(key))
+    return named.pop() if len(named) == 1 and not polls(call) else b""
