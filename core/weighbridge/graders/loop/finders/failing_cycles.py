@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import Span, cycles
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.history.failures import are_alike, show_progress
+from weighbridge.graders.loop.history.failures import (
+    are_alike,
+    show_progress,
+    without_places,
+)
 from weighbridge.graders.loop.history.tool_names import creates
 from weighbridge.graders.loop.linear_patterns import linear
 
@@ -88,12 +92,19 @@ def _kinds(failed: Sequence[Call]) -> dict[int, int]:
         if call.pair_id in kinds:
             continue
         before = last.get(call.arguments_id)
-        is_alike = before is not None and are_alike(before.result, call.result)
+        is_alike = before is not None and (
+            are_alike(before.result, call.result) or _differ_in_places(before, call)
+        )
         kinds[call.pair_id] = (
             kinds[before.pair_id] if before is not None and is_alike else call.pair_id
         )
         last[call.arguments_id] = call
     return kinds
+
+
+def _differ_in_places(one: Call, other: Call) -> bool:
+    """Return whether failures are equal except for the places in files that they name."""
+    return without_places(one.result.masked) == without_places(other.result.masked)
 
 
 def _calls_of(calls: Sequence[Call | None], span: Span, start: int, period: int) -> list[Call]:

@@ -34,9 +34,12 @@ _ITEMS = 4  #: minimum items of a result
 _NEW = 0.12  #: maximum share of items that no earlier result has
 _BETWEEN = 3  #: maximum calls of other tools between two searches
 _OWN = 0.35  #: maximum share of words that only one search has
+_LONG = 4  #: multiple of `max_repeats` from which searches, which find nothing new, may have more words of their own
+_OWN_IN_LONG = 0.45  #: the maximum share for these
 _RESULT_CHARACTERS = 20_000  #: a longer result is taken as new
 _BEGINNING_CHARACTERS = 40
 _ITEM_CHARACTERS = 8  #: a shorter part of a result is no item
+_ADDRESS = re.compile(r"https?://[^\s\"'<>()\[\]\\]{4,300}")
 _SEPARATOR = re.compile(r"\n|\}, ?\{|\\n")
 
 
@@ -83,10 +86,16 @@ def _only_read(between: Sequence[Call | None]) -> bool:
 
 
 def _only_reads(call: Call) -> bool:
-    return is_read_only(call) and not (walks(call) or polls(call) or is_wait(call))
+    moves_on = walks(call) or polls(call) or is_wait(call)
+    return is_read_only(call) and (has_question(call) or not moves_on)
 
 
 def _items_in(text: str, budget: WorkBudget) -> set[str]:
+    """Return the addresses of what was found, or else the lines and objects of a result."""
+    addresses = set(_ADDRESS.findall(text))
+    if len(addresses) >= _ITEMS:
+        budget.count_reading(text, len(addresses))
+        return addresses
     parts = [part.strip(" \t[]{},") for part in _SEPARATOR.split(text)]
     budget.count_reading(text, len(parts))
     return {part for part in parts if len(part) >= _ITEM_CHARACTERS}
@@ -98,10 +107,12 @@ def _as_loop(run: Sequence[tuple[int, Call]], limits: Limits, known: set[int]) -
     least = limits.max_repeats + 1 if all(map(has_question, made)) else 2 * limits.max_repeats
     if len(run) < least or not known.isdisjoint(indices):
         return
+    is_long = len(run) >= _LONG * limits.max_repeats
     if (
         all(map(is_request, made))
-        and unshared_words([values_of(call) for call in made]) <= _OWN
-        and not lists_items([call.arguments.texts for call in made])
+        and unshared_words([values_of(call) for call in made])
+        <= (_OWN_IN_LONG if is_long else _OWN)
+        and (is_long or not lists_items([call.arguments.texts for call in made]))
         and not combines_values(made)
         and not raises_a_limit(made)
     ):

@@ -54,8 +54,13 @@ from weighbridge.graders.loop.finders.retried_failures import (
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
-from weighbridge.graders.loop.finders.unchanged_failures import unchanged_checks, unchanged_failures
+from weighbridge.graders.loop.finders.unchanged_failures import (
+    returning_checks,
+    unchanged_checks,
+    unchanged_failures,
+)
 from weighbridge.graders.loop.finders.unmet_conditions import unmet_conditions
+from weighbridge.graders.loop.finders.vain_changes import vain_changes
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
 from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
 from weighbridge.graders.loop.history.call_kinds import may_advance
@@ -104,6 +109,8 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> tuple[list[i
     findings += returning_reasons(calls, limits, _indices(findings))
     findings += unchanged_failures(calls, limits, _indices(findings))
     findings += unchanged_checks(calls, limits, _indices(findings))
+    findings += returning_checks(calls, limits, _indices(findings))
+    findings += vain_changes(calls, limits, _indices(findings))
     findings += [*unmet_conditions(calls, limits), *malformed_calls(calls, limits)]
     findings += failing_rows(calls, limits)
     findings += known_items(calls, limits, _indices(findings))

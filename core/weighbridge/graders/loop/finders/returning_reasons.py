@@ -105,12 +105,12 @@ def _of_one_reason(chain: Sequence[Attempt], budget: WorkBudget) -> list[Attempt
     found: defaultdict[str, list[Attempt]] = defaultdict(list)
     for attempt in chain:
         if budget.is_left:
-            for reason, line in _reasons(attempt.call.result.masked, budget).items():
+            for reason, line in reasons_in(attempt.call.result.masked, budget).items():
                 found[reason].append(attempt._replace(line=line))
     return max(found.values(), key=len, default=[])
 
 
-def _reasons(failure: str, budget: WorkBudget) -> dict[str, str]:
+def reasons_in(failure: str, budget: WorkBudget) -> dict[str, str]:
     """Return each line that reports a failure by its last words, where they are long enough to say why."""
     if len(failure) > _FIRST_CHARACTERS + _LAST_CHARACTERS:
         failure = f"{failure[:_FIRST_CHARACTERS]}\n{failure[-_LAST_CHARACTERS:]}"

@@ -10,14 +10,13 @@ from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
 from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
 from weighbridge.graders.loop.history.failure_lines import informative_lines
-from weighbridge.graders.loop.history.failures import reports_delay
+from weighbridge.graders.loop.history.failures import places_in, reports_delay, without_places
 from weighbridge.graders.loop.history.request_words import words_of
 from weighbridge.graders.loop.history.result_kinds import reports_failure
-from weighbridge.graders.loop.linear_patterns import Mask, linear
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
@@ -27,13 +26,9 @@ _CHARACTERS = 100  #: a shorter failure may be that of another attempt
 _SHORT_CHARACTERS = (
     20  #: a check's failure of this length says what is wrong, if it comes back often enough
 )
+_WAYS = 3  #: maximum ways in which checks fail that a few changes break in turns
 _SHORT_OFTEN = 3  #: multiple of `max_repeats` from which it does
 _LINES = 8  #: of a result, in which a failure may be reported
-#: Place in a file, which moves with each edit above it.
-_PLACE = r"(\bline |\.\w{1,9}[:(])(\d{1,6}(?:[:,]\d{1,6})?)\b"
-_places = linear(_PLACE).findall
-_without_places = Mask(_PLACE)
-_PLACES = 1_000  #: maximum places masked in one result
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 _ONE_WAY = (
     3 / 4
@@ -92,8 +87,7 @@ def unchanged_checks(
     checks: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for index, call in failed:
         if tools[call.tool] >= least and len(call.result.text or "") >= _SHORT_CHARACTERS:
-            failure, _ = _without_places.subn(r"\1#", call.result.masked, _PLACES)
-            checks[call.tool, failure].append(index)
+            checks[call.tool, without_places(call.result.masked)].append(index)
     for indices in checks.values():
         first = calls[indices[0]]
         if first is None or len(indices) < least or not known.isdisjoint(indices):
@@ -108,31 +102,70 @@ def unchanged_checks(
                     yield Finding(SAME_FAILURE, None, tuple(chain))
 
 
+def returning_checks(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `3 * max_repeats` equal checks in a row that fail in two or three ways, all known, whatever was changed between.
+
+    So one change undoes another. At most `_BETWEEN` other calls lie between two checks, none of which waits.
+    """
+    least = _SHORT_OFTEN * limits.max_repeats
+    made: defaultdict[int, list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        if call is not None:
+            made[call.arguments_id].append(index)
+    for indices in made.values():
+        if len(indices) <= least or not known.isdisjoint(indices):
+            continue
+        for chain in _unbroken(calls, indices, by_index=True):
+            yield from _returning(calls, chain, least)
+
+
+def _returning(calls: Sequence[Call | None], chain: Sequence[int], least: int) -> Iterator[Finding]:
+    """Yield a finding for the failures of a chain of checks after the first of each kind."""
+    seen: set[str] = set()
+    run: list[int] = []
+    for index in (*chain, -1):
+        call = calls[index] if index >= 0 else None
+        failure = ""
+        if call is not None and call.result.is_unsuccessful:
+            failure = without_places(call.result.masked)
+        if failure and failure in seen:
+            run.append(index)
+            continue
+        found = [each for at in run if (each := calls[at])]
+        kinds = {without_places(each.result.masked) for each in found}
+        if len(run) >= least and 1 < len(kinds) <= _WAYS and not _move_on(found):
+            yield Finding(SAME_FAILURE, None, tuple(run))
+        run = []
+        if failure:
+            seen.add(failure)
+        else:
+            seen.clear()
+
+
 def _move_on(made: Sequence[Call]) -> bool:
     """Return whether failures name a new place each time, as when one line after the other is corrected.
 
     They do not if there are two places at most, or if they come back to places that they had left, or go up and down.
     """
-    places = [tuple(_places(call.result.masked[:_PLACES_CHARACTERS])) for call in made]
+    places = [places_in(call.result.masked[:_PLACES_CHARACTERS]) for call in made]
     seen: set[tuple[object, ...]] = set()
     returns = 0
     for before, place in pairwise([(), *places]):
         returns += place in seen and place != before
         seen.add(place)
-    changes = [(one, other) for one, other in pairwise(map(_numbers, places)) if one != other]
+    changes = [(one, other) for one, other in pairwise(places) if one != other]
     up = sum(one < other for one, other in changes)
     is_one_way = max(up, len(changes) - up) >= _ONE_WAY * len(changes)
     return len(seen) > _FEW_PLACES and returns < len(places) // _FEW_PLACES and is_one_way
 
 
-def _numbers(places: Iterable[tuple[str, str]]) -> list[int]:
-    """Return the lines and columns of places in files."""
-    return [int(number) for _, place in places for number in place.replace(",", ":").split(":")]
-
-
-def _unbroken(calls: Sequence[Call | None], indices: Sequence[int]) -> Iterator[list[int]]:
+def _unbroken(
+    calls: Sequence[Call | None], indices: Sequence[int], *, by_index: bool = False
+) -> Iterator[list[int]]:
     """Split checks between which one of them had another result, or a request, a wait or many calls lie."""
-    made = {call.arguments_id for index in indices if (call := calls[index])}
+    made = {call.arguments_id for index in indices if (call := calls[index]) and not by_index}
     chain = [*indices[:1]]
     for earlier, later in pairwise(indices):
         between = calls[earlier + 1 : min(later, earlier + _BETWEEN + 2)]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.progress import moves_one_way
-from weighbridge.graders.loop.linear_patterns import linear, occurs
+from weighbridge.graders.loop.linear_patterns import Mask, linear, occurs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,11 @@ _PAGE_CHARACTERS = 2_000
 _ECHOING_CHARACTERS = 400  #: a longer failure may hold a word of the arguments by chance
 _ECHOED = re.compile(r"\d+|[^\W\d]\w{2,}")  #: numbers, and words of three letters or more
 _TAGS = linear(r"<(?:style|script)[^<]{0,1000}<|<[^>]{1,200}>|\s{2,}")
+#: Place in a file, which moves with each edit above it.
+_PLACE = r"(\bline |\.\w{1,9}[:(])(\d{1,6}(?:[:,]\d{1,6})?)\b"
+_places = linear(_PLACE).findall
+_without_places = Mask(_PLACE)
+_PLACES = 1_000  #: maximum places masked in one failure
 #: Errors of an unreachable service, all of which count as the same failure.
 _mentions_outage = occurs(
     r"""\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded
@@ -63,6 +68,18 @@ def are_alike(one: CallResult, other: CallResult) -> bool:
     words, others = _words(one), _words(other)
     common = (words & others).total()
     return 2 * common >= _ALIKE * (words.total() + others.total())
+
+
+def places_in(failure: str) -> tuple[tuple[int, ...], ...]:
+    """Return the places in files that a failure names: each a line, perhaps with a column."""
+    return tuple(
+        tuple(map(int, place.replace(",", ":").split(":"))) for _, place in _places(failure)
+    )
+
+
+def without_places(failure: str) -> str:
+    """Return a failure without the lines and columns that it names."""
+    return _without_places.subn(r"\1#", failure, _PLACES)[0]
 
 
 def reports_outage(outcome: CallResult) -> bool:

@@ -41,6 +41,7 @@ _mentions_failure = occurs(
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
 |^.{0,20}\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|^.{0,80}\byou (?:need|must|have) (?:to )?first\b
 |^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out|not authori[sz]ed|access ?denied|failed because|rollback_complete)\b
+|(?:^|\n)[\w./-]+(?:\(\d+,\d+\)|:\d+(?::\d+)?): (?:fatal )?error\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
     + _UNSUCCESSFUL
