@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import Span, cycles
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_REMEMBERED = 3  #: last failures of a call, one of which the next may be like
 _with_digits = linear(r"\w*\d\w*")
 
 
@@ -85,21 +87,21 @@ def _in_cycles(calls: Sequence[Call | None], limits: Limits) -> set[int]:
 
 
 def _kinds(failed: Sequence[Call]) -> dict[int, int]:
-    """Return by its number the kind of each failure: that of the last failure of the same call, if they are alike."""
-    last: dict[int, Call] = {}
+    """Return by its number the kind of each failure: that of one of the last failures of the same call, if they are alike."""
+    last: defaultdict[int, deque[Call]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
     kinds: dict[int, int] = {}
     for call in failed:
         if call.pair_id in kinds:
             continue
-        before = last.get(call.arguments_id)
-        is_alike = before is not None and (
-            are_alike(before.result, call.result) or _differ_in_places(before, call)
-        )
-        kinds[call.pair_id] = (
-            kinds[before.pair_id] if before is not None and is_alike else call.pair_id
-        )
-        last[call.arguments_id] = call
+        earlier = last[call.arguments_id]
+        before = next((each for each in reversed(earlier) if _are_one(each, call)), None)
+        kinds[call.pair_id] = call.pair_id if before is None else kinds[before.pair_id]
+        earlier.append(call)
     return kinds
+
+
+def _are_one(one: Call, other: Call) -> bool:
+    return are_alike(one.result, other.result) or _differ_in_places(one, other)
 
 
 def _differ_in_places(one: Call, other: Call) -> bool:

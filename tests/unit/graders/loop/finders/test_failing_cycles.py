@@ -143,3 +143,41 @@ def test_a_server_that_answers_no_form_of_a_request_is_a_loop_however_long_each_
     steps = [fetched(option, 8 + at % 3) for at, option in enumerate(OPTIONS)]
     assert kinds(steps) == [("same_failure", 9)]
     assert kinds(steps[:4]) == []
+
+
+def created(rounds, reason="ROLLBACK_COMPLETE. Reason: not authorized to perform sqs:createqueue"):
+    names = {"name": "pier"}
+    return [
+        step
+        for at in range(rounds)
+        for step in (
+            tool("create_stack", names, f"CREATE_IN_PROGRESS, event {at * 7919 % 99991:05d}a{at}"),
+            tool("describe", names, reason),
+            tool("delete_stack", names, "DELETE_COMPLETE"),
+        )
+    ]
+
+
+def test_what_is_created_anew_and_fails_alike_is_a_loop_from_six_rounds_on():
+    assert kinds(created(6)) == [("cycle", 6)]
+    assert [kind for kind, _ in kinds(created(5))] == ["interleaved"]  # the failures alone
+    assert kinds(created(8, "CREATE_COMPLETE")) == []
+
+
+def toggled(lines):
+    """Edits that undo one another, and the errors of two files that come in turns, at these lines."""
+    steps = []
+    for at, line in enumerate(lines):
+        old, new = ("ab", "ba")[at % 2]
+        name, kind = (("total", "string"), ("cart", "number"))[at % 2]
+        failure = f"{name}.ts({line},9): error TS2322: not assignable to '{kind}'"
+        steps += [
+            tool("edit", {"old": old, "new": new}, "ok"),
+            tool("run", {"cmd": "tsc"}, failure),
+        ]
+    return steps
+
+
+def test_failures_in_turns_whose_places_go_up_and_down_are_alike():
+    assert kinds(toggled([41, 21, 43, 24, 42, 22, 44, 23])) == [("cycle", 4)]
+    assert kinds(toggled([41, 21, 43, 24, 47, 26, 49, 29])) == []

@@ -88,3 +88,33 @@ def test_the_limit_follows_max_repeats():
     assert kinds(searches(QUERIES, ORDERS), max_repeats=6) == []
     assert kinds(searches(QUERIES[:4], ORDERS[:4]), max_repeats=2) == []
     assert kinds(searches(QUERIES[1:5], ORDERS[:4]), max_repeats=2) == [("nothing_new", 3)]
+
+
+SITES = [
+    "travel.example/pier",
+    "archive.example/keel",
+    "auction.example/lot/7",
+    "museum.example/boats.pdf",
+    "genea.example/ida",
+]
+
+
+def found_again(count, *, new=False):
+    """Twenty wordings of one search, each of which finds the same addresses with other passages."""
+    words = ["harbour", "crane", "codename", "closed", "year", "workshop", "when", "history"]
+    queries = [
+        " ".join(words[(at * 3 + k * (1 + at % 4)) % 8] for k in range(4)) for at in range(count)
+    ]
+    results = [
+        "\n".join(
+            f"{rank}. https://{'new' + str(at) + str(rank) + '.' if new else ''}{SITES[(at + rank) % 5]}\n   passage {at * 5 + rank} of the page"
+            for rank in range(4)
+        )
+        for at in range(count)
+    ]
+    return searches(queries, results, tool="web_search")
+
+
+def test_searches_that_find_known_addresses_are_a_loop_whatever_passages_they_show():
+    assert kinds(found_again(18)) != []
+    assert kinds(found_again(18, new=True)) == []

@@ -222,3 +222,54 @@ def test_a_click_after_which_a_harness_shows_another_page_each_time_is_no_loop()
     assert found([step for _ in pages for step in (click, pages[0])])
     remarks = [page(f"Step {at} of 20") for at in range(8)]
     assert found([step for shown in remarks for step in (click, shown)])
+
+
+def drained(last, **other):
+    """Batches of a queue, and then `last`."""
+    batch = {
+        "type": "tool",
+        "name": "replay_queue",
+        "arguments": {"max": 100},
+        "output": "replayed: 100",
+    }
+    return [batch] * 7 + [{**batch, "output": last, **other}]
+
+
+def test_equal_work_that_has_another_result_in_the_end_is_no_loop():
+    assert not found(drained("replayed: 43"))
+    assert found(drained("replayed: 100"))
+    assert found(drained("replayed: 43")[:-1])
+
+
+def test_work_may_end_with_a_failure_and_a_look_may_not():
+    assert not found(drained("Error: the queue is empty", error="the queue is empty"))
+    look = {
+        "type": "tool",
+        "name": "get_order",
+        "arguments": {"id": 7},
+        "output": "status: packing",
+    }
+    assert not found([look] * 6 + [{**look, "output": "status: sent"}])
+    assert found([look] * 6 + [{**look, "output": "Error: no such order"}])
+
+
+def test_what_failed_or_was_changed_between_did_not_end_by_itself():
+    change = {"type": "tool", "name": "edit_file", "arguments": {"path": "a"}, "output": "edited"}
+    assert found([*drained("x")[:-1], change, *drained("replayed: 43")[-1:]])
+    refused = [{**step, "output": "Error: busy", "error": "busy"} for step in drained("x")[:-1]]
+    assert found([*refused, *drained("replayed: 43")[-1:]])
+
+
+def test_a_random_source_goes_back_and_forth():
+    flips = "HTHHTTHTHTTHHTHTHHTT"
+    assert not found(
+        [
+            {
+                "type": "tool",
+                "name": "flip_coin",
+                "arguments": {},
+                "output": f"The coin shows {side}.",
+            }
+            for side in flips
+        ]
+    )

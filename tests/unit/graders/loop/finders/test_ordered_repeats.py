@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from weighbridge.graders.loop import LoopGrader
 
 ORDER = {
@@ -67,3 +69,31 @@ def test_an_order_holds_for_what_it_names() -> None:
     sent = {"type": "tool", "name": "send_reminder", "arguments": {"to": "all"}, "output": "sent"}
     assert repeats([send, *[read] * 20]) != []
     assert repeats([send, *[sent] * 20]) == []
+
+
+def watched(order: str, rounds: int = 8, *, waits: bool = True) -> list[dict[str, Any]]:
+    wait = {"type": "tool", "name": "sleep", "arguments": {"seconds": 590}, "output": "slept"}
+    look = {**CHECK, "arguments": {"command": "curl -s localhost/health"}, "output": "ok"}
+    return [
+        {"type": "user", "output": order},
+        *[each for _ in range(rounds) for each in ([look, wait] if waits else [look])],
+    ]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "For the next two hours check the health every ten minutes.",
+        "Look at it once a minute, please.",
+        "Please monitor the pier until midnight, and tell me what changes.",
+        "Wait at most half an hour for the boat.",
+    ],
+)
+def test_what_is_to_be_watched_may_be_looked_at_after_each_wait(order: str) -> None:
+    assert repeats(watched(order)) == []
+    assert repeats(watched(order, waits=False)) == [8]
+
+
+def test_who_was_not_asked_to_watch_is_in_a_loop() -> None:
+    assert repeats(watched("Check the health of the pier.")) != []
+    assert repeats([*watched("Check it every ten minutes.", 2), OTHER, *watched("", 6)[1:]]) != []

@@ -83,3 +83,15 @@ def test_what_is_booked_sent_or_appended_nine_times_is_a_loop_whatever_its_numbe
 )  # fmt: skip
 def test_changes_that_differ_or_follow_something_else_are_no_loop(steps):
     assert kinds(steps) == []
+
+
+def test_an_equal_note_is_a_loop_however_short():
+    notes = [
+        call("save_note", {"text": "Fee: 12 euro"}, f"saved as n_{at * 7919:x}9") for at in range(9)
+    ]
+    assert kinds(notes) == [("nothing_new", 9)]
+    assert kinds(notes[:8]) == []
+    others = [
+        call("add_card", {"text": "Fee: 12 euro"}, f"added as n_{at * 7919:x}9") for at in range(9)
+    ]
+    assert kinds(others) == []

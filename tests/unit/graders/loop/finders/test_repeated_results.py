@@ -78,3 +78,22 @@ def test_one_request_of_two_tools_is_no_loop_if_something_else_came_of_it():
     steps = [*map(refused, ["check_sql", "run_sql"] * 3)]
     steps[3] = act(QUERY, "staff: 12 rows", "run_sql")
     assert verdict(steps) == "pass"
+
+
+PAGE = "RootWebArea 'Theses'\nResults 1-10 of 214\nlink 'A'\nlink 'B'\nbutton 'Next'"
+
+
+@pytest.mark.parametrize("page", [PAGE, "Clicked. The page did not change.\nResults 1-10 of 214"])
+@pytest.mark.parametrize(
+    "where", [lambda at: {"bid": str(100 + at * 7)}, lambda at: {"x": 500 + at % 13, "y": 430 + at}]
+)
+def test_twelve_clicks_after_which_a_page_is_the_same_are_a_loop(page, where):
+    def clicks(count, shown=page):
+        return [{"type": "tool", "name": "click", "arguments": where(at), "output": shown.format(at)} for at in range(count)]  # fmt: skip
+
+    assert verdict(clicks(12)) == "fail"
+    assert verdict(clicks(11)) == "pass"
+    assert (
+        verdict(clicks(14, "Row {} of the list is selected, and has a price of its own")) == "pass"
+    )
+    assert verdict(clicks(14, "Done, saved.")) == "pass"

@@ -208,3 +208,44 @@ def test_a_failure_whose_line_moves_with_the_edits_is_the_same(lines):
 )
 def test_failures_in_ever_other_lines_are_mended_one_by_one(lines):
     assert kinds(applied(lines)) == []
+
+
+def red(count, failure, command="make test"):
+    edits = [
+        {
+            "type": "tool",
+            "name": "edit_file",
+            "arguments": {"path": "a.c", "new": f"{WORDS[at % 8]} {FIXES[at % 7]} {at}"},
+            "output": f"edited, {at}",
+        }
+        for at in range(count)
+    ]
+    runs = [{"type": "tool", "name": "bash", "arguments": {"command": command}, "output": failure(at)} for at in range(count)]  # fmt: skip
+    return [step for pair in zip(edits, runs, strict=True) for step in pair]
+
+
+def test_a_short_failure_after_each_edit_is_a_loop_from_nine_checks_on():
+    def broken(at):
+        return "a.c:12:5: error: 'pier' undeclared"
+
+    assert kinds(red(9, broken)) == [("same_failure", 9)]
+    assert kinds(red(8, broken)) == []
+    assert kinds(red(12, lambda at: "FAILED")) == []  # too little to tell one failure from another
+
+
+def test_a_line_that_drifts_up_and_down_is_one_failure():
+    lines = [34, 38, 37, 35, 39, 36, 40, 33, 41, 32, 38, 35]
+    assert kinds(red(12, lambda at: f"a.c({lines[at]},9): error C2065: undeclared")) != []
+    assert kinds(red(12, lambda at: f"a.c({10 + 3 * at},9): error C2065: undeclared")) == []
+
+
+def test_two_failures_in_turns_are_a_loop_from_nine_known_ones_on():
+    def toggled(at):
+        return f"src/{('total', 'cart')[at % 3 % 2]}.ts({20 + at % 4},9): error TS{(2322, 2345)[at % 3 % 2]}: not assignable"
+
+    assert kinds(red(12, toggled)) != []
+    assert kinds(red(9, toggled)) == []
+    assert (
+        kinds(red(12, lambda at: f"src/{WORDS[at % 8]}.ts({at},9): error TS{at}: not assignable"))
+        == []
+    )

@@ -143,3 +143,17 @@ def test_a_call_that_fails_with_one_error_is_a_loop_whatever_else_is_on_the_page
 def test_another_link_in_place_of_what_was_read_is_another_result(link):
     assert not is_loop([link.format(at, at) for at in range(5)])
     assert is_loop([link.format(1, 1)] * 5)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "HTTP 429 Too Many Requests, retry-after: {}",
+        "Wrong PIN (failed logins: {})",
+        "refused, errors so far: {}",
+        "pier 0/1 CrashLoopBackOff {} (10s ago)",
+        "the pod failed, restarts: {}",
+    ],
+)
+def test_what_counts_failures_is_no_progress(refusal):
+    assert is_loop([refusal.format(at) for at in range(3, 15)])

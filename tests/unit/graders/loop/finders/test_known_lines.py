@@ -1,0 +1,51 @@
+"""Windows of files that were all read before: a loop, however they are cut."""
+
+from __future__ import annotations
+
+from weighbridge.graders.loop import LoopGrader
+
+FILE = [f"{number}: the value of buoy {number * 7 % 31}" for number in range(1, 61)]
+
+
+def read(start, end, *, file="src/buoys.py", lines=FILE):
+    arguments = {"path": file, "start": start, "end": end}
+    return {"type": "tool", "name": "read_file", "arguments": arguments, "output": "\n".join(lines[start:end])}  # fmt: skip
+
+
+def kinds(steps):
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps, 1)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": given})
+    return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def windows(count):
+    """Windows of 10 to 20 lines, no two of them equal."""
+    return [read(at * 3 % 40, at * 3 % 40 + 10 + at % 11) for at in range(count)]
+
+
+def test_twelve_windows_of_a_file_that_was_read_are_a_loop():
+    assert kinds([read(0, 60), *windows(12)]) == [("nothing_new", 12)]
+    assert kinds([read(0, 60), *windows(11)]) == []
+
+
+def test_windows_with_new_lines_are_read_for_the_first_time():
+    assert kinds([read(at * 10, at * 10 + 12, lines=[f"{n}: {n}" for n in range(300)]) for at in range(20)]) == []  # fmt: skip
+
+
+def test_another_file_with_the_same_lines_is_news():
+    files = [read(at, at + 10 + at % 7, file=f"deck_{at}/setup.cfg") for at in range(14)]
+    assert kinds([read(0, 60), *files]) == []
+
+
+def test_after_a_change_a_file_may_be_read_again():
+    edit = {"type": "tool", "name": "edit_file", "arguments": {"path": "src/buoys.py"}, "output": "edited"}  # fmt: skip
+    assert kinds([read(0, 60), *windows(7), edit, *windows(7)]) == []
+
+
+def test_looks_at_other_things_between_windows_do_not_part_them():
+    looks = [
+        {"type": "tool", "name": "grep", "arguments": {"pattern": f"buoy {at}"}, "output": f"{at} hits in all, in the files of the north"}
+        for at in range(13)
+    ]  # fmt: skip
+    steps = [step for pair in zip([read(0, 60), *windows(12)], looks, strict=True) for step in pair]
+    assert kinds(steps) == [("nothing_new", 12)]
