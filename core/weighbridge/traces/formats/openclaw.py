@@ -55,6 +55,10 @@ _ANSWER_FIELDS = frozenset(
 _FAILED = frozenset({"error", "aborted"})
 _COPIES = "entries copied from the session that this one was branched from"
 _PARENTS = ("parentSession", "branchedFrom")  #: where a session names the one it was branched from
+#: What the status of a call's result is if the call failed, or was not carried out.
+_FAILED_CALLS = frozenset(
+    {"failed", "error", "declined", "blocked", "forbidden", "timeout", "timed_out"}
+)
 #: The providers and models of messages in the assistant's role that OpenClaw itself writes, such as what it delivered.
 _PROGRAMS = frozenset({"openclaw", "clawdbot"})
 _NO_MODELS = frozenset({"delivery-mirror", "gateway-injected"})
@@ -207,7 +211,7 @@ class EntryReader:
         elif role == "assistant":
             self.chat.say("openclaw", message.get("content"), Facts(ended_at=time))
         elif role == "toolResult":
-            error = message.get("isError") is True
+            error = message.get("isError") is True or failure_in(message.get("details"))
             name = message.get("toolName")
             facts = Facts(error=error, ended_at=time)
             self.chat.result(message.get("toolCallId"), message.get("content"), facts, name)
@@ -261,6 +265,18 @@ class EntryReader:
         return None
 
 
+def failure_in(details: Any) -> bool | str:
+    """Return whether the details of a result say that the call failed, and if they do also why.
+
+    OpenClaw returns what a tool throws as an ordinary result with the status `error`, and a command's with its exit code.
+    """
+    held = object_of(details)
+    status = held.get("exitCode")
+    if word_of(held.get("status")).lower() in _FAILED_CALLS:
+        return string_of(held.get("error")) or True
+    return type(status) is int and status != 0
+
+
 def usage_in(recorded: dict[str, Any]) -> Usage | None:
     """Return the usage of an answer, or of several; its input count excludes cache reads and writes."""
     sent, read, written, hour = (
@@ -287,7 +303,10 @@ IMPORTER = Importer(
         ),
         ("name, arguments", "name and arguments of a toolCall"),
         ("output", "content; of a tool call, the content of its toolResult"),
-        ("error", "isError of a toolResult; errorMessage or stopReason of an answer"),
+        (
+            "error",
+            "isError of a toolResult, or status, exitCode and error of its details; errorMessage or stopReason of an answer",
+        ),
         ("model", "model"),
         ("usage", "usage: input with cacheRead and cacheWrite, output, totalTokens"),
         ("cost_usd", "usage.cost.total"),

@@ -16,14 +16,13 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
-from weighbridge.traces.formats.openclaw import EntryReader, usage_in
+from weighbridge.traces.formats.openclaw import EntryReader, failure_in, usage_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PROMPT, ASKED_MODEL = "prompt.submitted", "provider.call.completed"
 CALL, RESULT = "tool.call", "tool.result"
-_FAILED = frozenset({"failed", "error", "declined", "blocked", "timeout", "timed_out"})
 _CUT = "trajectory-"  #: how the reason begins for which a value was cut
 
 
@@ -139,12 +138,13 @@ class OtherEvents:
             self._chat.answer(None, [call], of_calls=started)
 
     def _result(self, event: dict[str, Any], held: dict[str, Any]) -> None:
+        result = first_of(held, ("result", "output", "contentItems"))
         failed = (
             held.get("success") is False
             or held.get("isError") is True
-            or word_of(held.get("status")).lower() in _FAILED
+            or failure_in(held)
+            or failure_in(object_of(result).get("details"))
         )
-        result = first_of(held, ("result", "output", "contentItems"))
         content = object_of(result).get("content")
         output = content if type(content) is list else result
         facts = Facts(error=failed or None, ended_at=time_of(event.get("ts")))

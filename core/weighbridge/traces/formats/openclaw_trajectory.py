@@ -312,7 +312,10 @@ IMPORTER = Importer(
         ),
         ("name, arguments", "name and arguments of a toolCall, or of tool.call"),
         ("output", "content; of a tool call that of its toolResult, or the result of tool.result"),
-        ("error", "isError, success: false or status of a result; errorMessage, promptError"),
+        (
+            "error",
+            "isError, success: false, status or exitCode of a result or of its details; errorMessage, promptError",
+        ),
         ("model", "model of an answer, modelId"),
         ("usage", "usage of an answer or of provider.call.completed, as in OpenClaw's sessions"),
         ("usage of the run", "usage of each model.completed, or else of trace.artifacts, added"),

@@ -120,3 +120,29 @@ def test_what_openclaw_delivered_or_wrote_itself_is_no_model_call(provider, mode
 )
 def test_other_answers_are_model_calls(entry):
     assert len(read_trace([*OPENCLAW, entry]).steps_of("llm")) == 3
+
+
+def result(details):
+    """Return the session's entries with the details of a result that has no isError."""
+    message = {**OPENCLAW[4]["message"], "isError": False, "details": details}
+    return [*OPENCLAW[:4], {**OPENCLAW[4], "message": message}, *OPENCLAW[5:]]
+
+
+@pytest.mark.parametrize(
+    ("details", "error"),
+    [
+        ({"status": "error", "tool": "search", "error": "no such file"}, "no such file"),
+        ({"status": "failed", "exitCode": 0}, "none"),
+        ({"status": "forbidden", "error": ["x"]}, "none"),
+        ({"status": "completed", "exitCode": 28}, "none"),
+        ({"status": "completed", "exitCode": 0}, None),
+        ({"status": "completed", "exitCode": None}, None),
+        ({"status": "running"}, None),
+        ({"status": 403}, None),
+        ({"status": {}, "exitCode": "1"}, None),
+        (["error"], None),
+    ],
+)
+def test_a_call_failed_if_the_details_of_its_result_say_so(details, error):
+    (call,) = read_trace(result(details)).steps_of("tool")
+    assert (call.output, call.error) == ("none", error)
