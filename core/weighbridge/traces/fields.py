@@ -236,31 +236,44 @@ def _with_iterations(usage: Usage, iterations: Any) -> Usage:
 
 
 def _with_caches(usage: Usage, *, is_apart: bool) -> Usage:
-    """Return token counts whose input has those of caches: if the names or the numbers show that it does not."""
-    sent, of_caches = (
-        usage.input_tokens,
-        (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0),
+    """Return token counts whose input has those of caches."""
+    of_caches = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    sent = input_with_caches(
+        usage.input_tokens, usage.output_tokens, usage.total_tokens, of_caches, is_apart=is_apart
     )
+    return usage if sent == usage.input_tokens else structs.replace(usage, input_tokens=sent)
+
+
+def input_with_caches(
+    sent: int | None, received: int | None, total: int | None, of_caches: int, *, is_apart: bool
+) -> int | None:
+    """Return the tokens of an input with those that were read from caches or written to them.
+
+    The numbers decide whether these are among the recorded input. Where they do not, `is_apart` says so for the format.
+    """
     if sent is None or not of_caches:
-        return usage
-    has_them = usage.total_tokens == sent + (usage.output_tokens or 0)
-    if of_caches > sent or (is_apart and not has_them):
-        return structs.replace(usage, input_tokens=sent + of_caches)
-    return usage
+        return sent
+    without = sent + (received or 0)
+    if of_caches > sent or total == without + of_caches:
+        is_apart = True
+    elif total is not None and without <= total < without + of_caches:
+        is_apart = False
+    return sent + of_caches if is_apart else sent
 
 
 def _foreign_usage(value: dict[str, Any]) -> Usage | None:
-    """Return token counts in the names of Vercel, Bedrock or Gemini; of these Bedrock's input is without the cached."""
+    """Return token counts in the names of Vercel, Bedrock or Gemini; of these Bedrock's input is without the cached.
+
+    Strands writes the counts of other providers in Bedrock's names, whose input is with the cached.
+    """
     sent, received, total, cached, apart, written, thought = (
         next((count for name in names if (count := count_of(value.get(name))) is not None), None)
         for names in _FOREIGN_COUNTS
     )
-    if sent is not None:
-        sent += (apart or 0) + (written or 0)
     if received is not None or thought is not None:  # an answer that was cut off during reasoning
         received = (received or 0) + (thought or 0)
     usage = usage_of(sent, received, total, cached if apart is None else apart, written)
-    return usage and _with_caches(usage, is_apart=False)
+    return usage and _with_caches(usage, is_apart=apart is not None or written is not None)
 
 
 def counts_of(llm_calls: Any = None, tool_calls: Any = None, steps: Any = None) -> Counts | None:

@@ -260,6 +260,11 @@ def test_tools_that_providers_run_are_named_by_their_type() -> None:
         # More cached tokens than input shows that they are apart, whoever writes it.
         ({"inputTokens": 10, "outputTokens": 1, "cachedInputTokens": 400}, 410),
         ({"input_tokens": 10, "input_tokens_details": {"cached_tokens": 400}}, 410),
+        # Bedrock's, and those that Strands writes in its names: the total shows whose they are.
+        ({"inputTokens": 10, "outputTokens": 1, "totalTokens": 15, "cacheReadInputTokens": 4}, 14),
+        ({"inputTokens": 10, "outputTokens": 1, "totalTokens": 11, "cacheReadInputTokens": 4}, 10),
+        # A total that has the cached tokens and the input.
+        ({"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 15, "prompt_tokens_details": {"cached_tokens": 4}}, 14),
     ],
 )  # fmt: skip
 def test_cached_tokens_are_input_tokens_in_every_spelling(told, sent):

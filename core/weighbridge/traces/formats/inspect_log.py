@@ -17,6 +17,7 @@ from weighbridge.traces.fields import (
     count_of,
     counted,
     id_of,
+    input_with_caches,
     object_of,
     objects_of,
     scalars,
@@ -337,9 +338,8 @@ def _flattened(events: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any
 def _usage(value: Any) -> Usage | None:
     recorded = object_of(value)
     sent, received, total, cached, written = (count_of(recorded.get(name)) for name in _COUNTS)
-    apart = (cached or 0) + (written or 0)
-    if sent is not None and apart and (apart > sent or total == sent + (received or 0) + apart):
-        sent += apart  # some providers count them apart
+    # Some providers count them apart.
+    sent = input_with_caches(sent, received, total, (cached or 0) + (written or 0), is_apart=False)
     return counted(usage_of(sent, received, total, cached, written or None))
 
 

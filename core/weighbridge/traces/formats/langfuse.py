@@ -13,6 +13,7 @@ from weighbridge.traces.fields import (
     cost_of,
     count_of,
     id_of,
+    input_with_caches,
     object_of,
     objects_of,
     scalars,
@@ -228,8 +229,8 @@ def _usage(recorded: dict[str, Any]) -> dict[str, int]:
         counted = (count_of(first_of(recorded, names)) for names in (_INPUTS, _OUTPUTS, _TOTALS))
         sent, received, total = (count or None for count in counted)
     apart = sum(count for key, count in counts.items() if key.startswith("cache_"))
-    if sent is not None and apart and (total is None or total == sent + (received or 0) + apart):
-        sent += apart  # Anthropic's, under its own names
+    # Anthropic's, under its own names.
+    sent = input_with_caches(sent, received, total, apart, is_apart=total is None)
     found = {_IN: sent, _OUT: received, _ALL: total, _CACHED: cached}
     return {name: count for name, count in found.items() if count is not None}
 

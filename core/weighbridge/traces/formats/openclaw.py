@@ -19,6 +19,7 @@ from weighbridge.traces.fields import (
     count_of,
     counted,
     id_of,
+    input_with_caches,
     object_of,
     objects_of,
     parse_arguments,
@@ -278,15 +279,18 @@ def failure_in(details: Any) -> bool | str:
 
 
 def usage_in(recorded: dict[str, Any]) -> Usage | None:
-    """Return the usage of an answer, or of several; its input count excludes cache reads and writes."""
-    sent, read, written, hour = (
+    """Return the usage of an answer, or of several.
+
+    Its input excludes cache reads and writes, but not where pi wrote Gemini's counts unchanged, as the total shows.
+    """
+    sent, received, read, written, hour = (
         count_of(recorded.get(name))
-        for name in ("input", "cacheRead", "cacheWrite", "cacheWrite1h")
+        for name in ("input", "output", "cacheRead", "cacheWrite", "cacheWrite1h")
     )
-    if sent is not None:
-        sent += (read or 0) + (written or 0)
-    total = recorded.get("totalTokens", recorded.get("total"))
-    return counted(usage_of(sent, recorded.get("output"), total, read, written or None, hour))
+    total = count_of(recorded.get("totalTokens", recorded.get("total")))
+    cached = (read or 0) + (written or 0)
+    sent = input_with_caches(sent, received, total, cached, is_apart=True)
+    return counted(usage_of(sent, received, total, read, written or None, hour))
 
 
 IMPORTER = Importer(
@@ -308,7 +312,10 @@ IMPORTER = Importer(
             "isError of a toolResult, or status, exitCode and error of its details; errorMessage or stopReason of an answer",
         ),
         ("model", "model"),
-        ("usage", "usage: input with cacheRead and cacheWrite, output, totalTokens"),
+        (
+            "usage",
+            "usage: input with cacheRead and cacheWrite, unless totalTokens has them there, output, totalTokens",
+        ),
         ("cost_usd", "usage.cost.total"),
         ("started_at, ended_at", "timestamp of the message, and of its entry"),
         ("metadata", "version, cwd"),

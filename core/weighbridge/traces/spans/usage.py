@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import cost_of, count_of, counted, object_of, usage_of
+from weighbridge.traces.fields import (
+    cost_of,
+    count_of,
+    counted,
+    input_with_caches,
+    object_of,
+    usage_of,
+)
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Usage
@@ -58,18 +65,10 @@ def usage_of_span(span: Span) -> Usage | None:
     )
     if sent is None and received is None and total is None:
         sent, received, total, cached = _usage_object(attributes)
-    if sent is not None and _is_apart(sent, received, total, cached or 0, written or 0):
-        sent += (cached or 0) + (written or 0)
+    of_caches = (cached or 0) + (written or 0)
+    sent = input_with_caches(sent, received, total, of_caches, is_apart=False)
     usage = usage_of(sent, received, total, cached, written)
     return usage if span.status == "error" else counted(usage)
-
-
-def _is_apart(
-    sent: int, received: int | None, total: int | None, cached: int, written: int
-) -> bool:
-    """Return whether cached tokens are not among the input tokens, as some write it: the numbers show it."""
-    extra = cached + written
-    return cached > sent or (extra > 0 and total == sent + (received or 0) + extra)
 
 
 def _usage_object(attributes: dict[str, Any]) -> tuple[int | None, ...]:

@@ -146,3 +146,22 @@ def result(details):
 def test_a_call_failed_if_the_details_of_its_result_say_so(details, error):
     (call,) = read_trace(result(details)).steps_of("tool")
     assert (call.output, call.error) == ("none", error)
+
+
+@pytest.mark.parametrize(
+    ("more", "usage"),
+    [
+        ({"totalTokens": 12}, Usage(10, 2, 12, 4)),
+        ({"totalTokens": 13}, Usage(10, 2, 13, 4)),
+        ({"totalTokens": 16}, Usage(14, 2, 16, 4)),
+        ({}, Usage(14, 2, None, 4)),
+        ({"totalTokens": 62, "cacheRead": 50}, Usage(60, 2, 62, 50)),
+        ({"totalTokens": "12"}, Usage(14, 2, None, 4)),
+    ],
+    ids=["with cached", "with some more", "without cached", "no total", "more cached", "no number"],
+)
+def test_the_total_shows_whether_the_input_has_cached_tokens(more, usage):
+    recorded = {"input": 10, "output": 2, "cacheRead": 4, "cacheWrite": 0, **more}
+    message = {**OPENCLAW[3]["message"], "usage": recorded}
+    (step, *_) = read_trace([*OPENCLAW[:3], {**OPENCLAW[3], "message": message}]).steps_of("llm")
+    assert step.usage == usage
