@@ -69,7 +69,8 @@ def as_cline(trace: Trace) -> list[dict[str, Any]]:
     shown: list[dict[str, Any]] = []
 
     def add(kind: str, what: str, text: str | None) -> None:
-        shown.append({"ts": (START + len(shown)) * 1000, "type": kind, kind: what, "text": text})
+        about = {"modelInfo": {"providerId": "anthropic"}}
+        shown.append({"ts": (START + len(shown)) * 1000, "type": kind, kind: what, "text": text, **about})  # fmt: skip
 
     add("say", "text", "Go.")
     for answer, call in attempts(trace):

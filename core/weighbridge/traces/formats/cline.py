@@ -20,7 +20,6 @@ from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
-    counted,
     id_of,
     json_in,
     object_of,
@@ -28,21 +27,28 @@ from weighbridge.traces.fields import (
     string_of,
     text_of,
     time_of,
-    usage_of,
     word_of,
+)
+from weighbridge.traces.formats.cline_caches import (
+    CachedTokens,
+    Provider,
+    Request,
+    provider_of,
 )
 from weighbridge.traces.formats.cline_sessions import is_session, read_session
 from weighbridge.traces.formats.cline_talks import (
     MCP_ERROR,
+    Metrics,
     TalkWithBlocks,
-    facts_of,
     has_call_blocks,
     has_metrics,
 )
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace, Usage
+    from collections.abc import Iterator
+
+    from weighbridge.traces.model import Capability, Trace
 
 _TOOLS = (
     *("execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "new_task"),
@@ -135,16 +141,19 @@ def _read(value: Any) -> list[Trace]:
     missing: dict[Capability, str] = {}
     if _is_line(value[0]):
         run.id = id_of(value[0].get("taskId"))
-        reader = _Page(chat)
-        for message in _with_usage(objects_of(value)):
+        messages = _with_usage(objects_of(value))
+        reader = _Page(chat, CachedTokens(_requests(messages)))
+        for message in messages:
             if not _is_head(message):
                 reader.add(message)
         reader.close()
         missing = reader.missing()
     else:
-        talk = TalkWithBlocks(chat) if has_call_blocks(value) else _Talk(chat)
+        metrics = Metrics(value)
+        talk = (TalkWithBlocks if has_call_blocks(value) else _Talk)(chat, metrics)
         for message in objects_of(value):
             talk.add(message)
+        missing = metrics.missing()
     trace = chat.trace("cline", _REASONS, run)
     return [replace(trace, missing={**missing, **trace.missing})]
 
@@ -172,11 +181,21 @@ def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def _requests(messages: list[dict[str, Any]]) -> Iterator[tuple[Provider, Request]]:
+    """Yield what is recorded of each request, with its model."""
+    provider: Provider = None
+    for message in messages:
+        provider = provider_of(message, provider)
+        if word_of(message.get("say")) in _USAGES:
+            yield provider, _request(_held(message.get("text")))
+
+
 class _Talk:
     """Reader of the conversation with the model, in which a call is the first tool tag of an answer."""
 
-    def __init__(self, chat: ChatLog) -> None:
+    def __init__(self, chat: ChatLog, metrics: Metrics) -> None:
         self._chat = chat
+        self._metrics = metrics
         self._calls = 0
         self._open: Call | None = None  #: the call of the last answer
 
@@ -187,7 +206,7 @@ class _Talk:
             self._open = self._call(text)
             calls = [self._open] if self._open else []
             starts = Facts(started_at=time)
-            self._chat.answer(text or None, calls, facts_of(message), of_calls=starts)
+            self._chat.answer(text or None, calls, self._metrics.facts(message), of_calls=starts)
             return
         call, self._open = self._open, None
         if call is not None and (_ANSWERS.match(text) or "Result:" in text[:200]):
@@ -227,8 +246,10 @@ def _parameters(text: str) -> dict[str, str]:
 class _Page:
     """Reader of the displayed messages: each model request, its text and calls, and their results."""
 
-    def __init__(self, chat: ChatLog) -> None:
+    def __init__(self, chat: ChatLog, cached: CachedTokens) -> None:
         self._chat = chat
+        self._cached = cached
+        self._provider: Provider = None
         self._calls = 0
         self._last: str | None = None  #: the last call
         self._last_call = ("", "")  #: its tool and what that was given
@@ -245,6 +266,7 @@ class _Page:
         text, time = string_of(message.get("text")), time_of(message.get("ts"))
         model = string_of(object_of(message.get("modelInfo")).get("modelId"))
         self._model = model or self._model
+        self._provider = provider_of(message, self._provider)
         self._retried += kind == _RETRIED
         if message.get("partial") is True:
             self._chat.notes.add("messages that broke off")
@@ -277,10 +299,11 @@ class _Page:
 
     def missing(self) -> dict[Capability, str]:
         """Return model calls as missing if requests were made again: only their last attempt has a record."""
-        if not self._retried:
-            return {}
-        which = pluralize(self._retried, "further attempt")
-        return {"llm_calls": f"of {which} at requests only {_RETRIED} is recorded"}
+        missing = self._cached.missing()
+        if self._retried:
+            which = pluralize(self._retried, "further attempt")
+            missing["llm_calls"] = f"of {which} at requests only {_RETRIED} is recorded"
+        return missing
 
     def close(self) -> None:
         """End the call and the request at hand."""
@@ -301,8 +324,9 @@ class _Page:
         error = string_of(recorded.get("streamingFailedMessage")) or string_of(
             recorded.get("cancelReason")
         )
-        usage, cost = _usage(recorded), cost_of(recorded.get("cost"))
-        self._request = Facts(self._model, usage, cost, error, time)
+        request = _request(recorded)
+        usage = self._cached.usage(self._provider, request)
+        self._request = Facts(self._model, usage, request.cost_usd, error, time)
 
     def _answer(self, text: str | None, time: int | None) -> None:
         request, self._request = self._request, None
@@ -342,14 +366,12 @@ def _held(text: Any) -> dict[str, Any]:
         return {}
 
 
-def _usage(recorded: dict[str, Any]) -> Usage | None:
+def _request(recorded: dict[str, Any]) -> Request:
     sent, received, read, written = (
         count_of(recorded.get(name))
         for name in ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
     )
-    if sent is not None:
-        sent += (read or 0) + (written or 0)
-    return counted(usage_of(sent, received, None, read or None, written or None))
+    return Request(sent, received, read, written, cost_of(recorded.get("cost")))
 
 
 IMPORTER = Importer(
@@ -373,7 +395,7 @@ IMPORTER = Importer(
         ("model", "modelInfo.modelId; of a session modelInfo.id"),
         (
             "usage, cost_usd",
-            "tokensIn with cacheReads and cacheWrites, tokensOut, cost; metrics of the messages of a conversation or a session",
+            "tokensIn with cacheReads and cacheWrites, unless the requests show that it has them, tokensOut, cost; metrics of the messages of a conversation or a session",
         ),
         ("started_at, ended_at", "ts"),
     ),

@@ -16,19 +16,18 @@ from weighbridge.traces.chat.conversation import Facts
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
-    counted,
     object_of,
     objects_of,
     string_of,
     time_of,
-    usage_of,
     word_of,
 )
+from weighbridge.traces.formats.cline_caches import CachedTokens, Request, provider_of
 
 if TYPE_CHECKING:
     from weighbridge.traces.chat.call_parts import Call
     from weighbridge.traces.chat.chat_log import ChatLog
-    from weighbridge.traces.model import Usage
+    from weighbridge.traces.model import Capability
 
 _SPEAKERS = frozenset({"user", "assistant"})
 _FIELDS = frozenset({"role", "content", "id", "ts", "modelInfo", "metrics"})
@@ -72,35 +71,47 @@ def has_call_blocks(messages: list[Any]) -> bool:
     )
 
 
-def facts_of(message: dict[str, Any]) -> Facts:
-    """Return an answer's model, usage, cost and time."""
+class Metrics:
+    """The metrics of a conversation's answers, whose `cached` is what was read from caches and written to them."""
+
+    def __init__(self, messages: list[Any]) -> None:
+        self._cached = CachedTokens(
+            (provider_of(message), _request(message))
+            for message in objects_of(messages)
+            if "metrics" in message
+        )
+
+    def facts(self, message: dict[str, Any]) -> Facts:
+        """Return an answer's model, usage, cost and time."""
+        request = _request(message)
+        usage = self._cached.usage(provider_of(message), request)
+        return Facts(
+            model=string_of(object_of(message.get("modelInfo")).get("modelId")),
+            usage=usage and structs.replace(usage, cached_tokens=None),
+            cost_usd=request.cost_usd,
+            ended_at=time_of(message.get("ts")),
+        )
+
+    def missing(self) -> dict[Capability, str]:
+        """Return the tokens as missing if it is not known what the input of an answer includes."""
+        return self._cached.missing()
+
+
+def _request(message: dict[str, Any]) -> Request:
     metrics = object_of(message.get("metrics"))
-    return Facts(
-        model=string_of(object_of(message.get("modelInfo")).get("modelId")),
-        usage=_usage(object_of(metrics.get("tokens"))),
-        cost_usd=cost_of(metrics.get("cost")),
-        ended_at=time_of(message.get("ts")),
+    sent, received, cached = (
+        count_of(object_of(metrics.get("tokens")).get(name))
+        for name in ("prompt", "completion", "cached")
     )
-
-
-def _usage(tokens: dict[str, Any]) -> Usage | None:
-    """Return an answer's usage: `cached` is what was read from caches and written to them, beside the prompt.
-
-    Some providers count it within the prompt: one that is not larger than the prompt makes the usage a lower bound.
-    """
-    sent, cached = count_of(tokens.get("prompt")), count_of(tokens.get("cached")) or 0
-    is_apart = sent is not None and cached > sent
-    usage = counted(
-        usage_of(sent + cached if sent is not None and is_apart else sent, tokens.get("completion"))
-    )
-    return structs.replace(usage, is_partial=True) if usage and cached and not is_apart else usage
+    return Request(sent, received, cached, None, cost_of(metrics.get("cost")))
 
 
 class TalkWithBlocks:
     """Reader of a conversation with calls as blocks."""
 
-    def __init__(self, chat: ChatLog) -> None:
+    def __init__(self, chat: ChatLog, metrics: Metrics) -> None:
         self._chat = chat
+        self._metrics = metrics
         self._open: list[Call] = []  #: calls of the last answer without a result
 
     def add(self, message: dict[str, Any]) -> None:
@@ -110,7 +121,7 @@ class TalkWithBlocks:
         parts = [{"type": "text", "text": content}] if type(content) is str else content
         rest, calls, results = sorted_parts(parts)
         if message["role"] == "assistant":
-            facts = facts_of(message)
+            facts = self._metrics.facts(message)
             of_calls = Facts(started_at=facts.ended_at)
             name = string_of(message.get("id"))
             self._chat.answer(rest or None, calls, facts, of_calls=of_calls, id=name)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
+
+import pytest
 
 from support.trace_examples import CLINE, CLINE_SESSION, CLINE_TALK
 from weighbridge.traces import Step, Usage, read_trace
@@ -110,13 +113,8 @@ def test_the_answers_of_a_conversation_have_their_metrics_and_the_results_of_cal
     assert {answer.model for answer in answers} == {"claude-opus-4-5"}
     assert [answer.cost_usd for answer in answers] == [0.25] * 4
     assert [answer.ended_at for answer in answers] == [at(1), at(3), at(5), at(7)]
-    # Where the cached tokens may be part of the prompt, the usage is a lower bound.
-    assert [answer.usage for answer in answers] == [
-        Usage(9, 2),
-        Usage(99, 3),
-        Usage(9, 4, is_partial=True),
-        None,
-    ]
+    # The second answer has more cached tokens than prompt: this model's are beside the prompt.
+    assert [answer.usage for answer in answers] == [Usage(9, 2), Usage(99, 3), Usage(14, 4), None]
     failed, refused = "Command failed with exit code 1.", "The tool execution failed"
     assert [(tool.name, tool.output, tool.error) for tool in trace.steps_of("tool")] == [
         ("use_subagents", "found", None),
@@ -243,3 +241,60 @@ def test_a_talk_with_calls_of_the_api_is_anthropics():
     call = {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "a"}}
     talk = [say("user", "<task>\nFind x.\n</task>"), {"role": "assistant", "content": [call]}]
     assert read_trace(talk).format == "anthropic"
+
+
+def requests(*counts, prices=None, model=None, provider="p", start=0):
+    """Return a task with requests of these input, output and cached tokens, with the cost at these prices."""
+    page = [{"ts": 1735732800000, "type": "say", "say": "text", "text": "Find x."}]
+    for number, (sent, received, read) in enumerate(counts, start + 1):
+        held = {"tokensIn": sent, "tokensOut": received, "cacheReads": read, "cacheWrites": 0}
+        if prices:
+            held["cost"] = (sent * prices[0] + received * prices[1] + read * prices[2]) / 10**6
+        about = {"modelInfo": {"providerId": provider, "modelId": model}} if model else {}
+        text = json.dumps(held)
+        page.append({"ts": 1735732800000 + number, "type": "say", "say": "api_req_started", "text": text, **about})  # fmt: skip
+    return page
+
+
+TALK = ((9000, 500, 0), (9400, 90, 8000), (9900, 70, 8100), (9950, 300, 9000), (8000, 40, 7000))
+GROWING = ((9000, 500, 0), (9600, 90, 8000), (9700, 70, 0), (9800, 300, 9000), (9900, 40, 0))
+APART = ((5000, 500, 4000), (4800, 90, 4400), (5600, 70, 4000), (5000, 300, 4800), (9900, 40, 0))
+
+
+@pytest.mark.parametrize(
+    ("page", "is_apart"),
+    [
+        pytest.param(requests(*TALK, prices=(0.15, 0.6, -0.1125)), False, id="cheaper"),
+        pytest.param(requests(*TALK, prices=(0.15, 0.6, 0.0375)), True, id="dearer"),
+        pytest.param(requests(*GROWING), False, id="growing input"),
+        pytest.param(requests(*APART), True, id="growing sum"),
+        pytest.param(requests(*TALK, (10, 2, 11)), True, id="more than the input"),
+        pytest.param(requests(*TALK, model="m", provider="anthropic"), True, id="Anthropic"),
+    ],
+)
+def test_requests_show_whether_their_input_has_the_cached_tokens(page, is_apart):
+    trace = read_trace(page)
+    assert "token_usage" not in trace.missing
+    for step, message in zip(trace.steps_of("llm"), page[1:], strict=True):
+        held = json.loads(message["text"])
+        whole = held["tokensIn"] + (held["cacheReads"] if is_apart else 0)
+        assert step.usage.input_tokens == whole
+        assert not step.usage.is_partial
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(requests(*TALK), id="neither grows"),
+        pytest.param(requests(*TALK[:3], prices=(0.15, 0.6, -0.1125)), id="few costs"),
+        pytest.param(requests(*TALK, prices=(0.15, 0.6, -0.2)), id="prices below nothing"),
+        pytest.param(requests(*TALK[:2], prices=(1, 2, -0.5)) + requests(*TALK[2:], prices=(2, 1, 0.5), start=2)[1:], id="several prices"),
+        pytest.param(requests(*TALK, model="a") + requests((1, 1, 9), model="b", start=5)[1:], id="another model"),
+    ],
+)  # fmt: skip
+def test_the_tokens_of_a_request_are_a_lower_bound_if_it_may_have_the_cached_ones(page):
+    trace = read_trace(page)
+    assert "cached tokens is not known" in trace.missing["token_usage"]
+    first, second = trace.steps_of("llm")[:2]
+    assert first.usage == Usage(9000, 500)
+    assert second.usage == Usage(None, 90, 9490, is_partial=True)
