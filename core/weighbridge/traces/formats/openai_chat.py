@@ -25,6 +25,7 @@ from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
 from weighbridge.traces.chat.timed_messages import whole_answers
+from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
 from weighbridge.traces.fields import (
     TOOL_FIELDS,
     cost_of,
@@ -132,11 +133,17 @@ def _messages_in(listed: list[Any]) -> list[Any]:
     return list(whole_answers(single_messages(with_content(listed))))
 
 
+def _trace(messages: list[Any], run: Run) -> Trace:
+    listed = list(with_tagged_calls(messages, run.tools))
+    trace = read_messages(listed, "openai-chat", run, _REASONS)
+    unread = missing_of_unread_parts(listed, len(trace.steps_of("tool")))
+    return replace(trace, missing={**unread, **trace.missing}) if unread else trace
+
+
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
         value = list(messages_of(value)) if are_turns(value) else value
-        listed = with_tagged_calls(_messages_in(value))
-        return [read_messages(listed, "openai-chat", Run(), _REASONS)]
+        return [_trace(_messages_in(value), Run())]
     whole = with_tools(_whole(value))
     messages = whole.get("messages")
     messages = _messages_in(messages) if type(messages) is list else []
@@ -182,8 +189,7 @@ def _read(value: Any) -> list[Trace]:
                 object_of(choice.get("message")) for choice in objects_of(whole["choices"][1:])
             )
             run.notes.calls_left += sum(len(calls_of(other)) for other in others)
-    messages = list(with_tagged_calls(messages, run.tools))
-    trace = read_messages(messages, "openai-chat", run, _REASONS)
+    trace = _trace(messages, run)
     if is_unread:
         lacking: dict[Capability, str] = dict.fromkeys(_OF_ANSWERS, _UNREAD)
         trace = replace(trace, missing={**trace.missing, **lacking})

@@ -1,0 +1,46 @@
+"""Parts of answers whose type is not known: applications of their own keep there what their agent did between its texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.call_parts import opened
+from weighbridge.traces.fields import objects_of, string_of
+
+if TYPE_CHECKING:
+    from weighbridge.traces.model import Capability
+
+_REASON = "the answers have parts of types that are not read, which may be calls: see what was not carried over"
+_FIELDS = ("content", "blocks", "parts", "steps", "actions")
+_AGENTS = frozenset({"assistant", "model"})
+#: Types of parts that are said, shown or thought, or that mark a place.
+_SAID = frozenset(
+    {
+        *("text", "output_text", "input_text", "markdown", "refusal", "summary_text", "error"),
+        *("image", "image_url", "input_image", "output_image", "audio", "input_audio", "audio_url"),
+        *("output_audio", "video", "video_url", "file", "input_file", "document", "media"),
+        *("think", "thought", "thoughts", "transcript", "image_file", "search_result"),
+        *("reasoning_text", "summary", "citation", "citations", "source", "source-url"),
+        *("source-document", "step-start", "cachePoint", "guardContent", "fallback", "message"),
+    }
+)
+_DATA = "data-"  #: how the types begin of what applications of Vercel's SDK send to their page
+
+
+def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capability, str]:
+    """Return calls of tools and of the model as missing if answers have more unread parts than calls were read."""
+    unread = 0
+    for message in objects_of(messages):
+        if message.get("role") in _AGENTS:
+            for field in _FIELDS:
+                held = message.get(field)
+                if type(held) is list:
+                    unread += sum(map(_is_unread, objects_of(held)))
+    return {"tool_calls": _REASON, "llm_calls": _REASON} if unread > tool_calls else {}
+
+
+def _is_unread(part: dict[str, Any]) -> bool:
+    kind = string_of(part.get("type")) or ""
+    is_typed = bool(kind) or string_of(part.get("tool")) is not None
+    is_said = kind in _SAID or kind.startswith(_DATA) or type(part.get("text")) is str
+    return is_typed and not is_said and not opened(part)[0]
