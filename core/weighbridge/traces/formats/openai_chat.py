@@ -41,7 +41,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_ANSWERS = ("response", "completion", "output", "outputs", ORIGINAL)
+_ANSWERS = ("response", "completion", "output", "outputs", "model_output", ORIGINAL)
 _CONTENTS = CALL_FIELDS | {"content", "contents", "parts", "blocks", "tool_responses", "refusal"}
 _LOOKED_AT = 20  #: messages, of which one has content or calls
 _TOTAL = "token_usage"  #: of a whole run

@@ -835,3 +835,17 @@ def test_a_response_that_is_the_last_message_once_more_is_read():
         trace = read_trace({"messages": messages, "response": text})
         assert [step.output for step in trace.steps] == ["Hi", "Hello"]
         assert ("llm_calls" in trace.missing) == lacks
+
+
+def test_a_prediction_of_evalscope_has_the_usage_of_its_last_answer():
+    answer = {"role": "assistant", "content": "B.", "source": "generate", "tool_calls": None, "model": "m"}  # fmt: skip
+    usage = {"input_tokens": 9, "output_tokens": 2, "total_tokens": 11, "input_tokens_cache_read": 0}  # fmt: skip
+    output = {"id": "c", "model": "m", "choices": [{"message": answer}], "usage": usage, "time": 1.5}  # fmt: skip
+    asked = {"role": "user", "content": "Which?", "source": "input"}
+    row = {"index": 2, "model": "m", "model_output": output, "messages": [asked, answer], "metadata": {"level": 1}}  # fmt: skip
+    trace = read_trace(row)
+    assert [(step.type, step.output, step.usage) for step in trace.steps] == [
+        ("user", "Which?", None),
+        ("llm", "B.", Usage(9, 2, 11)),
+    ]
+    assert (trace.format, trace.metadata) == ("openai-chat", {"level": 1})
