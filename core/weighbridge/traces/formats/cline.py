@@ -258,6 +258,10 @@ class _Page:
         self._request: Facts | None = None  #: metadata of a request without an answer yet
         self._is_first = True
         self._retried = 0  #: requests that were made again
+        self._broken: set[int | None] = set()  #: times of calls that are shown in part
+        self._whole: set[int] = (
+            set()
+        )  #: times of what is shown whole, as by a stream after its parts
         self._model: str | None = None  #: that the messages name
 
     def add(self, message: dict[str, Any]) -> None:
@@ -268,8 +272,12 @@ class _Page:
         self._model = model or self._model
         self._provider = provider_of(message, self._provider)
         self._retried += kind == _RETRIED
+        if time is not None and message.get("partial") is not True:
+            self._whole.add(time)
         if message.get("partial") is True:
             self._chat.notes.add("messages that broke off")
+            if kind in _SHOWN_CALLS:
+                self._broken.add(time)
         elif kind in _USAGES:
             self._asked(text, time)
         elif kind in _SHOWN_CALLS:
@@ -298,8 +306,12 @@ class _Page:
         self._is_first = False
 
     def missing(self) -> dict[Capability, str]:
-        """Return model calls as missing if requests were made again: only their last attempt has a record."""
+        """Return model calls as missing if requests were made again, of which only the last has a record, and calls that broke off."""
         missing = self._cached.missing()
+        if broken := len(self._broken - self._whole):
+            missing["tool_calls"] = (
+                f"{pluralize(broken, 'call')} broke off before all of it was shown"
+            )
         if self._retried:
             which = pluralize(self._retried, "further attempt")
             missing["llm_calls"] = f"of {which} at requests only {_RETRIED} is recorded"

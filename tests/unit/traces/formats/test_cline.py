@@ -69,6 +69,19 @@ def test_requests_that_were_made_again_leave_the_number_of_model_calls_open():
     assert "llm_calls" not in read_trace(CLINE).missing
 
 
+def test_a_call_that_broke_off_makes_the_number_of_calls_a_lower_bound():
+    part = {"ts": 1735732809000, "type": "ask", "ask": "followup", "text": "{}", "partial": True}
+    for broken in (part, {**part, "ts": None}):
+        trace = read_trace([*CLINE, broken, broken])
+        assert trace.steps_of("tool") == read_trace(CLINE).steps_of("tool")
+        assert trace.missing["tool_calls"].startswith("1 call broke off")
+    whole = {**part, "text": '{"question": "Which?"}', "partial": False}
+    trace = read_trace([*CLINE, part, whole])
+    assert trace.steps_of("tool")[-1].arguments == {"question": "Which?"}
+    assert "tool_calls" not in trace.missing
+    assert "tool_calls" not in read_trace(CLINE).missing  # of which a text broke off
+
+
 def test_a_plan_and_loaded_documentation_are_calls():
     page = [
         {"ts": 1735732800000, "type": "say", "say": "text", "text": "Plan x."},
