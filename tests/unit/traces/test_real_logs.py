@@ -81,7 +81,12 @@ def magentic(record):
         message["role"] == "WebSurfer" and message["content"].startswith("I ")
         for message in record["history"]
     )
-    return roles["Orchestrator (thought)"] + agents, acts, 0, 0
+    thoughts = sum(
+        message["role"] == "Orchestrator (thought)"
+        and message["content"].startswith(("Initial plan:", "New plan:", "Updated Ledger:"))
+        for message in record["history"]
+    )
+    return thoughts + agents, acts, 0, 0
 
 
 def langfuse(record):

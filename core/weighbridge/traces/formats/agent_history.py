@@ -39,7 +39,14 @@ _FENCED = re.compile(
     r"^[ \t]{0,8}```[ \t]{0,8}(\w{0,20})[^\n]{0,80}\n(.*?)^[ \t]{0,8}```", re.MULTILINE | re.DOTALL
 )
 _ORCHESTRATOR = "Orchestrator"
-_THOUGHT = "Orchestrator (thought)"
+_THOUGHT, _ANSWER = "Orchestrator (thought)", "Orchestrator (final answer)"
+#: What the orchestrator itself writes among the model's answers; what was printed after it may follow.
+_WRITTEN = re.compile(
+    r"Next speaker \S{1,100}|Request satisfied\.|Stalled\.{2,8} Replanning\.{2,8}"
+    r"|Replan counter exceeded\.{2,8} Terminating\."
+)
+_PLANS = ("Initial plan:", "New plan:")
+_SEVERAL = "a plan is made of the answers of several model calls"
 _WEB_SURFER = "WebSurfer"
 _ACTORS = frozenset({"FileSurfer", "ComputerTerminal", "Executor"})  #: others that have tools
 #: Phrases in WebSurfer's reports, and the tool of each action.
@@ -119,9 +126,12 @@ def _read(value: Any) -> list[Trace]:
         metadata=scalars(**{name: value.get(name) for name in _ABOUT}),
     )
     trace = reader.chat.trace("agent-history", _REASONS, run)
+    missing: dict[Capability, str] = {}
     if reader.in_prose:
-        trace = replace(trace, missing={**trace.missing, "tool_calls": _ACTIONS_IN_PROSE})
-    return [trace]
+        missing["tool_calls"] = _ACTIONS_IN_PROSE
+    if reader.has_plans:
+        missing["llm_calls"] = _SEVERAL
+    return [replace(trace, missing={**trace.missing, **missing})]
 
 
 class _HistoryReader:
@@ -130,6 +140,7 @@ class _HistoryReader:
         self.in_prose = (
             False  #: whether agents with tools describe what they did in prose of unknown form
         )
+        self.has_plans = False  #: whether the orchestrator planned, which takes several model calls
         self._calls = 0
         self._code = ""  #: in the last message that had any, and was not run yet
 
@@ -141,7 +152,7 @@ class _HistoryReader:
             # The framework's own calls, by whichever agent.
             recorded = "assistant" if role == "user" and role not in RESULT_ROLES else role
             self.chat.say(recorded, **{key: item for key, item in message.items() if key != "role"})
-        elif speaker.startswith(_ORCHESTRATOR) and speaker != _THOUGHT and role not in ROLES:
+        elif role not in ROLES and _is_of_program(speaker, text):
             self.chat.say("orchestrator", text, name=speaker)
         elif speaker == _WEB_SURFER:
             self._browsed(text)
@@ -153,7 +164,8 @@ class _HistoryReader:
             self.chat.say("user", message.get("content"), name=message.get("name"))
         else:
             self.in_prose = self.in_prose or speaker in _ACTORS
-            name = _ORCHESTRATOR if speaker == _THOUGHT else speaker
+            self.has_plans |= speaker == _THOUGHT and text.startswith(_PLANS)
+            name = _ORCHESTRATOR if speaker in {_THOUGHT, _ANSWER} else speaker
             self.chat.answer(message.get("content"), name=name)
         code = [block for _, block in _FENCED.findall(text)]
         if code:
@@ -186,6 +198,13 @@ class _HistoryReader:
         return Call(f"call_{self._calls}", name, arguments)
 
 
+def _is_of_program(speaker: str, text: str) -> bool:
+    """Return whether a message of the orchestrator is what its program wrote, or handed on, and not the model's answer."""
+    if speaker == _THOUGHT:
+        return _WRITTEN.fullmatch(text.partition("\n")[0].rstrip()) is not None
+    return speaker.startswith(_ORCHESTRATOR) and speaker != _ANSWER
+
+
 def _spent(value: Any) -> tuple[Usage | None, float | None]:
     """Return the usage that AG2 records for a chat, by model, including cached tokens."""
     recorded = object_of(object_of(value).get("usage_including_cached_inference"))
@@ -204,7 +223,10 @@ IMPORTER = Importer(
     read=_read,
     fields=(
         ("id", "id, or question_ID"),
-        ("type", "an agent's message is llm, the first and a person's is user; by role and name"),
+        (
+            "type",
+            "an agent's message is llm, the first and a person's is user, what the orchestrator hands on or notes itself (Next speaker ...) is other; by role and name",
+        ),
         (
             "name, arguments",
             "execute_code with the blocks of code before an exit code; what WebSurfer says it did",

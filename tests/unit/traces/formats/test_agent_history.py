@@ -142,6 +142,36 @@ def test_code_that_no_answer_holds_is_a_call_without_a_step_of_its_own_above_it(
     assert [(step.type, step.parent_id) for step in trace.steps] == [("user", None), ("tool", None)]
 
 
+@pytest.mark.parametrize(
+    ("thought", "kind"),
+    [
+        ("Next speaker WebSurfer", "other"),
+        ("Request satisfied.", "other"),
+        ("Stalled.... Replanning...", "other"),
+        ("Replan counter exceeded... Terminating.", "other"),
+        ("Updated Ledger:\n{}", "llm"),
+        ("Next speaker is the one that has a browser.", "llm"),
+        ("Stalled.... Replanning...\norchestrator.py:184: UserWarning: model mismatch", "other"),
+    ],
+)
+def test_what_the_orchestrator_writes_itself_is_no_model_call(thought, kind):
+    trace = magentic(said("Orchestrator (thought)", thought), said("WebSurfer", "I clicked 'A'."))
+    assert (trace.steps[1].type, trace.steps[1].output) == (kind, thought)
+    assert "llm_calls" not in trace.missing
+
+
+def test_a_plan_makes_the_number_of_model_calls_a_lower_bound_and_a_final_answer_is_one():
+    for plan in ("Initial plan:\nFind x.", "New plan:\nFind y."):
+        trace = magentic(
+            said("Orchestrator (thought)", plan), said("Orchestrator (final answer)", "x")
+        )
+        assert [(step.name, step.output) for step in trace.steps_of("llm")] == [
+            ("Orchestrator", plan),
+            ("Orchestrator", "x"),
+        ]
+        assert "several model calls" in trace.missing["llm_calls"]
+
+
 def test_messages_of_magentic_one_are_read_without_what_stands_around_them():
     history = [
         {"role": "human", "content": "Find x."},

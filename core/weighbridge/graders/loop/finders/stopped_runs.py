@@ -32,13 +32,14 @@ def stopped_runs(
     """Find the last `max_repeats + 1` answers to one request before a harness says that it has stopped the agent in a loop.
 
     It says so in the last line of its reply to an answer, or of the result of an edit that is written in one, or, as the
-    orchestrator of several agents, at the beginning of an answer of its own. If calls of the answers are in loops
+    orchestrator of several agents, at the beginning of a message of its own. If calls of the answers are in loops
     (`looped_ids`), these tell it already.
     """
     begin = 0  #: after the last answers that were found
     for index, turn in enumerate(turns):
         edits = [call.result.text for call in turn.calls if call.tool == EDIT_TOOL]
-        is_stopped = _STALLS.match(turn.text) or any(map(_is_stop, (turn.reply, *edits)))
+        stalls = _STALLS.match(turn.text) or _STALLS.match(turn.reply)
+        is_stopped = stalls or any(map(_is_stop, (turn.reply, *edits)))
         if index - begin < limits.max_repeats or not is_stopped:
             continue
         first = index - limits.max_repeats

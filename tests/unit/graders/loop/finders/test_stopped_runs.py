@@ -73,11 +73,20 @@ def test_too_few_answers_and_overlapping_stops_are_left_out():
     ("said", "is_loop"),
     [("Stalled.... Replanning...", True), ("The download has stalled. I look at the plan.", False)],
 )
-def test_an_orchestrator_that_plans_again_after_rounds_without_progress_says_it(said, is_loop):
-    ledger = "Updated Ledger: {{'reason': 'the paper is not yet {}'}}"
+@pytest.mark.parametrize("kind", ["llm", "other"])
+def test_an_orchestrator_that_plans_again_after_rounds_without_progress_says_it(
+    said, is_loop, kind
+):
+    reasons = (
+        "I look for the paper.",
+        "Nobody opened it.",
+        "Two pages are read.",
+        "A sum is missing.",
+    )
     steps = [
         {"id": f"s{at}", "type": "llm", "name": "Orchestrator", "output": text}
-        for at, text in enumerate([*map(ledger.format, ("found", "open", "read")), said])
+        for at, text in enumerate(reasons)
     ]
+    steps.append({"id": "s4", "type": kind, "name": "Orchestrator", "output": said})
     result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
     assert [loop["kind"] for loop in result["details"]["loops"]] == ["stopped"] * is_loop
