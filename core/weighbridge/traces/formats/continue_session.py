@@ -8,8 +8,11 @@ from weighbridge.traces.chat.call_parts import Call, not_among
 from weighbridge.traces.chat.chat_log import ChatLog, flat_call
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    cost_of,
+    count_of,
     counted,
     id_of,
+    input_with_caches,
     object_of,
     objects_of,
     scalars,
@@ -23,12 +26,25 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
+#: Names of the prompt's and the answer's tokens, of an object with cached ones, and of those that were read and written.
+_NAMES = (
+    "promptTokens",
+    "completionTokens",
+    "promptTokensDetails",
+    "cachedTokens",
+    "cacheWriteTokens",
+)
+_NAMES_OF_ANSWERS = (
+    *("prompt_tokens", "completion_tokens", "prompt_tokens_details"),
+    *("cached_tokens", "cache_write_tokens"),
+)
+_CLAUDE = "claude"
 _LOOKED_AT = 20  #: items that decide whether a history is of this form
 _FAILED = frozenset({"errored", "canceled"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this session records its usage",
     "timing": "sessions have no times",
-    "cost": "sessions have no cost, and this one no tokens to compute it from",
+    "cost": "this session states no cost, and no tokens to compute it from",
     "tool_definitions": "sessions do not keep the tools",
 }
 
@@ -52,12 +68,16 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     told = {id_of(each.get("toolCallId")) for each in messages if each.get("role") == "tool"}
     for item, message in zip(items, messages, strict=True):
         _message(message, item, told, chat)
+    used = object_of(value.get("usage"))
     run = Run(
         id=id_of(value.get("sessionId")),
         model=string_of(value.get("chatModelTitle")),
+        usage=_usage(used),
+        cost_usd=cost_of(used.get("totalCost")) or None,
         metadata=scalars(title=value.get("title"), cwd=value.get("workspaceDirectory")),
     )
-    return [chat.trace("continue", _REASONS, run)]
+    totals = "usage" if run.usage else ""
+    return [chat.trace("continue", _REASONS, run, totals_from=totals)]
 
 
 def _message(
@@ -89,9 +109,13 @@ def _answer(
     calls = [_call(each) for each in objects_of(message.get("toolCalls"))]
     of_states = [_call(object_of(state.get("toolCall"))) for state in states if "toolCall" in state]
     logs = objects_of(item.get("promptLogs"))
+    used = object_of(message.get("usage"))
+    cents = cost_of(used.get("cost_cents"))
     facts = Facts(
-        model=string_of(logs[-1].get("modelTitle")) if logs else None,
-        usage=_usage(object_of(message.get("usage"))),
+        model=string_of(used.get("model"))
+        or (string_of(logs[-1].get("modelTitle")) if logs else None),
+        usage=_usage(used),
+        cost_usd=cents / 100 if cents else None,
     )
     said = message.get("content") or None
     chat.answer(said, [*calls, *not_among(calls, of_states)], facts, id=item.get("id"))
@@ -110,9 +134,20 @@ def _output(items: Any) -> str | None:
 
 
 def _usage(recorded: dict[str, Any]) -> Usage | None:
-    cached = object_of(recorded.get("promptTokensDetails")).get("cachedTokens")
-    sent, received = recorded.get("promptTokens"), recorded.get("completionTokens")
-    return counted(usage_of(sent, received, None, cached))
+    """Return recorded tokens, in the names of the editor extensions, or of the command line for an answer.
+
+    Only Anthropic counts what was written to a cache, and its prompt is without cached tokens; the total is no other's sum.
+    """
+    names = _NAMES_OF_ANSWERS if "prompt_tokens" in recorded else _NAMES
+    sent, received = (count_of(recorded.get(name)) for name in names[:2])
+    details = object_of(recorded.get(names[2]))
+    read, written = (count_of(details.get(name)) for name in names[3:])
+    of_caches = (read or 0) + (written or 0)
+    is_claude = names[4] in details and _CLAUDE in word_of(recorded.get("model"))
+    is_apart = bool(written) or is_claude
+    sent = input_with_caches(sent, received, None, of_caches, is_apart=is_apart)
+    total = None if of_caches else recorded.get("total_tokens") or None
+    return counted(usage_of(sent, received, total, read, written or None))
 
 
 IMPORTER = Importer(
@@ -126,10 +161,16 @@ IMPORTER = Importer(
         ("name, arguments", "function of a tool call"),
         ("output", "content; of a tool call the message of role tool, or the output of its state"),
         ("error", "status errored or canceled of a call's state"),
-        ("model", "modelTitle of an item's promptLogs, or chatModelTitle"),
-        ("usage", "usage: promptTokens, completionTokens, cachedTokens"),
+        (
+            "model",
+            "model of a message's usage, modelTitle of an item's promptLogs, or chatModelTitle",
+        ),
+        (
+            "usage, cost_usd",
+            "usage: promptTokens, completionTokens, cachedTokens, or prompt_tokens and so on, cost_cents; of the run usage, with totalCost",
+        ),
         ("metadata", "title, workspaceDirectory"),
     ),
     tried_on="synthetic sessions, modelled on the source of Continue",
-    lacks="times, cost, tool definitions",
+    lacks="times, tool definitions, and cost but for the command line, which prices models that it does not know like one another",
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 from support.trace_examples import CONTINUE
 from weighbridge.traces import Step, Usage, read_trace
 
@@ -35,3 +37,43 @@ def test_the_single_state_of_older_versions_is_read():
     del item["message"]["toolCalls"]
     (call,) = read_trace(session).steps_of("tool")
     assert (call.name, call.error) == ("grep", "errored")
+
+
+def told(used, **session):
+    """Return a session of the command line with an answer of that usage."""
+    answer = {"role": "assistant", "content": "Here.", "usage": used}
+    return {
+        "sessionId": "s",
+        "workspaceDirectory": "/x",
+        "history": [{"message": answer}],
+        **session,
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "usage"),
+    [
+        ({"total_tokens": 20}, Usage(9, 5, 20)),
+        ({"model": "gpt-5", "prompt_tokens_details": {"cached_tokens": 4}}, Usage(9, 5, None, 4)),
+        # Anthropic's prompt is without cached tokens: it writes to caches, or reads more than the prompt from them.
+        ({"prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3}, "total_tokens": 14}, Usage(16, 5, None, 4, 3)),
+        ({"model": "claude-opus-4-5", "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 0}}, Usage(13, 5, None, 4)),
+        ({"prompt_tokens_details": {"cached_tokens": 40}}, Usage(49, 5, None, 40)),
+        ({"prompt_tokens_details": ["x"], "model": 5}, Usage(9, 5)),
+    ],
+)  # fmt: skip
+def test_answers_of_the_command_line_have_their_usage_in_the_names_of_the_api(more, usage):
+    trace = read_trace(told({"prompt_tokens": 9, "completion_tokens": 5, **more}))
+    assert trace.steps[0].usage == usage
+    assert (trace.usage, trace.cost_usd) == (None, None)
+
+
+def test_a_session_of_the_command_line_states_the_usage_and_the_cost_of_the_run():
+    details = {"cachedTokens": 0, "cacheWriteTokens": 0}
+    of_run = {"totalCost": 0.25, "promptTokens": 9, "completionTokens": 5, "promptTokensDetails": details}  # fmt: skip
+    answer = {"prompt_tokens": 9, "completion_tokens": 5, "model": "m", "cost_cents": 50}
+    trace = read_trace(told(answer, usage=of_run))
+    assert (trace.usage, trace.cost_usd, trace.totals_from) == (Usage(9, 5, None, 0), 0.25, "usage")
+    assert (trace.steps[0].model, trace.steps[0].cost_usd) == ("m", 0.5)
+    unused = told(None, usage={"totalCost": 0, "promptTokens": 0, "completionTokens": 0})
+    assert {"token_usage", "cost"} <= read_trace(unused).missing.keys()
