@@ -81,15 +81,18 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         for message in _asked(value.get("inference_log")):
             reader.say(message)
         reader.answer(recorded, (), [])
+    usage = _usage_of_run(value) if _are_turns(recorded) else None
     run = Run(
         id=_id(value),
+        usage=usage,
         metadata=scalars(
             model=value.get("model_name"),
             category=(_id(value) or "").rpartition("_")[0],
             latency_seconds=value.get("latency"),
         ),
     )
-    return [chat.trace("bfcl", _REASONS, run)]
+    totals = "input_token_count and output_token_count" if usage else ""
+    return [chat.trace("bfcl", _REASONS, run, totals_from=totals)]
 
 
 def _are_turns(value: Any) -> bool:
@@ -150,6 +153,19 @@ class _ResultReader:
 
 def _item(value: Any, index: int) -> Any:
     return value[index] if type(value) is list and index < len(value) else None
+
+
+def _usage_of_run(value: dict[str, Any]) -> Usage | None:
+    """Return the tokens of several turns where they are counted for all of them, or for each turn, in place of each step."""
+    sent, received = (_sum(value.get(f"{kind}_token_count")) for kind in ("input", "output"))
+    return counted(usage_of(sent, received))
+
+
+def _sum(value: Any) -> int | None:
+    if type(value) is not list:
+        return count_of(value)
+    counts = list(map(count_of, value))
+    return None if None in counts or not counts else sum(filter(None, counts))
 
 
 def _one(value: Any) -> int | None:
@@ -247,7 +263,7 @@ IMPORTER = Importer(
             "a text in result; of a tool call, the tool entries of its step in inference_log",
         ),
         ("error", "error of a result, or 'Error during execution'"),
-        ("usage", "input_token_count and output_token_count, of each step"),
+        ("usage", "input_token_count and output_token_count, of each step, or of the run"),
         ("metadata", "model_name, the category, latency"),
     ),
     tried_on="synthetic results, modelled on BFCL's own source (version 4)",

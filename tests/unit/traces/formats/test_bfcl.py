@@ -44,3 +44,17 @@ def test_calls_of_one_turn_are_read_in_either_form(result, expected):
     trace = read_trace(ASKED | {"result": result})
     assert [(step.name, step.arguments) for step in trace.steps_of("tool")] == expected
     assert trace.steps_of("llm")[0].usage == Usage(5, 2)
+
+
+@pytest.mark.parametrize("counts", [(21, 6), ([12, 9], [3, 3])], ids=["a number", "each turn"])
+def test_tokens_of_several_turns_that_are_no_steps_are_those_of_the_run(counts):
+    sent, received = counts
+    trace = read_trace(BFCL | {"input_token_count": sent, "output_token_count": received})
+    assert (trace.usage, "token_usage" in trace.missing) == (Usage(21, 6), False)
+    assert {step.usage for step in trace.steps} == {None}
+
+
+@pytest.mark.parametrize("count", [[], ["x", 1], {}, True, [[5, 7], [9]]])
+def test_other_counts_are_not_those_of_the_run(count):
+    trace = read_trace(BFCL | {"input_token_count": count, "output_token_count": count})
+    assert trace.usage is None
