@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.chat_log import ChatLog
-from weighbridge.traces.chat.conversation import NO_FACTS, Facts, Run
+from weighbridge.traces.chat.conversation import NO_FACTS, PROGRAM, Facts, Run
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
@@ -50,6 +50,7 @@ _COUNTS = (
     *("input_tokens", "output_tokens", "total_tokens"),
     *("input_tokens_cache_read", "input_tokens_cache_write"),
 )
+_GENERATED, _INPUT = "generate", "input"  #: sources of a message
 _SCORING = frozenset({"scorer", "scorers", "score"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the sample has neither the usage of its model calls nor its model_usage",
@@ -153,6 +154,7 @@ class _Sample:
         self._sample = sample
         self._messages = objects_of(sample.get("messages"))
         self._at = 0  #: the messages before this one are read
+        self._of_models: set[str | None] = set()  #: ids of messages that are answers of models
         self._next_answers = _next_answers(self._messages)
         older = object_of(sample.get("transcript"))
         self._held = object_of(sample.get("attachments")) or object_of(older.get("content"))
@@ -209,6 +211,7 @@ class _Sample:
         answer = _answer(output)
         index = self._index_of(answer)
         if index is not None:
+            self._of_models.add(id_of(self._messages[index].get("id")))
             self._messages[index] = _with_removed_calls(self._messages[index], answer)
             self._say_until(index, NO_FACTS)
             self._say_until(index + 1, facts)
@@ -253,9 +256,24 @@ class _Sample:
         said = [part for part in parts if not _is_server_call(part)] if server_calls else content
         calls = [*calls_of({"tool_calls": server_calls}), *calls_of({**message, "content": None})]
         starts = Facts(started_at=facts.ended_at)
-        self.chat.answer(said, calls, facts, of_calls=starts, id=message.get("id"))
+        if facts is NO_FACTS and self._is_written(message):
+            self.chat.say(PROGRAM, said or None, tool_calls=[], id=message.get("id"))
+            for call in calls:
+                self.chat.ask(call)
+        else:
+            self.chat.answer(said, calls, facts, of_calls=starts, id=message.get("id"))
         for part in server_calls:
             self._result(part.get("id"), part.get("result"), part)
+
+    def _is_written(self, message: dict[str, Any]) -> bool:
+        """Return whether no model wrote an answer that no event has: a person did, or the author of the input."""
+        source, name = message.get("source"), id_of(message.get("id"))
+        is_generated = (
+            source == _GENERATED
+            or message.get("model") is not None
+            or (name is not None and name in self._of_models)
+        )
+        return source == _INPUT or (bool(self._events) and not is_generated)
 
     def _result(self, call_id: Any, content: Any, recorded: dict[str, Any]) -> None:
         error = recorded.get("error") or recorded.get("tool_error")  # as logs of 2024 name it
@@ -375,7 +393,10 @@ IMPORTER = Importer(
             "id of a message, of a tool call",
             "id, tool_calls[].id; also of calls that only the answer of the model event, or the output, has",
         ),
-        ("type", "role: assistant is llm, each of its calls is tool"),
+        (
+            "type",
+            "role: assistant is llm, each of its calls is tool; one of the input, or with neither model, source nor event, is other",
+        ),
         ("name, arguments", "tool_calls[].function and arguments; a tool_use in the content"),
         ("output", "content; of a tool call, the content of its tool message, or of its event"),
         ("error", "error of the tool message; error of a model event"),

@@ -180,3 +180,38 @@ def test_a_providers_own_tool_is_a_call_with_its_result():
     trace = changed(search)
     found = [(step.name, step.arguments, step.output) for step in trace.steps_of("tool")]
     assert found == [("web_search", {"q": "x"}, "found"), ("f", {"q": "x"}, "")]
+
+
+def written(index, **more):
+    """Return a sample with one more message in the assistant's role, which has a call, at that place."""
+    call = {"id": "w", "function": "submit", "arguments": {"answer": "x"}}
+    message = {"id": "mw", "role": "assistant", "content": "", "tool_calls": [call], **more}
+    return SAMPLE | {
+        "messages": [*SAMPLE["messages"][:index], message, *SAMPLE["messages"][index:]]
+    }
+
+
+@pytest.mark.parametrize("index", [1, 3])
+@pytest.mark.parametrize(
+    ("more", "is_answer"),
+    [
+        ({}, False),
+        ({"source": "input"}, False),
+        ({"content": "I submit x."}, False),
+        ({"source": "generate"}, True),
+        ({"model": "m"}, True),
+    ],
+)
+def test_messages_of_no_model_call_are_none_but_their_calls_count(index, more, is_answer):
+    trace, before = read_trace(written(index, **more)), read_trace(SAMPLE)
+    assert len(trace.steps_of("llm")) == len(before.steps_of("llm")) + is_answer
+    assert {step.name for step in trace.steps_of("tool")} == {"f", "submit"}
+    assert ("I submit x." in [step.output for step in trace.steps_of("other")]) == (
+        more == {"content": "I submit x."}
+    )
+
+
+def test_messages_of_a_sample_without_events_are_model_calls_but_those_of_its_input():
+    for more, is_answer in (({}, True), ({"source": "input"}, False)):
+        sample = written(3, **more) | {"events": []}
+        assert len(read_trace(sample).steps_of("llm")) == 1 + is_answer
