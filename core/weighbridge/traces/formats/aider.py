@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from weighbridge.traces.chat.chat_log import ChatLog
-from weighbridge.traces.chat.conversation import Run
+from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import counts_of, scalars
 from weighbridge.traces.importer import Importer
 
@@ -28,6 +28,9 @@ _SHOWN = re.compile(r"> ?(.*)")
 _END = "  "  #: of what was typed or shown
 _BLANK = "<blank>"  #: what aider writes where only Enter was pressed
 _USAGE = re.compile(r"> Tokens: .{1,80} received\.")
+#: How the line begins that shows why a model call failed, and the line below what it says.
+_FAILED = re.compile(r"litellm\.(?:exceptions\.)?\w{0,60}(?:Error|Exception|Timeout)\b")
+_RETRY = "Retrying in "
 _BREAK = ("> ^C", "> Retrying in ")  #: what is shown below an answer that was broken off
 #: A question that an answer for its group decides, which is written as if it had been typed.
 _CONFIRMED = re.compile(r".{1,2000}\(Y\)es/\(N\)o.{1,60}\]: (?:all|skip)")
@@ -65,12 +68,12 @@ def sessions_in(text: str) -> list[dict[str, str]]:
 
 
 def has_dialogue(session: str) -> bool:
-    """Return whether anything was typed or answered in the text of a session, or usage of an answer is shown."""
-    return any(part.kind != "shown" or _shows_usage(part.text) for part in _parts(session))
+    """Return whether anything was typed or answered in the text of a session, or usage of an answer or a failed call is shown."""
+    return any(part.kind != "shown" or _shows_call(part.text) for part in _parts(session))
 
 
-def _shows_usage(text: str) -> bool:
-    return any(_USAGE.match(f"> {line}") for line in text.split("\n"))
+def _shows_call(text: str) -> bool:
+    return any(_USAGE.match(f"> {line}") or _FAILED.match(line) for line in text.split("\n"))
 
 
 def _parts(session: str) -> Iterator[_Part]:
@@ -181,11 +184,18 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     chat.notes.add_fields(value, frozenset({KEY}), "session")
     shown: list[str] = []
     has_begun = False
+    failed = 0
     for kind, text in _parts(session):
         if kind == "shown":
             shown += text.split("\n")
-            # What is shown first says how aider was started; later it answers, as a user would.
-            chat.say("user" if has_begun else "system", text, name="aider")
+            for says_failure, held in _messages(text):
+                if says_failure:
+                    has_begun = True
+                    failed += 1
+                    _fail(chat, held)
+                else:
+                    # What is shown first says how aider was started; later it answers, as a user would.
+                    chat.say("user" if has_begun else "system", held, name="aider")
             continue
         has_begun = True
         if kind == "answer":
@@ -196,8 +206,35 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         model=_model(shown),
         metadata=scalars(started=_started(session)),
     )
-    counts = counts_of(sum(_USAGE.match(f"> {line}") is not None for line in shown))
+    used = sum(_USAGE.match(f"> {line}") is not None for line in shown)
+    counts = counts_of(used + failed if used else 0)
     return [chat.trace("aider", _REASONS, run, counts=counts, totals_from="the lines `Tokens:`")]
+
+
+def _messages(shown: str) -> Iterator[tuple[bool, str]]:
+    """Yield what is shown, and apart from it each error of a model call, and whether it is one."""
+    held: list[str] = []
+    is_error = False
+    for line in shown.split("\n"):
+        is_failure = _FAILED.match(line) is not None
+        if is_failure or (is_error and (line.startswith(_RETRY) or not line.strip())):
+            if "".join(held).strip():
+                yield is_error, "\n".join(held)
+            held, is_error = [], is_failure
+        held.append(line)
+    if "".join(held).strip():
+        yield is_error, "\n".join(held)
+
+
+def _fail(chat: ChatLog, error: str) -> None:
+    """Add a model call that failed, or the error of the answer right above it, which was broken off."""
+    facts = Facts(error=error)
+    if chat.messages and chat.messages[-1]["role"] == "assistant":
+        last = len(chat.messages) - 1
+        if chat.of_message[last].error is None:
+            chat.of_message[last] = facts
+            return
+    chat.answer(None, facts=facts)
 
 
 def _started(session: str) -> str:
@@ -218,11 +255,18 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("type", "lines after #### are user, after > user or, before the first request, system"),
+        (
+            "type",
+            "lines after #### are user, after > user or, before the first request, system; each error of LiteLLM is llm",
+        ),
         ("name", "aider, of what it shows"),
         ("output", "the lines, without their marks"),
         ("model", "Model:, if one model answers"),
-        ("counts of the run", "lines that begin with Tokens:, one for each answer"),
+        ("error", "a line that begins with litellm. and an error's name, with those below it"),
+        (
+            "counts of the run",
+            "lines that begin with Tokens:, one for each answer, and the failed calls",
+        ),
         ("metadata", "started, the local time"),
     ),
     tried_on="the histories in four public repositories",

@@ -179,3 +179,41 @@ def test_answers_are_compared_with_the_tokens_that_are_shown():
 def test_answers_have_a_model_if_all_are_of_one(started, model):
     [answer] = read_trace(session(*started, "#### Go.  ", "", "Done.", "", USAGE)).steps_of("llm")
     assert answer.model == model
+
+
+BUSY = "litellm.APIConnectionError: busy"
+
+
+def test_each_error_of_a_model_call_is_a_model_call_that_failed():
+    text = session(
+        *("> Model: m with diff edit format  ", "", "#### Fix it.  ", f"> {BUSY}  "),
+        *("> The API is busy.  ", "> Retrying in 0.2 seconds...  ", f"> {BUSY}  ", ">  ", "> ^C again to exit  "),
+        *("", "#### Again.  ", "", "Done.", "", USAGE),
+    )  # fmt: skip
+    trace = read_trace(text)
+    steps = [(step.type, step.output, step.error) for step in trace.steps[1:-1]]
+    assert steps == [
+        ("user", "Fix it.", None),
+        ("llm", None, f"{BUSY}\nThe API is busy."),
+        ("user", "Retrying in 0.2 seconds...", None),
+        ("llm", None, BUSY),
+        ("user", " \n^C again to exit", None),
+        ("user", "Again.", None),
+        ("llm", "Done.", None),
+    ]
+    assert trace.counts.llm_calls == 3
+    assert {step.model for step in trace.steps_of("llm")} == {"m"}
+
+
+def test_an_answer_that_an_error_broke_off_is_one_model_call():
+    text = session(
+        *("#### Fix it.  ", "", "I am", "", f"> {BUSY}  ", "> Retrying in 0.2 seconds...  "),
+        *("", "I am done.", "", USAGE),
+    )
+    answers = read_trace(text).steps_of("llm")
+    assert [(step.output, step.error) for step in answers] == [("I am", BUSY), ("I am done.", None)]
+
+
+def test_errors_of_model_calls_in_an_answer_are_its_text():
+    text = session("#### What is it?  ", "", "It says:", "", f"    {BUSY}", "", USAGE)
+    assert [step.error for step in read_trace(text).steps_of("llm")] == [None]
