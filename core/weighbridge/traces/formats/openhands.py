@@ -5,6 +5,7 @@ An action of the agent carries the model's whole response; several actions of on
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call, first_of
@@ -39,6 +40,7 @@ from weighbridge.traces.formats.openhands_sdk import (
     sdk_state,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -67,6 +69,10 @@ _PROGRAMS = frozenset(
 )
 _STATES = frozenset({"agent_state_changed", "null", "recall", "condense", "loop_detection"})
 _FAILURES = frozenset({"error", "user_rejected"})
+_OF_EDITOR = frozenset({"edit", "read"})
+_ERROR = "ERROR:\n"  #: how the file editor begins its answer to a call that failed
+_LATENCIES = "response_latencies"  #: of the metrics: one for each answer of a model
+_UNRECORDED = "the history does not have the answers of the model whose calls were invalid"
 _TALK = frozenset({"message", "finish", "reject", "think"})
 #: Of an action's arguments, that are the program's.
 _OWN_ARGUMENTS = frozenset(
@@ -150,7 +156,16 @@ def _read(value: Any) -> list[Trace]:
         ),
     )
     totals = "accumulated_token_usage and accumulated_cost" if metrics else ""
-    return [reader.chat.trace("openhands", _REASONS, run, totals_from=totals)]
+    trace = reader.chat.trace("openhands", _REASONS, run, totals_from=totals)
+    latencies = metrics.get(_LATENCIES)
+    answered = len(latencies) if type(latencies) is list else 0
+    read = len(trace.steps_of("llm"))
+    if answered > read:
+        totals = f"accumulated_token_usage, accumulated_cost and {_LATENCIES}"
+        trace = replace(trace, counts=Counts(llm_calls=answered), totals_from=totals)
+    if reader.unrecorded and answered < read + reader.unrecorded:
+        trace = replace(trace, missing={**trace.missing, "llm_calls": _UNRECORDED})
+    return [trace]
 
 
 def _accumulated(metrics: dict[str, Any]) -> Usage | None:
@@ -171,6 +186,9 @@ class _Events:
         self.chat = ChatLog()
         self.tools: list[Any] = []
         self.metrics: dict[str, Any] = {}  #: from the last event
+        self.unrecorded = (
+            0  #: answers of which only the error is recorded that their call was invalid
+        )
         self.state: dict[str, Any] = {}  #: of the SDK's run, if an event has it
         self._responses: set[str] = set()
         self._calls: dict[str, str] = {}  #: by an action's id, the call that it is
@@ -271,7 +289,11 @@ class _Events:
         metadata = object_of(event.get("tool_call_metadata"))
         call_id = id_of(metadata.get("tool_call_id")) or call_id
         content = event.get("content")
-        failed = kind in _FAILURES or event.get("success") is False
+        failed = (
+            kind in _FAILURES
+            or event.get("success") is False
+            or (kind in _OF_EDITOR and (text_of(content) or "").startswith(_ERROR))
+        )
         facts = Facts(error=failed, ended_at=time_of(event.get("timestamp")))
         if call_id:
             if not self.chat.has_call(call_id):  # its action was not kept
@@ -282,6 +304,7 @@ class _Events:
             if kind not in _STATES and content:
                 self.chat.say("environment", content, facts, name=kind)
         else:
+            self.unrecorded += kind == "error" and event.get("source") == "agent"
             self.chat.say("environment", content, facts, name=kind)
 
 
@@ -312,7 +335,7 @@ IMPORTER = Importer(
         ("output", "thought, or content; of a tool call, content of the observation"),
         (
             "error",
-            "an observation that is an error, that the user rejected, or whose success is false",
+            "an observation that is an error, that the user rejected, whose success is false, or of the file editor that begins with ERROR:",
         ),
         ("model", "model_response.model"),
         (
@@ -323,6 +346,7 @@ IMPORTER = Importer(
             "usage, cost_usd of the run",
             "accumulated_token_usage and accumulated_cost of metrics, of stats",
         ),
+        ("model calls of the run", "response_latencies of metrics, if they are more"),
         ("started_at, ended_at", "model_response.created, timestamp"),
         ("tools", "args.tools of the system action, kwargs.tools of a completion"),
         ("metadata", "agent_class, max_iterations, error"),

@@ -241,3 +241,38 @@ def test_outputs_of_early_versions_have_pairs_with_observations_that_tell_nothin
         ("tool", "run", "3"),
         ("llm", None, "All done!"),
     ]
+
+
+def edited(content, kind="edit", **more):
+    """Return the example whose first result is one of the file editor."""
+    output = copy.deepcopy(OPENHANDS)
+    output["history"][3] |= {"observation": kind, "content": content, **more}
+    return read_trace(output).steps_of("tool")[0]
+
+
+def test_results_of_the_file_editor_that_begin_with_an_error_are_failures():
+    refused = "ERROR:\nNo replacement was performed."
+    assert edited(refused).error == refused
+    assert edited("ERROR:\nThe path does not exist.", "read").error is not None
+    assert edited("The file a has been edited.\nERROR: is on line 5").error is None
+    assert edited("ERROR: 3 tests failed", "run").error is None
+    assert edited("ERROR: 3 of 9 lines", "read").error is None  # as a file begins
+    assert edited({"ERROR:\n": 5}).error is None
+
+
+def test_an_answer_whose_call_was_invalid_counts_by_the_latencies_or_leaves_the_number_open():
+    output = copy.deepcopy(OPENHANDS)
+    invalid = {"id": 8, "source": "agent", "observation": "error", "content": "no such parameter", "extras": {}}  # fmt: skip
+    output["history"].insert(6, invalid)
+    read = len(read_trace(OPENHANDS).steps_of("llm"))
+    trace = read_trace(output)
+    assert len(trace.steps_of("llm")) == read
+    assert "invalid" in trace.missing["llm_calls"]
+    output["metrics"]["response_latencies"] = [{"latency": 1}] * (read + 1)
+    trace = read_trace(output)
+    assert trace.counts.llm_calls == read + 1
+    assert "llm_calls" not in trace.missing
+    output["metrics"]["response_latencies"] = [{"latency": 1}] * read
+    assert "llm_calls" in read_trace(output).missing
+    output["metrics"]["response_latencies"] = {"latency": 1}
+    assert read_trace(output).counts is None
