@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 32
+    version = 33
     Config = LoopConfig
     settings: LoopConfig
 
