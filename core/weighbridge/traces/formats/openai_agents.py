@@ -1,7 +1,8 @@
 """OpenAI's Agents SDK: a saved `RunState`, as Python (snake case) and JavaScript (camel case) write it.
 
 It holds each response of the model with its items, and apart from these the items of the run, among them the outputs
-of the tools. Usage in its context is that of the whole run, including agents that ran as tools.
+of the tools. Usage in its context is that of the whole run, including agents that ran as tools. A result of JavaScript's
+`run` is serialised with its state under `state`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
 _VERSION = "$schemaVersion"
+_STATE = "state"  #: of a serialised result
 _LISTS_OF_RESPONSES = ("model_responses", "modelResponses")
 #: Lists of the run's items: those of the current turns, and in Python also those that a handoff has filtered out.
 _LISTS_OF_ITEMS = ("session_items", "generated_items", "generatedItems")
@@ -46,6 +48,10 @@ _REASONS: dict[Capability, str] = {
 
 
 def _matches(value: Any) -> bool:
+    return _is_state(value) or (type(value) is dict and _is_state(value.get(_STATE)))
+
+
+def _is_state(value: Any) -> bool:
     return (
         type(value) is dict
         and _VERSION in value
@@ -55,6 +61,9 @@ def _matches(value: Any) -> bool:
 
 def _read(value: dict[str, Any]) -> list[Trace]:
     items = Items()
+    if not _is_state(value):
+        items.notes.add_fields(value, frozenset({_STATE}), "result")
+        value = value[_STATE]
     given = first_of(value, ("original_input", "originalInput"))
     for item in [{"role": "user", "content": given}] if type(given) is str else objects_of(given):
         items.add(_renamed(item))
@@ -77,7 +86,9 @@ def _add_responses(
     for response in responses:
         listed = [_renamed(item) for item in objects_of(response.get("output"))]
         response_id = id_of(first_of(response, ("response_id", "responseId")))
-        items.add_response(listed, response_id, Facts(usage=_usage(response.get("usage"))))
+        as_given = object_of(first_of(response, ("provider_data", "providerData")))
+        facts = Facts(model=string_of(as_given.get("model")), usage=_usage(response.get("usage")))
+        items.add_response(listed, response_id, facts)
         for item in listed:
             output = outputs.pop(_call_id(item), None)
             has_own = any(_is_output(own) and _call_id(own) == _call_id(item) for own in listed)
@@ -174,10 +185,11 @@ IMPORTER = Importer(
             "output",
             "output_text parts; of a tool call, its output in session_items or generated_items",
         ),
+        ("model", "providerData.model of each of modelResponses"),
         ("usage", "usage of each of model_responses"),
         ("usage, counts of the run", "context.usage: tokens, and requests as model calls"),
         ("metadata", "current_agent.name, current_turn, max_turns"),
     ),
     tried_on="run states of the SDK's own tests, of Python's versions 1.0 to 1.17 and JavaScript's 1.0 to 1.19",
-    lacks="times, cost, the model, tool definitions, whether a function failed; items of nested agents",
+    lacks="times, cost, in Python the model, tool definitions, whether a function failed; items of nested agents",
 )

@@ -61,3 +61,11 @@ def test_items_that_a_handoff_filtered_out_are_found_among_those_of_the_session(
     state = copy.deepcopy(OPENAI_AGENTS)
     state["session_items"], state["generated_items"] = state["generated_items"], []
     assert read_trace(state).steps == STEPS
+
+
+def test_a_result_of_the_sdk_for_javascript_is_read_by_the_state_in_it():
+    state = in_camel_case(OPENAI_AGENTS)
+    state["modelResponses"][0]["providerData"] = {"object": "response", "model": "gpt-4.1"}
+    assert read_trace({"state": OPENAI_AGENTS}).steps == STEPS
+    models = [step.model for step in read_trace({"state": state}).steps]
+    assert models == [None, "gpt-4.1", None, None]
