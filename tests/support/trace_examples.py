@@ -473,6 +473,44 @@ API_STREAM = [
     },
     {"type": "message_stop"},
 ]
+HARBOR = {
+    "id": "0b5c",
+    "task_name": "count-lines",
+    "trial_name": "count-lines__a1B2",
+    "trial_uri": "file:///jobs/1/count-lines__a1B2",
+    "task_id": {"path": "tasks/count-lines"},
+    "source": "small-bench",
+    "task_checksum": "c0ffee",
+    "config": {"trial_name": "count-lines__a1B2", "agent": {"model_name": "openai/gpt-5"}},
+    "agent_info": {
+        "name": "terminus-2",
+        "version": "2.0.0",
+        "model_info": {"name": "gpt-5", "provider": "openai"},
+    },
+    "agent_result": {
+        "n_input_tokens": 900,
+        "n_cache_tokens": 600,
+        "n_output_tokens": 40,
+        "cost_usd": 0.01,
+        "rollout_details": None,
+        "metadata": {"n_episodes": 3},
+    },
+    "verifier_result": {"rewards": {"reward": 0.0}},
+    "exception_info": {
+        "exception_type": "AgentTimeoutError",
+        "exception_message": "Agent execution timed out after 9.0 seconds",
+        "exception_traceback": "Traceback ...",
+        "occurred_at": "2026-03-04T10:00:12Z",
+    },
+    "started_at": "2026-03-04T10:00:00Z",
+    "finished_at": "2026-03-04T10:00:20Z",
+    "agent_execution": {
+        "started_at": "2026-03-04T10:00:03Z",
+        "finished_at": "2026-03-04T10:00:12Z",
+    },
+    "verifier": {"started_at": "2026-03-04T10:00:13Z", "finished_at": "2026-03-04T10:00:19Z"},
+    "step_results": None,
+}
 TAU2_VOICE = {
     "id": "v",
     "task_id": "1",
@@ -3929,6 +3967,7 @@ EXAMPLES: dict[str, Any] = {
     "openhands": OPENHANDS,
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},
+    "harbor": HARBOR,
     "tau2-voice": TAU2_VOICE,
     "ag-ui": AG_UI,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,

@@ -45,6 +45,15 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
 }
+#: Files that Harbor writes beside the results of its trials, by some of their keys.
+_BESIDE_TRIALS: dict[frozenset[str], str] = {
+    frozenset({"n_total_trials", "stats"}): (
+        "this is the summary of a job of Harbor: each folder beside it has a trial, with its result.json and agent/trajectory.json"
+    ),
+    frozenset({"trial_name", "trials_dir", "task", "agent"}): (
+        "this is the configuration of a trial of Harbor: the trial is in result.json and agent/trajectory.json beside it"
+    ),
+}
 _SPAN_COLUMNS = ("trace_id", "span_id", "parent_span_id", "span_name")  #: of Logfire's spans
 _PROMPTFOO_ROW = frozenset({"vars", "testCase", "promptIdx", "testIdx"})
 _THREAD_STATE = frozenset({"values", "next", "checkpoint"})
@@ -100,7 +109,7 @@ def _beside_traces(value: dict[str, Any]) -> str:
     for keys, advice in _BESIDE_TRACES.items():
         if keys <= value.keys() <= keys | _ALSO:
             return advice
-    return ""
+    return next((advice for keys, advice in _BESIDE_TRIALS.items() if keys <= value.keys()), "")
 
 
 def _log_record(value: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from weighbridge_producer.input.files.remote_files import (
     remote_files,
 )
 from weighbridge_producer.input.files.session_files import with_sub_agents
+from weighbridge_producer.input.files.trial_folders import without_results_beside_trajectories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,7 +124,7 @@ class InputFiles:
 
 def _with_groups(files: Iterable[Path]) -> tuple[Path | FileGroup, ...]:
     """Return files, with those of one run as a group."""
-    return with_sub_agents(with_event_folders(files))
+    return with_sub_agents(without_results_beside_trajectories(with_event_folders(files)))
 
 
 def _named(
