@@ -261,6 +261,22 @@ _WRAPPERS = (
     "outputs",
     "loglines",
 )
+#: Other keys of a chat, which is one only if each item is a message, and nothing stands beside it that was said apart from it.
+#: A `transcript` or a `dialog` is none of them: tables with such a column are mapped.
+_CHATS = frozenset(
+    {
+        *("turns", "history", "chat_history", "conversation_history", "message_history"),
+        "messages_history",
+    }
+)
+_CONTENTS = frozenset({"content", "tool_calls", "parts"})  #: of a message, which has one of them
+_SAID_APART = frozenset(
+    {
+        *("response", "responses", "answer", "output", "outputs", "completion", "prediction"),
+        *("question", "query", "prompt", "instruction", "input", "inputs", "choices", "reply"),
+        *("message", "user_input", "user_message", "text", "target", "chosen", "rejected"),
+    }
+)
 _WRAPPINGS_LIMIT = 3
 #: Beside the lines of a session under `trace`: how many others were damaged.
 UNREAD_LINES = "unread_lines"
@@ -430,7 +446,20 @@ def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
         if type(inner) is dict or type(inner) is list:
             notes.add_fields(value, frozenset({key, "id", UNREAD_LINES}), "wrapper")
             return inner
-    return None
+    chats = [key for key in _CHATS.intersection(value) if type(value[key]) is list]
+    if len(chats) != 1 or not _SAID_APART.isdisjoint(value) or not _is_chat(value[chats[0]]):
+        return None
+    key = chats[0]
+    return {_MESSAGES: value[key]} | {
+        name: held for name, held in value.items() if name not in {key, _MESSAGES}
+    }
+
+
+def _is_chat(listed: list[Any]) -> bool:
+    """Return whether each item of a list is a message of a chat, and one of them an assistant's."""
+    return any(type(item) is dict and item.get("role") == "assistant" for item in listed) and all(
+        are_messages([item]) and not _CONTENTS.isdisjoint(item) for item in listed
+    )
 
 
 def described(value: Any) -> str:

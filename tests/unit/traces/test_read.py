@@ -72,6 +72,34 @@ def test_a_list_of_one_trace_is_that_trace():
     assert read_trace([EXAMPLES["atif"]]) == read_trace(EXAMPLES["atif"])
 
 
+@pytest.mark.parametrize("key", ["turns", "history", "chat_history", "message_history"])
+def test_a_chat_may_be_under_another_common_name(key):
+    said = [
+        {"role": "user", "content": "x?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "find"}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "y"}]},
+    ]
+    trace = read_trace({"id": "r1", "model": "m", key: said})
+    assert (trace.id, [step.type for step in trace.steps]) == ("r1", ["user", "llm", "tool"])
+    assert read_trace({"conversation": {key: said}}).steps[2].output == "y"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"history": "[]", "turns": [{"role": "user", "content": "x?"}]},
+        {"turns": [{"role": "assistant", "content": "x"}], "history": [{"role": "assistant"}]},
+        {"turns": [{"role": "assistant", "content": "x"}], "response": "y"},
+        {"turns": [{"role": "assistant", "content": "x"}, "y"]},
+        {"turns": [{"role": "assistant", "content": "x"}, {"role": "judge", "content": "y"}]},
+        {"turns": [{"role": "assistant", "text": "x"}]},
+    ],
+)
+def test_a_chat_under_another_name_is_none_if_something_was_said_elsewhere(beside):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace(beside)
+
+
 def test_lines_of_messages_are_one_chat():
     lines = b"".join(orjson.dumps(message) + b"\r\n" for message in CHAT)
     assert read_trace(lines).steps == read_trace(CHAT).steps
