@@ -57,6 +57,7 @@ class CheckedFile:
     errors: list[dict[str, Any]] = field(default_factory=list)
     #: Those of the trace mapping at which no trace has anything, by their names.
     pointers_without_value: dict[str, str] = field(default_factory=dict)
+    prefix_note: str = ""  #: what a log has before the JSON of each line, and was left out
 
 
 def check(
@@ -118,6 +119,7 @@ def _checked(
     for found in traces:
         result.traces.append(_read(found))
     result.pointers_without_value = traces.pointers_without_value()
+    result.prefix_note = traces.prefix_note()
     if fault := traces.fault_of_all():
         result.errors.clear()
         lose(fault)
@@ -183,6 +185,8 @@ def _print_file(checked: CheckedFile) -> None:
         ),
         of,
     )
+    if checked.prefix_note:
+        out.print(f"  [dim]{shown(checked.prefix_note, _NOTE_WIDTH)}[/]")
     if pointers := checked.pointers_without_value:
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
 

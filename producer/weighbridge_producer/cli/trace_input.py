@@ -126,6 +126,10 @@ class Traces:
         where = "" if location or error.fault.names_line else f"line {self._line.number}: "
         self._tell(error.fault.at(location), where)
 
+    def prefix_note(self) -> str:
+        """Return what was left out before the JSON of each line read so far; empty if there was nothing."""
+        return self._source.notes.prefix_note()
+
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
         return self._source.pointers_without_value()

@@ -270,6 +270,7 @@ class Source:
         found = iter(_located(fitting, name, reading) if self.names_locations else reading(fitting))
         for line in found:
             self.byte_order_mark |= lines.byte_order_mark
+            self.notes.count_prefix(lines.prefix)
             yield line
             break  # a BOM is only detected with the first line
         else:

@@ -11,6 +11,7 @@ from weighbridge.grading.hints import OWN_COLUMNS
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge_producer.input.files.eval_archive import OFFICE, SAVE_AS_CSV
+from weighbridge_producer.input.files.line_prefixes import begins_with_tag
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
@@ -51,8 +52,10 @@ _CREWAI_START = re.compile(
     r"\A(?s:.{0,20000}?)^(?:[^\n]{0,40}╭[^\n]{1,4000} Crew Execution Started |🚀 Crew: )".encode(),
     re.MULTILINE,
 )
+_TAGGED_LOG = "a log with a word in brackets before each line"
 _TEXTS = (
     (_CREWAI_START, _CREWAI),
+    (re.compile(rb"\A\s*\[[A-Za-z][\w.:/-]{0,100}\][ \t]+\S"), _TAGGED_LOG),
     (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
     (re.compile(rb"\s*<\?xml\b|\A\s*<[A-Za-z_][\w:.-]{0,60}[\s/>]"), _XML),
     (_YAML_START, _YAML),
@@ -111,7 +114,9 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
             return iter((SourceLine(b"\n", fault, line.size),))
         read.append(line)
         content = line.raw.lstrip(JSON_SPACE)
-        is_json = content.startswith(_JSON_STARTS) and not _is_text_in_yaml(line.raw, read)
+        is_json = content.startswith(_JSON_STARTS) and not (
+            begins_with_tag(content) or _is_text_in_yaml(line.raw, read)
+        )
         if line.fault or is_json or len(read) == _HELD_LINES:
             break
         filled += bool(content)
@@ -166,6 +171,8 @@ def _no_json(text: bytes) -> Fault:
 def _hint(looks: str | None) -> str:
     if looks == _CREWAI:
         return "give the crew's output as its model_dump_json() returns it, or the events of its bus as JSON Lines"
+    if looks == _TAGGED_LOG:
+        return "if it has JSON on some lines, give these alone, such as what `grep -o '{\".*' FILE` prints"
     return "convert it to CSV or JSON Lines" if looks in {_YAML, _XML} else _WANTED
 
 

@@ -54,6 +54,8 @@ class RowNotes:
         self.empty_files = 0  #: files without a row
         self.files_with_lists = 0  #: documents with other lists that may be rows
         self._empty_named: list[str] = []
+        self.files_with_prefix = 0  #: logs with something before the JSON of each line
+        self._prefix = ""  #: of the first of them
         # The first of those files, and its lists.
         self._lists: tuple[str, tuple[str, ...]] = (
             "",
@@ -117,6 +119,11 @@ class RowNotes:
         self.no_rows += 1
         if len(self._no_rows_named) < _KEYS_NAMED:
             self._no_rows_named.append(key)
+
+    def count_prefix(self, prefix: str) -> None:
+        """Count a file in which something was removed before the JSON of each line; not one without a prefix."""
+        self.files_with_prefix += bool(prefix)
+        self._prefix = self._prefix or prefix
 
     def count_empty_file(self, name: str) -> None:
         """Count a file without a row."""
@@ -185,11 +192,19 @@ class RowNotes:
             self._entries_note(),
             self._no_rows_note(),
             self._empty_files_note(),
+            self.prefix_note(),
             self._layouts_note(),
             self._lists_note(),
         ]
         notes += [self._nulls_note(), self._odd_metadata_note(), self._binary_note()]
         return [note for note in notes if note]
+
+    def prefix_note(self) -> str:
+        """Return what was removed before the JSON of each line; empty if there was nothing."""
+        if not self.files_with_prefix:
+            return ""
+        more = f" of {self.files_with_prefix:,} files" if self.files_with_prefix > 1 else ""
+        return f"what a log has before the JSON of each line{more} was left out, such as {self._prefix!r}"
 
     def other_rows_note(self) -> str:
         """Return how many rows are no cases, by kind; empty if there are none."""
