@@ -2107,6 +2107,42 @@ _AIDER_LINES = [
     "",
 ]
 AIDER_HISTORY = "\n".join(_AIDER_LINES)
+AIDER_LOG = """TO LLM 2026-03-01T10:00:00
+-------
+SYSTEM Act as an expert.
+SYSTEM
+SYSTEM Reply briefly.
+-------
+USER text: These are the files.
+LLM RESPONSE is a heading in one of them.
+-------
+ASSISTANT Ok.
+-------
+USER Name the tests.
+
+LLM RESPONSE 2026-03-01T10:00:04
+ASSISTANT Which
+ASSISTANT -------
+ASSISTANT ones?
+TO LLM 2026-03-01T10:01:00
+-------
+SYSTEM Act as an expert.
+SYSTEM
+SYSTEM Reply briefly.
+-------
+USER Name the tests.
+-------
+ASSISTANT Which
+ASSISTANT -------
+ASSISTANT ones?
+-------
+USER All of them.
+-------
+SYSTEM Reply briefly.
+
+LLM RESPONSE 2026-03-01T10:01:02
+
+"""
 AIDER = {"aider_chat": AIDER_HISTORY.lstrip("\n")}
 
 
@@ -3917,6 +3953,7 @@ EXAMPLES: dict[str, Any] = {
     "camel": CAMEL,
     "agentscope": AGENTSCOPE,
     "aider": AIDER,
+    "aider-llm": {"aider_llm_history": AIDER_LOG},
     "semantic-kernel": SEMANTIC_KERNEL,
     "langgraph": LANGGRAPH,
     "langchain-events": LANGCHAIN_EVENTS,

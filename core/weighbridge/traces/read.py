@@ -21,6 +21,7 @@ from weighbridge.traces.formats import (
     ai_sdk_stream,
     ai_studio,
     aider,
+    aider_llm,
     amazon_q,
     anthropic,
     antigravity,
@@ -175,6 +176,7 @@ FORMATS: tuple[Importer, ...] = (
     codex_exec.IMPORTER,
     agno.IMPORTER,
     aider.IMPORTER,
+    aider_llm.IMPORTER,
     continue_session.IMPORTER,
     copilot.IMPORTER,
     copilot_chat_replay.IMPORTER,
@@ -374,6 +376,8 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         if not sessions:
             raise damaged("nothing was typed or answered in any session of this history of aider")
         return sessions if len(sessions) > 1 else sessions[0]
+    if filled and aider_llm.begins_log(_bytes_of(filled[0]).decode(errors="replace")):
+        return {aider_llm.KEY: _bytes_of(text).decode(errors="replace")}
     try:
         if len(filled) > 1:
             return [json_in(line) for line in filled]

@@ -1,4 +1,4 @@
-"""aider's chat histories as input: each session in the Markdown becomes one line."""
+"""aider's histories as input: each session in the Markdown of its chats becomes one line, and so does a log of its requests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import orjson
 
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.formats.aider import KEY, SESSION, begins_session, has_dialogue
+from weighbridge.traces.formats.aider_llm import KEY as LOG
+from weighbridge.traces.formats.aider_llm import REQUEST, begins_log
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 
 if TYPE_CHECKING:
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault
 
-_START = SESSION.encode()
+_START, _REQUEST = SESSION.encode(), REQUEST.encode()
 _FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
 
 
 def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
-    """Return the lines of a file, or one line for each session if it is a history of aider's chats.
+    """Return the lines of a file, or one line for each session if it is a history of aider's chats, or one for a log of its requests.
 
     A session of more than `limit_bytes`, or with a line that is a fault, becomes a fault. One in which nothing was typed or
     answered becomes a blank line.
@@ -32,11 +34,29 @@ def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Ite
         if line.fault or line.raw.strip(JSON_SPACE):
             break
     every = chain(read, lines)
-    return _sessions(every, limit_bytes) if read and _begins_session(read[-1]) else every
+    if read and _begins_session(read[-1]):
+        return _sessions(every, limit_bytes)
+    return _log(every, limit_bytes) if read and _begins_log(read[-1]) else every
 
 
 def _begins_session(line: SourceLine) -> bool:
     return line.raw.startswith(_START) and begins_session(line.raw.decode(errors="replace"))
+
+
+def _begins_log(line: SourceLine) -> bool:
+    raw = line.raw.split(b"\n", 1)[0]
+    return raw.startswith(_REQUEST) and begins_log(raw.decode(errors="replace"))
+
+
+def _log(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
+    held: list[bytes] = []
+    size, fault = 0, None
+    for line in lines:
+        size += line.size
+        fault = fault or line.fault
+        if size <= limit_bytes:
+            held.append(line.raw)
+    yield _line(LOG, b"".join(held).decode(errors="replace"), size, fault, limit_bytes)
 
 
 def _sessions(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
@@ -54,11 +74,18 @@ def _sessions(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceL
 
 
 def _session(held: list[bytes], size: int, fault: Fault | None, limit_bytes: int) -> SourceLine:
-    fault = fault or (length_fault(size, limit_bytes) if size > limit_bytes else None)
     text = b"".join(held).decode(errors="replace")
-    if fault or not has_dialogue(text):
+    if not (fault or size > limit_bytes or has_dialogue(text)):
+        return SourceLine(b"\n", None, size)
+    return _line(KEY, text, size, fault, limit_bytes)
+
+
+def _line(key: str, text: str, size: int, fault: Fault | None, limit_bytes: int) -> SourceLine:
+    """Return a text under a key of an object, or a fault if a part of it cannot be read or it is too long."""
+    fault = fault or (length_fault(size, limit_bytes) if size > limit_bytes else None)
+    if fault:
         return SourceLine(b"\n", fault, size)
-    line = orjson.dumps({KEY: text}, option=orjson.OPT_APPEND_NEWLINE)
+    line = orjson.dumps({key: text}, option=orjson.OPT_APPEND_NEWLINE)
     if len(line) > limit_bytes:
         return SourceLine(b"\n", length_fault(len(line), limit_bytes), size)
     return SourceLine(line, None, size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import AIDER, AIDER_HISTORY
+from support.trace_examples import AIDER, AIDER_HISTORY, AIDER_LOG
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.files.aider_histories import with_sessions_as_lines
@@ -59,3 +59,13 @@ def test_a_session_with_a_line_that_cannot_be_read_is_one_fault():
     first, second = read([*broken, *lines_of(text)])
     assert (first.fault, first.size) == (fault, len(text) + 5_005)
     assert json.loads(second.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
+
+
+def test_a_log_of_requests_is_one_line():
+    text = AIDER_LOG.encode()
+    [line] = read(lines_of(text))
+    assert json.loads(line.raw) == {"aider_llm_history": AIDER_LOG}
+    assert line.size == len(text)
+    [line] = read(lines_of(text), limit=100)
+    assert line.fault
+    assert line.fault.code == ErrorCode.LINE_TOO_LONG
