@@ -473,6 +473,54 @@ API_STREAM = [
     },
     {"type": "message_stop"},
 ]
+_JUPYTER_AGENT = "jupyter-ai-personas::jupyter_ai_acp_client::ClaudeAcpPersona"
+JUPYTER_CHAT = {
+    "messages": [
+        {
+            "body": "What is in x.ipynb?",
+            "id": "m1",
+            "time": 1772618400.5,
+            "sender": "ada",
+            "type": "msg",
+            "raw_time": False,
+            "metadata": {"to_persona": _JUPYTER_AGENT},
+        },
+        {
+            "body": "",
+            "id": "m2",
+            "time": 1772618402.0,
+            "sender": _JUPYTER_AGENT,
+            "type": "msg",
+            "mentions": [],
+            "metadata": {
+                "tool_calls": [
+                    {
+                        "tool_call_id": "t1",
+                        "title": "cat x.ipynb",
+                        "kind": "execute",
+                        "status": "failed",
+                        "raw_input": {"command": "cat x.ipynb"},
+                        "raw_output": "No such file",
+                    },
+                    {"tool_call_id": "t2", "title": "Read y", "kind": "read", "status": "pending"},
+                ]
+            },
+        },
+        {
+            "body": "There is none.",
+            "id": "m3",
+            "time": 1772618404.0,
+            "sender": _JUPYTER_AGENT,
+            "type": "msg",
+        },
+    ],
+    "users": {
+        "ada": {"username": "ada", "display_name": "Ada", "bot": False},
+        _JUPYTER_AGENT: {"username": _JUPYTER_AGENT, "display_name": "Claude", "bot": True},
+    },
+    "attachments": {},
+    "metadata": {"id": "c1"},
+}
 HARBOR = {
     "id": "0b5c",
     "task_name": "count-lines",
@@ -4005,6 +4053,7 @@ EXAMPLES: dict[str, Any] = {
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},
     "harbor": HARBOR,
+    "jupyter-chat": JUPYTER_CHAT,
     "tau2-voice": TAU2_VOICE,
     "ag-ui": AG_UI,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,
