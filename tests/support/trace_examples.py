@@ -521,6 +521,47 @@ JUPYTER_CHAT = {
     "attachments": {},
     "metadata": {"id": "c1"},
 }
+CHATDEV_LOG = """[2026-21-03 09:00:00 INFO] **[Preprocessing]**
+
+**ChatDev Starts** (20260321090000)
+
+**Timestamp**: 20260321090000
+
+**task_prompt**: Build a clock.
+
+**project_name**: Clock
+
+[2026-21-03 09:00:01 INFO] **[OpenAI_Usage_Info Send]**
+- num_prompt_tokens: 100
+
+[2026-21-03 09:00:05 INFO] **[OpenAI_Usage_Info Receive]**
+prompt_tokens: 100
+completion_tokens: 20
+total_tokens: 120
+cost: $0.000200
+
+[2026-21-03 09:00:05 INFO] Programmer: **Programmer<->Chief Technology Officer on : Coding, turn 0**
+
+[You write code.]
+
+clock.py
+[2026-21-03 09:00:06 INFO] **[OpenAI_Usage_Info Send]**
+- num_prompt_tokens: 90
+
+[2026-21-03 09:00:09 INFO] **[OpenAI_Usage_Info Send]**
+- num_prompt_tokens: 90
+
+[2026-21-03 09:00:12 INFO] **[OpenAI_Usage_Info Receive]**
+prompt_tokens: 90
+completion_tokens: 10
+total_tokens: 100
+
+[2026-21-03 09:00:13 INFO] Get text embedding from m:
+**[OpenAI_Usage_Info Receive]**
+prompt_tokens: 7
+total_tokens: 7
+
+"""
 HARBOR = {
     "id": "0b5c",
     "task_name": "count-lines",
@@ -4053,6 +4094,7 @@ EXAMPLES: dict[str, Any] = {
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},
     "harbor": HARBOR,
+    "chatdev": {"chatdev_log": CHATDEV_LOG},
     "jupyter-chat": JUPYTER_CHAT,
     "tau2-voice": TAU2_VOICE,
     "ag-ui": AG_UI,

@@ -39,6 +39,7 @@ from weighbridge.traces.formats import (
     braintrust,
     browser_use,
     camel,
+    chatdev,
     chatgpt_export,
     claude_agent_sdk,
     claude_ai_export,
@@ -178,6 +179,7 @@ FORMATS: tuple[Importer, ...] = (
     agno.IMPORTER,
     aider.IMPORTER,
     aider_llm.IMPORTER,
+    chatdev.IMPORTER,
     continue_session.IMPORTER,
     copilot.IMPORTER,
     copilot_chat_replay.IMPORTER,
@@ -378,8 +380,9 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         if not sessions:
             raise damaged("nothing was typed or answered in any session of this history of aider")
         return sessions if len(sessions) > 1 else sessions[0]
-    if filled and aider_llm.begins_log(_bytes_of(filled[0]).decode(errors="replace")):
-        return {aider_llm.KEY: _bytes_of(text).decode(errors="replace")}
+    for log in (aider_llm, chatdev):
+        if filled and log.begins_log(_bytes_of(filled[0]).decode(errors="replace")):
+            return {log.KEY: _bytes_of(text).decode(errors="replace")}
     try:
         if len(filled) > 1:
             return [json_in(line) for line in filled]

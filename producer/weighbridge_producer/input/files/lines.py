@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK
-from weighbridge_producer.input.files.aider_histories import with_sessions_as_lines
 from weighbridge_producer.input.files.decompress import (
     DAMAGE,
     HEAD_BYTES,
@@ -20,6 +19,7 @@ from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.line_prefixes import without_prefix
 from weighbridge_producer.input.files.non_json_files import readable_lines
+from weighbridge_producer.input.files.text_logs import with_sessions_as_lines
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine, length_fault
 
 if TYPE_CHECKING:

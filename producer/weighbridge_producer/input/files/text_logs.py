@@ -1,4 +1,4 @@
-"""aider's histories as input: each session in the Markdown of its chats becomes one line, and so does a log of its requests."""
+"""Logs of agents that are text: each session of a history of aider's chats becomes one line, and so does the whole of another log."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.traces.formats import aider_llm, chatdev
 from weighbridge.traces.formats.aider import KEY, SESSION, begins_session, has_dialogue
-from weighbridge.traces.formats.aider_llm import KEY as LOG
-from weighbridge.traces.formats.aider_llm import REQUEST, begins_log
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 
 if TYPE_CHECKING:
@@ -18,12 +17,14 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault
 
-_START, _REQUEST = SESSION.encode(), REQUEST.encode()
+_START = SESSION.encode()
+_LOGS = (aider_llm, chatdev)  #: logs that are one trace each
+_OPENING_BYTES = 200  #: of a first line, by which a log is recognised
 _FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
 
 
 def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
-    """Return the lines of a file, or one line for each session if it is a history of aider's chats, or one for a log of its requests.
+    """Return the lines of a file, or one line for each session if it is a history of aider's chats, or one for a whole log.
 
     A session of more than `limit_bytes`, or with a line that is a fault, becomes a fault. One in which nothing was typed or
     answered becomes a blank line.
@@ -36,19 +37,21 @@ def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Ite
     every = chain(read, lines)
     if read and _begins_session(read[-1]):
         return _sessions(every, limit_bytes)
-    return _log(every, limit_bytes) if read and _begins_log(read[-1]) else every
+    key = _key_of_log(read[-1]) if read else None
+    return _log(every, key, limit_bytes) if key else every
 
 
 def _begins_session(line: SourceLine) -> bool:
     return line.raw.startswith(_START) and begins_session(line.raw.decode(errors="replace"))
 
 
-def _begins_log(line: SourceLine) -> bool:
-    raw = line.raw.split(b"\n", 1)[0]
-    return raw.startswith(_REQUEST) and begins_log(raw.decode(errors="replace"))
+def _key_of_log(line: SourceLine) -> str | None:
+    """Return the key under which a log stands as JSON, by its first line; None for other files."""
+    opening = line.raw[:_OPENING_BYTES].split(b"\n", 1)[0].decode(errors="replace")
+    return next((log.KEY for log in _LOGS if log.begins_log(opening)), None)
 
 
-def _log(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
+def _log(lines: Iterator[SourceLine], key: str, limit_bytes: int) -> Iterator[SourceLine]:
     held: list[bytes] = []
     size, fault = 0, None
     for line in lines:
@@ -56,7 +59,7 @@ def _log(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
         fault = fault or line.fault
         if size <= limit_bytes:
             held.append(line.raw)
-    yield _line(LOG, b"".join(held).decode(errors="replace"), size, fault, limit_bytes)
+    yield _line(key, b"".join(held).decode(errors="replace"), size, fault, limit_bytes)
 
 
 def _sessions(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:

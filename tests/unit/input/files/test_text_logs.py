@@ -1,13 +1,15 @@
-"""aider's chat histories as input: a line for each session, and other files are unchanged."""
+"""Logs that are text: a line for each session of aider's chats, or for a whole log, and other files are unchanged."""
 
 from __future__ import annotations
 
 import json
 
-from support.trace_examples import AIDER, AIDER_HISTORY, AIDER_LOG
+import pytest
+
+from support.trace_examples import AIDER, AIDER_HISTORY, AIDER_LOG, CHATDEV_LOG
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge_producer.input.files.aider_histories import with_sessions_as_lines
+from weighbridge_producer.input.files.text_logs import with_sessions_as_lines
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine
 
 LIMIT = 100_000
@@ -61,10 +63,13 @@ def test_a_session_with_a_line_that_cannot_be_read_is_one_fault():
     assert json.loads(second.raw)["aider_chat"].strip() == AIDER["aider_chat"].strip()
 
 
-def test_a_log_of_requests_is_one_line():
-    text = AIDER_LOG.encode()
+@pytest.mark.parametrize(
+    ("key", "log"), [("aider_llm_history", AIDER_LOG), ("chatdev_log", CHATDEV_LOG)]
+)
+def test_a_whole_log_is_one_line(key, log):
+    text = log.encode()
     [line] = read(lines_of(text))
-    assert json.loads(line.raw) == {"aider_llm_history": AIDER_LOG}
+    assert json.loads(line.raw) == {key: log}
     assert line.size == len(text)
     [line] = read(lines_of(text), limit=100)
     assert line.fault
