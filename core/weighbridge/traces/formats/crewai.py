@@ -1,4 +1,4 @@
-"""CrewAI: the output of a crew with its tasks' outputs, and events of its bus in sequence.
+"""CrewAI: the output of a crew with its tasks' outputs, events of its bus in sequence, and its log of tasks.
 
 The output has the number of model calls, and tool calls only if the tasks keep their messages.
 """
@@ -23,6 +23,7 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
+from weighbridge.traces.formats.crewai_log import is_log, read_log
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import Counts
 
@@ -45,6 +46,8 @@ _REASONS: dict[Capability, str] = {
 def _matches(value: Any) -> bool:
     if type(value) is dict:
         return type(value.get("tasks_output")) is list and "raw" in value
+    if is_log(value):
+        return True
     some = value[:_LOOKED_AT] if type(value) is list else []
     if all(map(_is_event, some)):
         return any(map(_is_line, some))
@@ -79,6 +82,8 @@ def _is_line(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     if type(value) is dict:
         return [_read_output(value)]
+    if is_log(value):
+        return [read_log(value)]
     reader = _Events()
     for event in objects_of(value):
         reader.add(event)
@@ -207,8 +212,12 @@ IMPORTER = Importer(
     is_line=_is_line,
     fields=(
         ("type", "an llm_call_completed, or a task's output, is llm; a tool_usage_started is tool"),
+        ("type in a log of tasks", "status started is user, completed is agent"),
         ("name, arguments", "tool_name and tool_args; agent of an answer"),
-        ("output", "response or raw; of a tool call output of tool_usage_finished"),
+        (
+            "output",
+            "response or raw, output in a log of tasks; of a tool call output of tool_usage_finished",
+        ),
         ("error", "error of tool_usage_error and llm_call_failed"),
         ("model, usage", "model and usage of llm_call_completed"),
         ("usage of the run", "token_usage of the output"),
@@ -216,5 +225,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp"),
     ),
     tried_on="the events of a real crew; synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
-    lacks="cost and tool definitions; of an output also times and, unless its tasks keep messages, tool calls",
+    lacks="cost and tool definitions; of a log of tasks also all calls and tokens; of an output also times and, unless its tasks keep messages, tool calls",
 )

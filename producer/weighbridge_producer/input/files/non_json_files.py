@@ -52,9 +52,15 @@ _CREWAI_START = re.compile(
     r"\A(?s:.{0,20000}?)^(?:[^\n]{0,40}╭[^\n]{1,4000} Crew Execution Started |🚀 Crew: )".encode(),
     re.MULTILINE,
 )
+#: An entry of `output_log_file` as text: of newer versions, and of those before, which give the time behind each field.
+_CREWAI_LOG_START = re.compile(
+    rb"\A\s*(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: task_name=\"|agent=[^\n]{1,300}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: task=)"
+)
+_CREWAI_LOG = "a log of the tasks of a crew of CrewAI"
 _TAGGED_LOG = "a log with a word in brackets before each line"
 _TEXTS = (
     (_CREWAI_START, _CREWAI),
+    (_CREWAI_LOG_START, _CREWAI_LOG),
     (re.compile(rb"\A\s*\[[A-Za-z][\w.:/-]{0,100}\][ \t]+\S"), _TAGGED_LOG),
     (re.compile(rb"\s*<(?:!doctype|html)\b", re.IGNORECASE), "an HTML page"),
     (re.compile(rb"\s*<\?xml\b|\A\s*<[A-Za-z_][\w:.-]{0,60}[\s/>]"), _XML),
@@ -169,7 +175,7 @@ def _no_json(text: bytes) -> Fault:
 
 
 def _hint(looks: str | None) -> str:
-    if looks == _CREWAI:
+    if looks in {_CREWAI, _CREWAI_LOG}:
         return "give the crew's output as its model_dump_json() returns it, or the events of its bus as JSON Lines"
     if looks == _TAGGED_LOG:
         return "if it has JSON on some lines, give these alone, such as what `grep -o '{\".*' FILE` prints"

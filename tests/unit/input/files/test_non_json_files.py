@@ -65,6 +65,8 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
         (b"# Notes\n\n- one\n", "it looks like Markdown"),
         (f"Start.\n\033[36m{FRAME}".encode(), "it looks like what CrewAI prints"),
         ("🚀 Crew: crew\n└── 📋 Task: t\n".encode(), "it looks like what CrewAI prints"),
+        (b'2026-03-01 10:00:00: task_name="None", task="Find x.\n- y", agent="a"\n', "tasks of a crew"),
+        (b"agent=Finder2024-11-14 11:47:18: task=Find x.\n## x\n", "tasks of a crew"),
         (b"messages:\n  - role: user\n", "it looks like YAML"),
         (b"- id: q1\n  answer: x\n", "it looks like YAML"),
         (b"steps:\n- body: 'one\n\"two\" three'\n" + b"  status: 200\n" * 30, "it looks like YAML"),

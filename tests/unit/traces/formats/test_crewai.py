@@ -64,3 +64,25 @@ def test_an_output_whose_tasks_keep_their_messages_has_its_calls():
         ("tool", "some"),
     ]
     assert "tool_calls" not in trace.missing
+
+
+def test_a_log_of_tasks_has_the_outputs_of_agents_and_no_calls():
+    def entry(second, status, task, **facts):
+        time = f"2025-01-01 12:00:0{second}"
+        return {"timestamp": time, "task_name": None, "task": task, "agent": "Finder", "status": status} | facts  # fmt: skip
+
+    log = [
+        entry(1, "started", "Find x."),
+        entry(2, "completed", "Find x.", output="some"),
+        entry(3, "started", "Find y."),
+    ]
+    trace = read_trace(log)
+    assert trace.steps == (
+        Step(id="s1", type="user", output="Find x.", started_at=at(1)),
+        Step(id="s2", type="agent", name="Finder", output="some", started_at=at(1), ended_at=at(2)),
+        Step(id="s3", type="user", output="Find y.", started_at=at(3)),
+    )
+    assert {"llm_calls", "tool_calls", "token_usage"} <= set(trace.missing)
+    assert trace.not_carried == ("tasks that did not end (1)",)
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace([{**log[0], "status": "queued"}])
