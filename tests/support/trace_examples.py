@@ -562,6 +562,49 @@ prompt_tokens: 7
 total_tokens: 7
 
 """
+_METAGPT_MESSAGES = [
+    {
+        "id": "m1",
+        "content": "Build a clock.",
+        "role": "Human",
+        "cause_by": "metagpt.actions.add_requirement.UserRequirement",
+        "sent_from": "",
+        "send_to": ["<all>"],
+    },
+    {
+        "id": "m2",
+        "content": "The clock has hands.",
+        "role": "Alice(Product Manager)",
+        "cause_by": "metagpt.actions.write_prd.WritePRD",
+        "sent_from": "metagpt.roles.product_manager.ProductManager",
+        "send_to": ["<all>"],
+    },
+]
+METAGPT = {
+    "env": {
+        "desc": "",
+        "roles": {
+            "Product Manager": {
+                "name": "Alice",
+                "actions": [],
+                "rc": {"memory": {"storage": _METAGPT_MESSAGES[:1], "index": {}}},
+            },
+            "Architect": {
+                "name": "Bob",
+                "actions": [],
+                "rc": {"memory": {"storage": _METAGPT_MESSAGES, "index": {}}},
+            },
+        },
+        "history": "",
+    },
+    "investment": 3.0,
+    "idea": "Build a clock.",
+    "context": {
+        "workdir": "",
+        "kwargs": {},
+        "cost_manager": '{"total_prompt_tokens": 900, "total_completion_tokens": 100, "total_cost": 0.03}',
+    },
+}
 HARBOR = {
     "id": "0b5c",
     "task_name": "count-lines",
@@ -4094,6 +4137,7 @@ EXAMPLES: dict[str, Any] = {
     "google-adk": GOOGLE_ADK,
     "google-adk-eval": {**GOOGLE_ADK_EVAL, "eval_cases": GOOGLE_ADK_EVAL["eval_cases"][:1]},
     "harbor": HARBOR,
+    "metagpt": METAGPT,
     "chatdev": {"chatdev_log": CHATDEV_LOG},
     "jupyter-chat": JUPYTER_CHAT,
     "tau2-voice": TAU2_VOICE,
