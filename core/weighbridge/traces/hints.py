@@ -54,6 +54,10 @@ _BESIDE_TRIALS: dict[frozenset[str], str] = {
         "this is the configuration of a trial of Harbor: the trial is in result.json and agent/trajectory.json beside it"
     ),
 }
+_CONTINUE_STEPS = (
+    "this is a session of Continue as its versions of 2023 kept it, with steps under "
+    "`history.timeline`, which are not read"
+)
 _SPAN_COLUMNS = ("trace_id", "span_id", "parent_span_id", "span_name")  #: of Logfire's spans
 _PROMPTFOO_ROW = frozenset({"vars", "testCase", "promptIdx", "testIdx"})
 _THREAD_STATE = frozenset({"values", "next", "checkpoint"})
@@ -97,6 +101,7 @@ def _without_steps(value: dict[str, Any]) -> str:
     """Return what an object of a known tool lacks to be a trace; empty for any other object."""
     return (
         _beside_traces(value)
+        or _old_session(value)
         or _log_record(value)
         or _bare_row(value)
         or _promptfoo(value)
@@ -110,6 +115,17 @@ def _beside_traces(value: dict[str, Any]) -> str:
         if keys <= value.keys() <= keys | _ALSO:
             return advice
     return next((advice for keys, advice in _BESIDE_TRIALS.items() if keys <= value.keys()), "")
+
+
+def _old_session(value: dict[str, Any]) -> str:
+    """Return what a session of Continue of 2023 is; empty for any other object."""
+    history = object_of(value.get("history"))
+    is_old = type(history.get("timeline")) is list and "current_index" in history
+    return (
+        _CONTINUE_STEPS
+        if is_old and not {"session_info", "user_input_queue"}.isdisjoint(value)
+        else ""
+    )
 
 
 def _log_record(value: dict[str, Any]) -> str:

@@ -138,3 +138,9 @@ def test_log_records_without_spans_are_told_apart() -> None:
     for value in (record, [record], [{"raw_otel_json": record}], {"raw_otel_json": record}):
         assert "log records of OpenTelemetry" in correction_for(value)
     assert correction_for({**record, "body": None, "spanId": None}) == ""
+
+
+def test_a_session_of_continues_first_versions_is_told_apart() -> None:
+    session = {"history": {"timeline": [], "current_index": -1}, "user_input_queue": []}
+    assert "versions of 2023" in correction_for(session)
+    assert correction_for({"history": {"timeline": []}}) == ""
