@@ -133,6 +133,11 @@ class Source:
             name.rpartition("/")[2] for name in self._found.skipped
         )
         but = f", but not {', '.join(sorted(described))} of Hugging Face" if described else ""
+        has_trials = any(
+            name.endswith(self._found.endings) and name.rpartition("/")[2] not in DESCRIPTIONS
+            for name in self._found.skipped
+        )
+        but += ", of Harbor's trials the trajectories, or else the results" if has_trials else ""
         return (
             f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): in a folder, only files are read"
             f" that end in {', '.join(self._found.endings)}{but}{tables}"

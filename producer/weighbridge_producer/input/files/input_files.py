@@ -22,7 +22,7 @@ from weighbridge_producer.input.files.remote_files import (
     remote_files,
 )
 from weighbridge_producer.input.files.session_files import with_sub_agents
-from weighbridge_producer.input.files.trial_folders import without_results_beside_trajectories
+from weighbridge_producer.input.files.trial_folders import each_trial_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -124,7 +124,7 @@ class InputFiles:
 
 def _with_groups(files: Iterable[Path]) -> tuple[Path | FileGroup, ...]:
     """Return files, with those of one run as a group."""
-    return with_sub_agents(without_results_beside_trajectories(with_event_folders(files)))
+    return with_sub_agents(with_event_folders(files))
 
 
 def _named(
@@ -197,11 +197,11 @@ class _Named:
         self.skipped: Sequence[str] = ()
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
-            files = _of_folder(str(path), every, endings)
+            files = each_trial_once(_of_folder(str(path), every, endings))
             self.files = _with_groups(files)
             self.skipped = _skipped(every, files, lambda file: file.relative_to(path).as_posix())
         elif self._is_pattern:
-            self.files = _with_groups(_of_pattern(str(path)))
+            self.files = _with_groups(each_trial_once(_of_pattern(str(path))))
 
     @property
     def are_found(self) -> bool:
