@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
-from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, polls
+from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_wait, polls
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _OFTEN = 4  #: multiple of `max_repeats` from which windows of known lines are a loop
-_ARGUMENTS_CHARACTERS = 2_000  #: longer arguments name no file
+_FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
+_COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
-_PATH = re.compile(rb"[\w~.-]*/[\w./~-]+|[\w-]+\.[a-zA-Z]\w{0,9}\b")
+_PATH = re.compile(r"[\w~.-]*/[\w./~-]+|[\w-]+\.[a-zA-Z]\w{0,9}\b")
 
 
 def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:
@@ -29,15 +30,18 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     Calls in `known` loops are not examined.
     """
     least = _OFTEN * limits.max_repeats
-    read = [
-        _file_read(call) if call is not None and index not in known else b""
-        for index, call in enumerate(calls)
-    ]
-    times = Counter(filter(None, read))
-    if sum(count for count in times.values() if count > 1) <= least:
+    named = [_file_in(call) if call is not None else "" for call in calls]
+    times = Counter(filter(None, named))
+    if max(times.values(), default=0) <= least:
         return
+    read = [
+        name
+        if call is not None and index not in known and times[name] > least and _reads(call)
+        else ""
+        for index, (call, name) in enumerate(zip(calls, named, strict=True))
+    ]
     budget = WorkBudget()
-    seen: dict[bytes, set[str]] = {}
+    seen: dict[str, set[str]] = {}
     run: list[int] = []
     for index, (call, file) in enumerate(zip(calls, read, strict=True)):
         if call is None or is_wait(call) or not is_read_only(call) or not budget.is_left:
@@ -62,10 +66,18 @@ def _finding(run: list[int], least: int) -> Iterator[Finding]:
         yield Finding(NOTHING_NEW, None, tuple(run))
 
 
-def _file_read(call: Call) -> bytes:
-    """Return the only file that a call reads; empty for any other call."""
-    key = call.arguments.key
-    if len(key) > _ARGUMENTS_CHARACTERS or call.result.has_failed or not is_read_only(call):
-        return b""
-    named = set(_PATH.findall(key))
-    return named.pop() if len(named) == 1 and not polls(call) else b""
+def _file_in(call: Call) -> str:
+    """Return the only file that the arguments of a call name; empty for any other call."""
+    value = call.arguments.value
+    if type(value) is dict:
+        for key in _FILES:
+            if type(name := value.get(key)) is str:
+                return name
+    if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
+        return ""
+    named = set(_PATH.findall(call.arguments.texts))
+    return named.pop() if len(named) == 1 else ""
+
+
+def _reads(call: Call) -> bool:
+    return is_read_only(call) and not (call.result.has_failed or polls(call))

@@ -32,6 +32,8 @@ def vain_changes(
     not examined.
     """
     least = _OFTEN * limits.max_repeats
+    if sum(call is not None and call.result.has_failed for call in calls) < least:
+        return
     budget = WorkBudget()
     for chain in _chains(calls):
         if len(chain) < least or not known.isdisjoint(chain):
