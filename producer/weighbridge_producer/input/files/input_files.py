@@ -332,11 +332,16 @@ def _nearest(path: Path) -> str | None:
 
 def _size_of(path: InputFile) -> int | None:
     """Return a file's size in bytes; None for a pipe or device; InputError if it cannot be read."""
-    if isinstance(path, (RemoteFile, FileGroup)):
+    if isinstance(path, RemoteFile):
         return path.size()
     try:
+        if isinstance(path, FileGroup):
+            return path.size()
         status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if isinstance(path, FileGroup):
+            text = f"{error.filename!r}, a file of the input {str(path)!r}, does not exist anymore"
+            raise InputError(text, _HINT) from None
         meant = did_you_mean(_nearest(path))
         raise InputError(f"the input {str(path)!r} does not exist{meant}", _HINT) from None
     except (OSError, ValueError) as error:

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 _ENDING = ".jsonl"
 _AGENT = re.compile(r"agent-[\w-]{1,100}\.jsonl")
+_CASE_ID = "custom_id"  #: of a case, which no line of a session has
 _LINE_BYTES = MIB  #: of the first line of a sub-agent's file, which names the session
 
 
 def with_sub_agents(files: Iterable[Path | FileGroup]) -> tuple[Path | FileGroup, ...]:
     """Return files, with each session and its sub-agents as one; a sub-agent without its session stays a file of its own."""
     listed = list(files)
-    known = {file for file in listed if isinstance(file, Path)}
+    known = {file for file in listed if isinstance(file, Path) and not _AGENT.fullmatch(file.name)}
     agents: dict[Path, list[Path]] = {}
     for file in listed:
         if isinstance(file, Path) and _AGENT.fullmatch(file.name):
@@ -50,7 +51,7 @@ def _sessions_of(agent: Path) -> Iterator[Path]:
     except (OSError, ValueError):
         return
     name = string_of(opening.get("sessionId"))
-    if name is None or opening.get("isSidechain") is not True:
+    if name is None or opening.get("isSidechain") is not True or _CASE_ID in opening:
         return
     file = f"{name}{_ENDING}"
     yield agent.parent / file
@@ -66,5 +67,18 @@ def _groups(agents: dict[Path, list[Path]]) -> Iterator[tuple[Path, FileGroup]]:
 
 def _is_read_as_one(group: FileGroup) -> bool:
     """Return whether the first file has lines of the session that it is named after, and all files fit in one document."""
-    named = f'"{group.path.name.removesuffix(_ENDING)}"'.encode()
-    return named in part(group.path, 0, BLOCK_BYTES) and group.size() <= GROUP_LIMIT_BYTES
+    name = group.path.name.removesuffix(_ENDING)
+    lines = part(group.path, 0, BLOCK_BYTES).split(b"\n")
+    try:
+        return group.size() <= GROUP_LIMIT_BYTES and any(_is_of(name, line) for line in lines)
+    except OSError:
+        return False  # reported when the files are read
+
+
+def _is_of(session: str, line: bytes) -> bool:
+    """Return whether a line, which may be cut off, is one of a session."""
+    try:
+        held = object_of(json_in(line))
+    except ValueError:
+        return f'"{session}"'.encode() in line and f'"{_CASE_ID}"'.encode() not in line
+    return held.get("sessionId") == session and _CASE_ID not in held

@@ -7,6 +7,7 @@ import json
 import orjson
 import pytest
 
+from weighbridge.errors import InputError
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files import session_files
@@ -182,3 +183,68 @@ def test_a_group_of_files_has_the_size_that_is_read_and_takes_no_other_file(tmp_
     assert again.fingerprint() != before
     [line] = again
     assert orjson.loads(line.raw)["custom_id"] == SESSION
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [{"a1": "agent-a1"}, {"a1": "agent-a2", "a2": "agent-a1"}, {"a1": "agent-a2", "a2": "agent-a3", "a3": "agent-a1"}],
+)  # fmt: skip
+def test_sub_agents_that_name_themselves_or_each_other_as_the_session_stay_files_of_their_own(
+    tmp_path, sessions
+):
+    for name, session in sessions.items():
+        own = line("user", text("Go."), sessionId=f"agent-{name}")
+        write(tmp_path / f"agent-{name}.jsonl", [*lines_of(name, sessionId=session), own])
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_a_sub_agent_whose_session_is_another_sub_agent_is_not_lost_with_it(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    own = line("user", text("Go."), sessionId="agent-a1")
+    write(tmp_path / "agent-a1.jsonl", [*lines_of("a1"), own])
+    write(tmp_path / "agent-a2.jsonl", lines_of("a2", sessionId="agent-a1"))
+    group, other = with_sub_agents(sorted(tmp_path.iterdir(), reverse=True))[::-1]
+    assert (len(group.files), other.name) == (2, "agent-a2.jsonl")
+
+
+CASE = {"custom_id": SESSION, "inputs": {"trace": MAIN}}
+
+
+@pytest.mark.parametrize("case", [CASE, CASE | {"sessionId": SESSION}, CASE | {"x": "y" * 300_000}])
+def test_a_file_of_cases_with_the_name_of_a_session_stays_a_file_of_its_own(tmp_path, case):
+    write(tmp_path / f"{SESSION}.jsonl", [case])
+    write(tmp_path / "agent-a1.jsonl", lines_of("a1"))
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_a_file_of_cases_with_the_name_and_fields_of_a_sub_agent_stays_a_file_of_its_own(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / "agent-a1.jsonl", [lines_of("a1")[0] | {"custom_id": "1"}])
+    files = sorted(tmp_path.iterdir())
+    assert with_sub_agents(files) == tuple(files)
+
+
+def test_files_of_a_group_that_vanish_are_named_in_an_error(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / "agent-a1.jsonl", lines_of("a1"))
+    found = InputFiles(Paths.of([tmp_path]))
+    (tmp_path / "agent-a1.jsonl").unlink()
+    with pytest.raises(InputError, match=r"agent-a1\.jsonl.* does not exist anymore"):
+        found.size()
+
+
+def test_a_session_that_vanishes_while_it_is_looked_for_is_no_group(tmp_path, monkeypatch):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / "agent-a1.jsonl", lines_of("a1"))
+    files = sorted(tmp_path.iterdir())
+    read = session_files.part
+
+    def vanishing(file, *size):
+        held = read(file, *size)
+        file.unlink()
+        return held
+
+    monkeypatch.setattr(session_files, "part", vanishing)
+    assert with_sub_agents(files) == tuple(files)
