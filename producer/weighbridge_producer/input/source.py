@@ -133,15 +133,15 @@ class Source:
             name.rpartition("/")[2] for name in self._found.skipped
         )
         but = f", but not {', '.join(sorted(described))} of Hugging Face" if described else ""
-        has_trials = any(
+        of_trials = sum(
             name.endswith(self._found.endings) and name.rpartition("/")[2] not in DESCRIPTIONS
             for name in self._found.skipped
         )
-        but += ", of Harbor's trials the trajectories, or else the results" if has_trials else ""
-        return (
-            f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more}): in a folder, only files are read"
-            f" that end in {', '.join(self._found.endings)}{but}{tables}"
-        )
+        which = f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more})"
+        if of_trials == count:
+            return f"{which}: of Harbor's trials the trajectories are read, or else the results"
+        but += ", of Harbor's trials the trajectories, or else the results" if of_trials else ""
+        return f"{which}: in a folder, only files are read that end in {', '.join(self._found.endings)}{but}{tables}"
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""

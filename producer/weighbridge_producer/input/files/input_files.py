@@ -104,7 +104,7 @@ class InputFiles:
 
     @property
     def skipped(self) -> list[str]:
-        """The names of files in folders that are not read because of their endings, or as descriptions of others."""
+        """The names of files in folders and patterns that are not read because of their endings, or as descriptions of others."""
         return [name for named in self._named for name in named.skipped]
 
     def size(self) -> int | None:
@@ -201,7 +201,10 @@ class _Named:
             self.files = _with_groups(files)
             self.skipped = _skipped(every, files, lambda file: file.relative_to(path).as_posix())
         elif self._is_pattern:
-            self.files = _with_groups(each_trial_once(_of_pattern(str(path))))
+            matching = _of_pattern(str(path))
+            files = each_trial_once(matching)
+            self.files = _with_groups(files)
+            self.skipped = _skipped(matching, files, self.name_of)
 
     @property
     def are_found(self) -> bool:

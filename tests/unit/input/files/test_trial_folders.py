@@ -62,3 +62,41 @@ def test_what_is_left_out_of_a_folder_is_among_the_files_that_are_not_read(tmp_p
     assert [file.name for file in files.files] == ["trajectory.json"]
     assert sorted(files.skipped) == ["one/config.json", "one/result.json"]
     assert "of Harbor's trials the trajectories" in Source(str(tmp_path), Settings()).skipped_note()
+
+
+@pytest.mark.parametrize(
+    "name", ["artifacts/agent/trajectory.json", "verifier/agent/trajectory.json", "agent/agent/trajectory.json"]
+)  # fmt: skip
+def test_a_trajectory_elsewhere_than_the_agents_does_not_replace_the_result(tmp_path, name):
+    written(tmp_path / "one", [name])
+    assert "one/result.json" in found(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_trajectory_does_not_replace_the_result(tmp_path, content):
+    written(tmp_path / "one", ["agent/trajectory.json", "agent/log.jsonl"])
+    (tmp_path / "one/agent/trajectory.json").write_text(content)
+    every = {"one/result.json", "one/agent/trajectory.json", "one/agent/log.jsonl"}
+    assert found(tmp_path) == every
+
+
+def test_the_logs_of_a_step_without_a_trajectory_are_read(tmp_path):
+    steps = ["steps/agent/agent/trajectory.json", "steps/b/agent/log.jsonl"]
+    written(tmp_path / "one", [*steps, "steps/agent/agent/log.jsonl"])
+    assert found(tmp_path) == {f"one/{name}" for name in steps}
+
+
+def test_cases_beside_trials_are_read_whatever_their_file_is_called(tmp_path):
+    written(tmp_path / "one", [])
+    case = json.dumps({"custom_id": "1", "inputs": {"output": "x"}})
+    for name in ("result.json", "config.json"):
+        (tmp_path / name).write_text(case)
+    assert found(tmp_path) == {"config.json", "result.json", "one/result.json"}
+
+
+def test_files_of_trials_that_a_pattern_matches_and_that_are_not_read_are_named(tmp_path):
+    written(tmp_path / "one", ["agent/trajectory.json"])
+    source = Source(str(tmp_path / "**/*.json"), Settings())
+    assert source.skipped_note() == (
+        "1 file skipped (one/result.json): of Harbor's trials the trajectories are read, or else the results"
+    )
