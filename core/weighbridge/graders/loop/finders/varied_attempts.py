@@ -72,9 +72,13 @@ def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
     suspects = _suspects(calls, _least(limits))
     if suspects:
         budget = WorkBudget()
-        for chains in _Chains(suspects, _least(limits), budget).of(calls):
+        for described in _Chains(suspects, _least(limits), budget).of(calls):
+            # None of a kind of failures is described once the budget is spent.
+            chains = [chain for chain in described if chain]
+            if not chains:
+                continue
             alike = [run for chain in chains for run in _alike(chain) if _is_loop(run, limits)]
-            related = [chain for chain in chains if chain and _is_related_loop(chain, limits)]
+            related = [chain for chain in chains if _is_related_loop(chain, limits)]
             tried = sorted(attempt for chain in chains for attempt in chain)
             found = alike + related
             if not found and _is_loop_of_known_failures(tried, chains, limits):
