@@ -151,6 +151,44 @@ def test_calls_with_a_million_characters_end_in_time(shape):
     assert time.process_time() - started < SECONDS
 
 
+#: Many short calls, each of which a pattern could take long for.
+MANY = {
+    "reads of names of many letters": [
+        ("read_file", {"file": "abcdefghij" * 190 + str(at)}, "x") for at in range(600)
+    ],
+    "failures that name many places": [
+        call
+        for at in range(1_000)
+        for call in (
+            ("bash", {"command": f"sed -i s/{at}/b/ a.py"}, ""),
+            (
+                *("bash", {"command": "pytest"}),
+                "\n".join(
+                    f"file.py:{at * row % 9999}: error: failed to compile the thing"
+                    for row in range(200)
+                ),
+            ),
+        )
+    ],
+    "things made with many new ids": [
+        call
+        for at in range(1_000)
+        for call in (
+            ("create_issue", {"t": "x"}, " ".join(f"a{at * word % 997}b" for word in range(300))),
+            ("bash", {"command": "make"}, "error: failed to build the thing, cannot go on"),
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", MANY)
+def test_many_calls_that_patterns_are_searched_in_end_in_time(shape):
+    trace = trace_of(MANY[shape])
+    started = time.process_time()
+    GRADER.grade(trace)
+    assert time.process_time() - started < SECONDS
+
+
 @pytest.mark.parametrize("letter", ["x", "é", "中"])
 def test_results_of_one_long_word_take_no_longer(letter):
     run = trace_of([("f", {"q": "abc"[at % 3]}, letter * 48_000) for at in range(12)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from weighbridge.graders.loop.history.failures import (
     without_places,
 )
 from weighbridge.graders.loop.history.tool_names import creates
-from weighbridge.graders.loop.linear_patterns import linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _REMEMBERED = 3  #: last failures of a call, one of which the next may be like
-_with_digits = linear(r"\w*\d\w*")
+_with_digits = re.compile(r"\b[^\W\d]*\d\w*", re.ASCII)
 
 
 def failing_cycles(

@@ -21,7 +21,8 @@ _FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "tar
 _COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
-_PATH = re.compile(r"[\w~.-]*/[\w./~-]+|[\w-]+\.[a-zA-Z]\w{0,9}\b")
+_WORD = re.compile(r"[\w./~-]+")
+_ENDING_CHARACTERS = 10  #: of the name of a file without a folder
 
 
 def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:
@@ -75,9 +76,17 @@ def _file_in(call: Call) -> str:
                 return name
     if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
         return ""
-    named = set(_PATH.findall(call.arguments.texts))
+    words = (word.strip(".") for word in _WORD.findall(call.arguments.texts))
+    named = set(filter(_is_path, words))
     return named.pop() if len(named) == 1 else ""
 
 
 def _reads(call: Call) -> bool:
     return is_read_only(call) and not (call.result.has_failed or polls(call))
+
+
+def _is_path(word: str) -> bool:
+    """Return whether a word is a path, or the name of a file with an ending."""
+    name, _, ending = word.rpartition(".")
+    is_file = bool(name) and ending[:1].isalpha() and ending.isalnum()
+    return "/" in word[:-1] or (is_file and len(ending) <= _ENDING_CHARACTERS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.call_kinds import (
@@ -84,7 +84,7 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     if not looks or not (is_polled or all(map(polls, looks))):
         return False
     known = {call.result.masked for call in looks}
-    for call in islice(calls, found[-1] + 1, found[-1] + 1 + _LATER):
+    for call in calls[found[-1] + 1 : found[-1] + 1 + _LATER]:
         is_look = call is not None and (call.arguments_id in asked or polls(call))
         if call is None or not (is_look or is_wait(call) or is_read_only(call)):
             return False
@@ -103,7 +103,7 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     if len(asked) != 1 or any(call.result.is_unsuccessful for call in made):
         return False
     known = {call.result.masked for call in made}
-    for call in islice(calls, found[-1] + 1, found[-1] + 1 + _LATER):
+    for call in calls[found[-1] + 1 : found[-1] + 1 + _LATER]:
         if call is None:
             return False
         if call.arguments_id in asked:

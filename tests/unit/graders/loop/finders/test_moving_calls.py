@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.finders.moving_calls import has_ended, has_waited
 
 MAZE = "You are in a maze. All passages look alike."
 WALL = "There is a wall."
@@ -273,3 +276,20 @@ def test_a_random_source_goes_back_and_forth():
             for side in flips
         ]
     )
+
+
+class Calls(list):
+    def __iter__(self):
+        raise AssertionError("all calls were walked through, for one of many findings")
+
+
+@pytest.mark.parametrize("looks_behind", [has_ended, has_waited])
+def test_only_the_calls_behind_a_loop_show_how_it_ended(looks_behind):
+    seen = SimpleNamespace(
+        is_unsuccessful=False, masked="pending", has_failed=False, text="pending"
+    )
+    arguments = SimpleNamespace(key=b"{}", texts="", value={})
+    call = SimpleNamespace(
+        tool="bash_output", arguments=arguments, arguments_id=1, result=seen, command=""
+    )
+    assert not looks_behind((0, 1), Calls([call, call, None]))
