@@ -142,7 +142,7 @@ def _is_honest(finding: Finding, calls: Sequence[Call | None], limits: Limits) -
         may_explore_on(made, limits)
         or opens_new_pages(made)
         or has_waited(finding.indices, calls)
-        or has_ended(finding.indices, calls)
+        or has_ended(finding.indices, calls, limits)
         or (_is_chorus(made) and not _fail_in_turn(finding.indices, calls))
         or _is_agreement(made, limits)
     )

@@ -14,7 +14,9 @@ from weighbridge.graders.loop.history.call_kinds import (
     polls,
     scrolls,
 )
+from weighbridge.graders.loop.history.failures import reports_outage
 from weighbridge.graders.loop.history.result_kinds import acknowledges
+from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
 _PAGE_LINES = 5  #: fewer lines are a remark
 _SPREAD = 3  #: up to how many times as many calls are searched for waits as were found
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
+_LOOKS = 4  #: multiple of `max_repeats`: the looks without waits that may go on until there is something new
+_NOTE_CHARACTERS = 300  #: of a result, in which a harness speaks of repeats
+_mentions_repeats = occurs(
+    r"\b(?:repeat(?:ed|edly|ing)|loop(?:s|ing)?|again and again|same (?:arguments?|calls?|parameters|inputs?|requests?|results?|outputs?)|duplicates?"
+    r"|identical|unchanged|not changed|no changes?|already (?:been )?(?:called|made|read|tried|run|seen|requested|executed|done)"
+    r"|(?:call|made|read|tried|requested|executed)[^.\n]{0,60} \d{1,6} times|too many (?:calls|times|repeats)|not (?:been )?executed"
+    r"|(?:budget|limit|quota) (?:is |was |has been )?(?:exhausted|exceeded|reached))\b"
+)
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
 
@@ -93,25 +103,38 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     return False
 
 
-def has_ended(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
+def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits) -> bool:
     """Return whether equal calls that succeed were soon followed by one more with another result, as when a queue is empty.
 
-    Between lie only waits and calls that read.
+    Between lie only waits and calls that read. Looks that no wait separates are at most `4 * max_repeats`. What a harness
+    says of the repeats, or an outage, is no end.
     """
     made = [call for index in found if (call := calls[index]) is not None]
     asked = {call.arguments_id for call in made}
     if len(asked) != 1 or any(call.result.is_unsuccessful for call in made):
         return False
+    if len(made) > _LOOKS * limits.max_repeats and is_read_only(made[0]):
+        between = [call for call in calls[found[0] : found[-1]] if call is not None]
+        if 2 * sum(map(is_wait, between)) < len(made):
+            return False
     known = {call.result.masked for call in made}
     for call in calls[found[-1] + 1 : found[-1] + 1 + _LATER]:
         if call is None:
             return False
         if call.arguments_id in asked:
             if call.result.masked not in known:
-                return not (is_read_only(call) and call.result.has_failed)
+                return _is_end(call)
         elif not (is_wait(call) or is_read_only(call)):
             return False
     return False
+
+
+def _is_end(call: Call) -> bool:
+    """Return whether a result that is new may be the end of what equal calls did or waited for."""
+    if is_read_only(call) and (call.result.has_failed or not call.result.text):
+        return False
+    said = (call.result.text or "")[:_NOTE_CHARACTERS]
+    return not (_mentions_repeats(said) or reports_outage(call.result))
 
 
 def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:

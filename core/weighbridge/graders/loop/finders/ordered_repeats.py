@@ -10,6 +10,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
     is_wait,
+    polls,
     runs_code,
 )
 
@@ -39,7 +40,7 @@ def without_ordered(
         order = ordered.get(requests[number]) if number >= 0 else None
         end = requests[number + 1] if number + 1 < len(requests) else len(calls)
         if order and finding.indices[-1] < end:
-            if order.is_watch and _waits_between(finding, calls):
+            if order.is_watch and _watches(finding, calls):
                 continue
             if number not in made:
                 within = calls[requests[number] : end]
@@ -53,11 +54,15 @@ def without_ordered(
         yield finding
 
 
-def _waits_between(finding: Finding, calls: Sequence[Call | None]) -> bool:
-    """Return whether a wait lies in most rounds of a finding."""
+def _watches(finding: Finding, calls: Sequence[Call | None]) -> bool:
+    """Return whether a wait lies in most rounds of a finding, which are looks, or do something that does not fail."""
     within = calls[finding.indices[0] : finding.indices[-1] + 1]
     waits = sum(call is not None and is_wait(call) for call in within)
-    return waits > len(finding.indices) / (finding.period or 1) / 2
+    made = [call for index in finding.indices if (call := calls[index]) is not None]
+    return waits > len(finding.indices) / (finding.period or 1) / 2 and not any(
+        call.result.is_unsuccessful and not (is_wait(call) or is_read_only(call) or polls(call))
+        for call in made
+    )
 
 
 def _is_ordered(call: Call, order: Order) -> bool:

@@ -59,10 +59,22 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 _UNIT = r"(?:second|sec|minute|min|hour)s?"
-#: The user wants something to be looked at again and again.
+_RATE = rf"\bevery (?:(?:{_NUMBER}|few|other|half an|quarter of an) ?)?{_UNIT}\b|\b(?:once|twice) (?:a|an|per|every|each) {_UNIT}\b"
+_may_state_rate = occurs(_RATE)
+_rates = linear(_RATE)
+#: The user wants something to be looked at again and again, which a rate alone does not say: `It fails every ten minutes`.
+_looks = re.compile(
+    rf"(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bour )(?<!\bits )(?<!\bmy )\b(?:{_VERB}|look|see|watch|monitor|observe|patrol|verify|inspect|review|read"
+    r"|report|tell|update|refresh|record|log|take|keep|get|list|scan|visit|return|come back|go)\b",
+    re.IGNORECASE,
+).search
+_states = re.compile(
+    r"\b(?:runs|ran|running|fails|failed|failing|fires|fired|executes|executed|happens|happened|occurs|occurred|triggers|crashes|crashed|restarts|restarted"
+    r"|starts|polls|checks|sends|updates|writes|reads|logs|expires|rotates|returns|breaks|dies|gets|was|were|been|hangs|stops)\b",
+    re.IGNORECASE,
+).search
 _orders_watch = occurs(
-    rf"\bevery (?:(?:{_NUMBER}|few|other|half an|quarter of an) ?)?{_UNIT}\b|\b(?:once|twice) (?:a|an|per|every|each) {_UNIT}\b"
-    rf"|\b(?:monitor|watch|patrol|observe|keep (?:an eye|watch|monitor|check)\w{{0,3}}|wait)\b.{{0,120}}\b(?:until|till|at most|for (?:the next )?(?:{_NUMBER}|an?|half an?) {_UNIT})\b"
+    rf"\b(?:monitor|watch|patrol|observe|keep (?:an eye|watch|monitor|check)\w{{0,3}}|wait)\b.{{0,120}}\b(?:until|till|at most|for (?:the next )?(?:{_NUMBER}|an?|half an?) {_UNIT})\b"
 )
 _BEFORE_CHARACTERS = 120  #: before a number, in which its clause begins
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -98,8 +110,19 @@ def order_in(text: str) -> Order | None:
             number = found[1].lower()
             times = _NUMBERS.get(number) or int(number.replace(",", ""))
             orders.append(Order(times, words))
-    watch = Order(0, frozenset(), _orders_watch(text))
+    watch = Order(0, frozenset(), _orders_watch(text) or _orders_rate(text))
     most = max(orders, key=lambda order: order.times, default=watch)._replace(
         is_watch=watch.is_watch
     )
     return most if most.times or most.is_watch else None
+
+
+def _orders_rate(text: str) -> bool:
+    """Return whether a sentence with a rate orders to look at something, rather than to say how often it happens."""
+    for found in islice(_rates.finditer(text) if _may_state_rate(text) else (), _FOUND):
+        start, end = found.span()
+        before = _SENTENCE_END.split(text[max(0, start - _BEFORE_CHARACTERS) : start])[-1]
+        after = _SENTENCE_END.split(text[end : end + _BEFORE_CHARACTERS])[0]
+        if (_looks(before) and not _states(before)) or (not before.strip() and _looks(after)):
+            return True
+    return False

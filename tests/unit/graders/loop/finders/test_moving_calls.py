@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.finders.moving_calls import has_ended, has_waited
+from weighbridge.graders.loop.work_budget import Limits
 
 MAZE = "You are in a maze. All passages look alike."
 WALL = "There is a wall."
@@ -278,12 +280,15 @@ def test_a_random_source_goes_back_and_forth():
     )
 
 
+LIMITS = Limits(max_repeats=3, similarity_threshold=0.9, max_period=8)
+
+
 class Calls(list):
     def __iter__(self):
         raise AssertionError("all calls were walked through, for one of many findings")
 
 
-@pytest.mark.parametrize("looks_behind", [has_ended, has_waited])
+@pytest.mark.parametrize("looks_behind", [partial(has_ended, limits=LIMITS), has_waited])
 def test_only_the_calls_behind_a_loop_show_how_it_ended(looks_behind):
     seen = SimpleNamespace(
         is_unsuccessful=False, masked="pending", has_failed=False, text="pending"
@@ -293,3 +298,36 @@ def test_only_the_calls_behind_a_loop_show_how_it_ended(looks_behind):
         tool="bash_output", arguments=arguments, arguments_id=1, result=seen, command=""
     )
     assert not looks_behind((0, 1), Calls([call, call, None]))
+
+
+LOOK = {
+    "type": "tool",
+    "name": "read_file",
+    "arguments": {"path": "a.py"},
+    "output": "x = 1\ny = 2",
+}
+NOTES = [
+    "You have read this file 6 times.",
+    "Repeated call: the output is the same as before.",
+    "Warning: loop detected.",
+    "File unchanged since the last read.",
+    "The limit of calls was reached, so that this one was not executed.",
+    "",
+]
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_what_a_harness_says_of_repeats_is_not_the_result_that_they_waited_for(note):
+    assert found([LOOK] * 6 + [{**LOOK, "output": note}])
+
+
+def test_an_outage_is_not_the_end_of_repeated_work():
+    assert found(drained("Error: too many requests, rate limit"))
+
+
+def test_only_a_few_looks_without_waits_may_wait_for_something_new():
+    wait = {"type": "tool", "name": "sleep", "arguments": {"seconds": 60}, "output": "slept"}
+    end = {**LOOK, "output": "x = 1\ny = 3"}
+    assert not found([LOOK] * 12 + [end])
+    assert found([LOOK] * 13 + [end])
+    assert not found([LOOK, wait] * 13 + [end])

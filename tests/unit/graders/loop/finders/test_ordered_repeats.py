@@ -97,3 +97,34 @@ def test_what_is_to_be_watched_may_be_looked_at_after_each_wait(order: str) -> N
 def test_who_was_not_asked_to_watch_is_in_a_loop() -> None:
     assert repeats(watched("Check the health of the pier.")) != []
     assert repeats([*watched("Check it every ten minutes.", 2), OTHER, *watched("", 6)[1:]]) != []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fix the job. It runs every ten minutes.",
+        "The health check fails every five minutes, find out why.",
+        "Every ten minutes the page was empty.",
+    ],
+)
+def test_how_often_something_happens_is_no_order_to_watch_it(said: str) -> None:
+    assert repeats(watched(said)) != []
+
+
+@pytest.mark.parametrize(
+    "said", ["Every ten minutes, look at the pier.", "I am away. Please check the pier every hour."]
+)
+def test_an_order_to_watch_may_begin_with_the_rate_or_follow_another_sentence(said: str) -> None:
+    assert repeats(watched(said)) == []
+
+
+def test_a_run_that_fails_after_each_wait_is_not_what_is_watched() -> None:
+    order, *rounds = watched("Check the pier every ten minutes, and fix its test.")
+    failed = {"arguments": {"command": "pytest"}, "output": "FAILED test_a.py - assert 1 == 2"}
+    assert repeats(
+        [order, *[step | failed if step["name"] != "sleep" else step for step in rounds]]
+    )
+    down = {"output": "curl: (7) Failed to connect to localhost: connection refused"}
+    assert not repeats(
+        [order, *[step | down if step["name"] != "sleep" else step for step in rounds]]
+    )
