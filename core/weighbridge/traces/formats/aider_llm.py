@@ -56,7 +56,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     chat.notes.add_fields(value, frozenset({KEY}), "log")
     system, asked_at, is_open = "", None, False
-    for kind, time, lines in _parts(value[KEY]):
+    for kind, time, lines in _parts(value[KEY].lstrip()):
         if kind == _ANSWER:
             said = "\n".join(_without_role(line, "ASSISTANT") for line in lines).rstrip("\n")
             chat.answer(said or None, facts=Facts(started_at=asked_at, ended_at=time_of(time)))

@@ -56,7 +56,7 @@ def _matches(value: Any) -> bool:
 def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     chat.notes.add_fields(value, frozenset({KEY}), "log")
-    entries = _entries(value[KEY])
+    entries = _entries(value[KEY].lstrip())
     fields = {
         found[1]: found[2].strip() for line in next(entries).lines if (found := _FIELD.match(line))
     }

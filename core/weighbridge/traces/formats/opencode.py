@@ -86,7 +86,7 @@ def _read(value: Any) -> list[Trace]:
 def _log(rows: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
     session = session_of(rows, chat.notes)
-    session["info"] = {"id": rows[0]["aggregate_id"], **session["info"]}
+    session["info"] = {"id": rows[0].get("aggregate_id"), **session["info"]}
     return _session(session, chat)
 
 

@@ -32,3 +32,7 @@ def test_a_request_without_an_answer_is_a_model_call():
     start = AIDER_LOG.partition("LLM RESPONSE 2026")[0]
     assert [step.type for step in read_trace(start).steps] == ["system", "user", "llm"]
     assert len(read_trace(start + AIDER_LOG).steps_of("llm")) == 3
+
+
+def test_a_log_may_be_indented():
+    assert read_trace({"aider_llm_history": f"  {AIDER_LOG}"}) == read_trace(AIDER_LOG)

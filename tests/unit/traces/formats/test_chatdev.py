@@ -27,3 +27,7 @@ def test_what_agents_quote_of_a_log_is_no_model_call():
     quoted = "\n**[OpenAI_Usage_Info Receive]**\nprompt_tokens: 1\ncompletion_tokens: 1\n"
     log = CHATDEV_LOG.replace("\nclock.py\n", f"\nclock.py\n{quoted}")
     assert read_trace(log).steps == read_trace(CHATDEV_LOG).steps
+
+
+def test_a_log_may_be_indented():
+    assert read_trace({"chatdev_log": f"  {CHATDEV_LOG}"}) == read_trace(CHATDEV_LOG)

@@ -140,3 +140,9 @@ def test_events_of_other_types_are_noted(row):
 )
 def test_rows_of_other_event_logs_are_not_those_of_opencode(row):
     assert claiming([row, row]) == []
+
+
+def test_a_row_without_its_session_does_not_keep_the_others_from_being_read():
+    *others, stray = read_traces([*OPENCODE_LOG, {}])
+    assert others == read_traces(OPENCODE_LOG)
+    assert (stray.steps, stray.id) == ((), None)
