@@ -1196,3 +1196,22 @@ def test_without_the_lines_of_other_agents_what_the_run_itself_did_is_judged():
     missing = {"tool_calls": "half of the file is lost"}
     result = LoopGrader().grade({"format": "weighbridge", "steps": steps, "missing": missing})
     assert result["verdict"] == "ungradable"
+
+
+def test_numbered_things_are_new_requests_whatever_is_in_them():
+    steps = [step for at in range(8) for step in (user(f"Review {at}: ok"), llm("positive"))]
+    assert ids(steps) == []
+
+
+def test_all_repeats_of_calls_with_noise_cost_something():
+    boats = [3, 5, 2, 6, 4, 3, 7]
+    said = "There are {} boats in sight of the pier, and the fog has not moved since the morning."
+    [loop] = loops([tool("look", {"at": "pier"}, said.format(count)) for count in boats])
+    assert (loop["kind"], loop["wasted_steps"]) == ("noisy_results", 6)
+
+
+def test_calls_of_one_message_cost_what_comes_after_the_first():
+    asked = [{"id": "m", "type": "llm", "output": ""}]
+    calls = [{"type": "tool", "name": "look", "parent_id": "m", "arguments": {"at": "pier"}, "output": "fog"}] * 5  # fmt: skip
+    [loop] = loops([*asked, *calls])
+    assert (loop["kind"], loop["wasted_steps"]) == ("parallel", 4)

@@ -30,6 +30,10 @@ _SPREAD = 3  #: up to how many times as many calls are searched for waits as wer
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
 _LOOKS = 4  #: multiple of `max_repeats`: the looks without waits that may go on until there is something new
 _NOTE_CHARACTERS = 300  #: of a result, in which a harness speaks of repeats
+#: A look itself failed.
+_look_failed = occurs(
+    r"""\b(?:no such|not found|cannot|can't|could not|couldn't|unable|denied|unauthori[sz]ed|forbidden|invalid|usage|unknown|refused|unreachable|timed? ?out)\b"""
+)
 _mentions_repeats = occurs(
     r"\b(?:repeat(?:ed|edly|ing)|loop(?:s|ing)?|again and again|same (?:arguments?|calls?|parameters|inputs?|requests?|results?|outputs?)|duplicates?"
     r"|identical|unchanged|not changed|no changes?|already (?:been )?(?:called|made|read|tried|run|seen|requested|executed|done)"
@@ -87,7 +91,8 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     made = [call for index in found if (call := calls[index]) is not None]
     is_dense = found[-1] - found[0] < _SPREAD * len(found)
     between = [call for call in calls[found[0] : found[-1]] if call is not None] if is_dense else []
-    looks = [call for call in made if polls(call) or not is_wait(call)]
+    looks = [call for call in made if not is_wait(call)]
+    looks = looks or [call for call in made if polls(call)]
     looks = looks or [call for call in between if not is_wait(call)]
     asked = {call.arguments_id for call in looks}
     is_polled = len(asked) == 1 and any(map(is_wait, between))
@@ -99,7 +104,7 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
         if call is None or not (is_look or is_wait(call) or is_read_only(call)):
             return False
         if is_look and call.result.masked not in known:
-            return not call.result.has_failed
+            return not call.result.has_failed or _saw_failure(call)
     return False
 
 
@@ -131,10 +136,17 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits
 
 def _is_end(call: Call) -> bool:
     """Return whether a result that is new may be the end of what equal calls did or waited for."""
-    if is_read_only(call) and (call.result.has_failed or not call.result.text):
+    has_seen = bool(call.result.text) and (not call.result.has_failed or _saw_failure(call))
+    if is_read_only(call) and not has_seen:
         return False
     said = (call.result.text or "")[:_NOTE_CHARACTERS]
     return not (_mentions_repeats(said) or reports_outage(call.result))
+
+
+def _saw_failure(call: Call) -> bool:
+    """Return whether a look says that what it looked at has failed, such as a build, and did not fail itself."""
+    said = (call.result.text or "")[:_NOTE_CHARACTERS]
+    return not (call.step.error or _look_failed(said) or reports_outage(call.result))
 
 
 def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:

@@ -29,6 +29,8 @@ _COURTESY = re.compile(
     r"|go ahead|keep going|proceed|next|again|more|please)\b",
     re.IGNORECASE,
 )
+#: One of several things, whatever is in it: `Review 3: ok`.
+_NUMBERED = re.compile(r"\s{0,9}[^\W\d]\w{0,20}[ #]{1,3}\d{1,6}\s?[:.)]\s")
 _DIGITS = b"0123456789"
 #: An event of a task in the background, of which each is news, however alike they are.
 _NOTIFICATION = re.compile(r"\s{0,9}<[\w-]{0,40}(?:notification|event)\b", re.IGNORECASE)
@@ -92,7 +94,8 @@ def user_text(step: Step) -> str:
 def is_request(step: Step) -> bool:
     """Return whether a user's message is more than a courtesy or a short reply, such as thanks or yes."""
     text = user_text(step)
-    return len(text) >= _COURTESY_CHARACTERS or not _COURTESY.search(text)
+    is_long = len(text) >= _COURTESY_CHARACTERS
+    return is_long or not _COURTESY.search(text) or _NUMBERED.match(text) is not None
 
 
 def reports_missing_action(text: str) -> bool:

@@ -83,7 +83,7 @@ def _loop_of(part: FindingsInRow, finding: Finding, run: Run, budget: WorkBudget
         step_ids=tuple(map(id_of, steps)),
         min_similarity=_least_similarity(found, finding.kind, budget),
         has_noise=_has_noise(found),
-        severity=run.severity_of(steps, [each.step for each in _again(found)]),
+        severity=run.severity_of(steps, [each.step for each in _again(finding, found)]),
         first_text=_text_of(found[0][1]),
         differences=differences_of(each for _, each in found),
     )
@@ -94,7 +94,10 @@ def id_of(step: Step) -> str:
     return encodable(step.id) if type(step.id) is str else as_json(step.id)
 
 
-def _again(found: list[tuple[int, Call | Message]]) -> list[Call | Message]:
+def _again(finding: Finding, found: list[tuple[int, Call | Message]]) -> list[Call | Message]:
+    """Return the steps of a loop but for the first round, or the first of each kind."""
+    if finding.period:
+        return [step for _, step in found[finding.period :]]
     seen: set[int] = set()
     again = []
     for number, step in found:

@@ -60,7 +60,8 @@ class Run:
         indices = [self._at[step.id] for step in found]
         first, last = min(indices), max(indices)
         recovered = self._last_gain > last
-        start = min(map(self._requested_at, repeats), default=last)
+        # Equal calls within one message were all requested before the first of them.
+        start = max(first + 1, min(map(self._requested_at, repeats), default=last))
         end = last + 1 if recovered else len(self._steps)
         tokens, usd = self._tokens.between(start, end), self._usd.between(start, end)
         return Severity(

@@ -331,3 +331,26 @@ def test_only_a_few_looks_without_waits_may_wait_for_something_new():
     assert not found([LOOK] * 12 + [end])
     assert found([LOOK] * 13 + [end])
     assert not found([LOOK, wait] * 13 + [end])
+
+
+@pytest.mark.parametrize(
+    "end", ["SUCCESS", "FAILED", "failed: out of memory", "exit code 1", '{"error": "2 tests"}']
+)
+@pytest.mark.parametrize("name", ["get_job", "check_build"])
+def test_what_was_waited_for_may_have_failed(name, end):
+    look = {"type": "tool", "name": name, "arguments": {"id": 7}, "output": "running"}
+    assert not found([look] * 8 + [{**look, "output": end}])
+    assert found([look] * 8 + [{**look, "output": end, "error": "the look failed"}])
+    assert found([look] * 8 + [{**look, "output": "Error: no such job"}])
+
+
+@pytest.mark.parametrize(
+    "command", ["cat status.txt", "systemctl is-active web", "pg_isready", "tail -1 a.log"]
+)
+def test_a_wait_of_its_own_parts_looks_as_well_as_one_in_the_command(command):
+    def bash(command, output):
+        return {"type": "tool", "name": "bash", "arguments": {"command": command}, "output": output}
+
+    rounds = [bash("sleep 5", ""), bash(command, "starting")] * 5
+    assert not found([*rounds, bash("sleep 5", ""), bash(command, "ready now")])
+    assert found(rounds)
