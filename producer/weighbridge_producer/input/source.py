@@ -133,14 +133,14 @@ class Source:
             name.rpartition("/")[2] for name in self._found.skipped
         )
         but = f", but not {', '.join(sorted(described))} of Hugging Face" if described else ""
-        of_trials = sum(
+        of_known_runs = sum(
             name.endswith(self._found.endings) and name.rpartition("/")[2] not in DESCRIPTIONS
             for name in self._found.skipped
         )
         which = f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more})"
-        if of_trials == count:
-            return f"{which}: of Harbor's trials the trajectories are read, or else the results"
-        but += ", of Harbor's trials the trajectories, or else the results" if of_trials else ""
+        if of_known_runs == count:
+            return f"{which}: they belong to runs of which other files are read"
+        but += ", and of runs with several files not all" if of_known_runs else ""
         return f"{which}: in a folder, only files are read that end in {', '.join(self._found.endings)}{but}{tables}"
 
     def pointers_without_value(self) -> dict[str, str]:

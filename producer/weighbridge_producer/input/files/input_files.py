@@ -21,7 +21,7 @@ from weighbridge_producer.input.files.remote_files import (
     is_url,
     remote_files,
 )
-from weighbridge_producer.input.files.session_files import with_sub_agents
+from weighbridge_producer.input.files.session_files import with_sub_agents, without_side_files
 from weighbridge_producer.input.files.trial_folders import each_trial_once
 
 if TYPE_CHECKING:
@@ -197,12 +197,12 @@ class _Named:
         self.skipped: Sequence[str] = ()
         if self._is_folder:
             every = [file for file in sorted(path.rglob("*")) if file.is_file()]
-            files = each_trial_once(_of_folder(str(path), every, endings))
+            files = without_side_files(each_trial_once(_of_folder(str(path), every, endings)))
             self.files = _with_groups(files)
             self.skipped = _skipped(every, files, lambda file: file.relative_to(path).as_posix())
         elif self._is_pattern:
             matching = _of_pattern(str(path))
-            files = each_trial_once(matching)
+            files = without_side_files(each_trial_once(matching))
             self.files = _with_groups(files)
             self.skipped = _skipped(matching, files, self.name_of)
 

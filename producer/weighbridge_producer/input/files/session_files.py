@@ -1,4 +1,7 @@
-"""Sessions of Claude Code with the files of their sub-agents, read as one file with the session's lines first."""
+"""Sessions of Claude Code with the files of their sub-agents, read as one file with the session's lines first.
+
+What Claude Code keeps beside them is left out: the list of a project's sessions, and of each what it holds apart.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,28 @@ if TYPE_CHECKING:
 
 _ENDING = ".jsonl"
 _AGENT = re.compile(r"agent-[\w-]{1,100}\.jsonl")
+_ABOUT_AGENT = re.compile(r"(agent-[\w-]{1,100})\.meta\.json")
+_INDEX = "sessions-index.json"
+_RESULTS = "tool-results"  #: a folder, in the folder of a session, of long results that its lines have shortened
 _CASE_ID = "custom_id"  #: of a case, which no line of a session has
 _LINE_BYTES = MIB  #: of the first line of a sub-agent's file, which names the session
+
+
+def without_side_files(files: Iterable[Path]) -> tuple[Path, ...]:
+    """Return files without those that Claude Code keeps beside the sessions among them."""
+    listed = list(files)
+    known = set(listed)
+    folders = {file.parent for file in listed if file.suffix == _ENDING}
+    return tuple(file for file in listed if not _is_beside(file, known, folders))
+
+
+def _is_beside(file: Path, known: set[Path], folders: set[Path]) -> bool:
+    about = _ABOUT_AGENT.fullmatch(file.name)
+    if about:
+        return file.with_name(about[1] + _ENDING) in known
+    session = file.parent.parent
+    is_result = file.parent.name == _RESULTS and session.with_name(session.name + _ENDING) in known
+    return is_result or (file.name == _INDEX and file.parent in folders)
 
 
 def with_sub_agents(files: Iterable[Path | FileGroup]) -> tuple[Path | FileGroup, ...]:

@@ -248,3 +248,19 @@ def test_a_session_that_vanishes_while_it_is_looked_for_is_no_group(tmp_path, mo
 
     monkeypatch.setattr(session_files, "part", vanishing)
     assert with_sub_agents(files) == tuple(files)
+
+
+def test_what_is_kept_beside_sessions_is_left_out_and_named(tmp_path):
+    write(tmp_path / f"{SESSION}.jsonl", MAIN)
+    write(tmp_path / SESSION / "subagents" / "agent-a1.jsonl", lines_of("a1"))
+    beside = ["sessions-index.json", f"{SESSION}/subagents/agent-a1.meta.json", f"{SESSION}/tool-results/t1.json"]  # fmt: skip
+    for name in beside:
+        write(tmp_path / name, [{"any": "thing"}])
+    assert len(traces_in(tmp_path)) == 1
+    assert sorted(InputFiles(Paths((tmp_path,))).skipped) == sorted(beside)
+
+
+def test_files_of_these_names_without_a_session_are_read(tmp_path):
+    for name in ("sessions-index.json", "agent-a1.meta.json", "x/tool-results/t1.json"):
+        write(tmp_path / name, [{"messages": [{"role": "user", "content": "Go."}]}])
+    assert len(traces_in(tmp_path)) == 3
