@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -285,6 +286,25 @@ _SAID_APART = frozenset(
         *("message", "user_input", "user_message", "text", "target", "chosen", "rejected"),
     }
 )
+#: Words in the names of other texts that were said apart from it, unless the text is one of the chat's.
+_APART_WORDS = frozenset(
+    {
+        *("response", "responses", "answer", "answers", "completion", "completions", "prediction"),
+        *("question", "questions", "query", "queries", "utterance", "utterances", "continuation"),
+        *("generation", "generations", "generated", "candidate", "candidates", "rewrite"),
+        *("rewritten", "assistant", "human", "gpt", "positive", "negative", "rejected", "chosen"),
+    }
+)
+#: The same for a chat that ends with a question.
+_WANTED_WORDS = frozenset(
+    {"expected", "target", "reference", "references", "ideal", "gold", "golden", "truth", "label"}
+)
+#: Last words of names of what is about a text, and is none.
+_ABOUT_WORDS = frozenset(
+    {"id", "ids", "type", "name", "model", "format", "language", "version", "time"}
+)
+_words_in = re.compile(r"[A-Z]?[a-z]+|[A-Z]+").findall
+_NAME_CHARACTERS = 60  #: of the name of a field in which words are searched
 _WRAPPINGS_LIMIT = 3
 #: Beside the lines of a session under `trace`: how many others were damaged.
 UNREAD_LINES = "unread_lines"
@@ -461,9 +481,32 @@ def _wrapped(value: dict[str, Any], notes: Notes) -> Any:
     if len(chats) != 1 or not _SAID_APART.isdisjoint(value) or not _is_chat(value[chats[0]]):
         return None
     key = chats[0]
+    if _says_more(value, key):
+        return None
     return {_MESSAGES: value[key]} | {
         name: held for name, held in value.items() if name not in {key, _MESSAGES}
     }
+
+
+def _says_more(value: dict[str, Any], key: str) -> bool:
+    """Return whether a text beside a chat is a question or an answer that is not in it, as in rows of data sets."""
+    last = value[key][-1].get("role")
+    words = _APART_WORDS | _WANTED_WORDS if last == "user" else _APART_WORDS
+    said = {item["content"] for item in value[key] if type(item.get("content")) is str}
+    return any(
+        bool(held)
+        and (type(held) is list or (type(held) is str and held not in said))
+        and name != key
+        and not words.isdisjoint(named := _words_of(name))
+        and named[-1] not in _ABOUT_WORDS
+        for name, held in value.items()
+    )
+
+
+def _words_of(name: Any) -> list[str]:
+    return (
+        [word.lower() for word in _words_in(name[:_NAME_CHARACTERS])] if type(name) is str else []
+    )
 
 
 def _is_chat(listed: list[Any]) -> bool:

@@ -100,6 +100,44 @@ def test_a_chat_under_another_name_is_none_if_something_was_said_elsewhere(besid
         read_trace(beside)
 
 
+SAID = [{"role": "user", "content": "x?"}, {"role": "assistant", "content": "y"}]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *({"next_utterance": "z"}, {"rewrittenQuery": "z"}, {"user": "u", "assistant": "z"}),
+        *({"final_answer": "z"}, {"candidates": ["y", "z"]}, {"human": "z", "gpt": "w"}),
+    ],
+)
+def test_a_row_of_a_data_set_with_a_history_and_what_comes_next_is_no_trace(beside):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"history": SAID, **beside})
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *(
+            {"final_answer": "y"},
+            {"ground_truth": "z"},
+            {"label": 1},
+            {"user": "u7"},
+            {"answers": 1},
+        ),
+        *({"question_id": "q1"}, {"response_format": "text"}, {"answers": []}, {"goal": "z"}),
+    ],
+)
+def test_what_is_about_a_history_or_repeats_it_stands_beside_a_trace(beside):
+    assert len(read_trace({"history": SAID, **beside}).steps) == 2
+
+
+@pytest.mark.parametrize("beside", [{"expected": "z"}, {"groundTruth": "z"}, {"target_text": "z"}])
+def test_a_history_that_ends_with_a_question_to_which_an_answer_is_wanted_is_no_trace(beside):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"history": [*SAID, SAID[0]], **beside})
+
+
 def test_lines_of_messages_are_one_chat():
     lines = b"".join(orjson.dumps(message) + b"\r\n" for message in CHAT)
     assert read_trace(lines).steps == read_trace(CHAT).steps

@@ -28,15 +28,21 @@ _CODES, _RAN = (
 def as_openai(body: dict[str, Any]) -> dict[str, Any]:
     """Return a request with its answer in OpenAI's fields; unchanged unless it is in Gemini's or Bedrock's form."""
     answer = object_of(body.get("response"))
-    if "candidates" in answer or "message" in object_of(answer.get("output")):
+    if _has_candidates(answer) or "message" in object_of(answer.get("output")):
         body = {key: item for key, item in body.items() if key != "response"} | answer
-    if "contents" in body or "candidates" in body or _blocked(body):
+    if "contents" in body or _has_candidates(body) or _blocked(body):
         return _gemini(body)
     if type(body.get("message")) is dict and not _ENDS.isdisjoint(body):
         return _single_answer(body)
     if "toolConfig" in body or "message" in object_of(body.get("output")):
         return _converse(body)
     return body
+
+
+def _has_candidates(body: dict[str, Any]) -> bool:
+    """Return whether an object has Gemini's answers, rather than texts to choose from."""
+    held = body.get("candidates")
+    return type(held) is list and (not held or bool(objects_of(held)))
 
 
 def _single_answer(body: dict[str, Any]) -> dict[str, Any]:
