@@ -61,7 +61,10 @@ def test_what_is_left_out_of_a_folder_is_among_the_files_that_are_not_read(tmp_p
     files = InputFiles(Paths([tmp_path]))
     assert [file.name for file in files.files] == ["trajectory.json"]
     assert sorted(files.skipped) == ["one/config.json", "one/result.json"]
-    assert "of runs with several files not all" in Source(str(tmp_path), Settings()).skipped_note()
+    assert (
+        "they belong to runs of which other files are read"
+        in Source(str(tmp_path), Settings()).skipped_note()
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OFTEN = 4  #: multiple of `max_repeats` from which windows of known lines are a loop
 _FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
 _COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
+_WINDOWS = 2  #: minimum mean number of windows of a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
 _WORD = re.compile(r"[\w./~-]+")
@@ -46,7 +47,7 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     run: list[int] = []
     for index, (call, file) in enumerate(zip(calls, read, strict=True)):
         if call is None or is_wait(call) or not is_read_only(call) or not budget.is_left:
-            yield from _finding(run, least)
+            yield from _finding(run, read, least)
             run = []
         elif file:
             text = call.result.text or ""
@@ -54,16 +55,17 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
             budget.count_reading(text, len(lines))
             before = seen.setdefault(file, set())
             if sum(map(before.__contains__, lines)) < _KNOWN * len(lines):
-                yield from _finding(run, least)
+                yield from _finding(run, read, least)
                 run = []
             elif len(lines) >= _LINES:
                 run.append(index)
             before.update(lines)
-    yield from _finding(run, least)
+    yield from _finding(run, read, least)
 
 
-def _finding(run: list[int], least: int) -> Iterator[Finding]:
-    if len(run) >= least:
+def _finding(run: list[int], read: Sequence[str], least: int) -> Iterator[Finding]:
+    """Yield a finding for windows, unless each is of another file: a look back at many files is no loop."""
+    if len(run) >= max(least, _WINDOWS * len({read[index] for index in run})):
         yield Finding(NOTHING_NEW, None, tuple(run))
 
 

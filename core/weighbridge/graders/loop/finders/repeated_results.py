@@ -35,6 +35,7 @@ _TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
 _WITHOUT_EFFECT = 4  #: multiple of `max_repeats` from which clicks on different things that change nothing are a loop
 _PAGE_CHARACTERS = 40  #: a shorter result says what was done, rather than what a page shows
+_PAGE_LINES = 2  #: a single line confirms what was done
 _STATE_CHARACTERS = 10_000  #: longer results are not compared without noise
 _NOISE_CHARACTERS = 40  #: by which the lengths of two descriptions of one state differ at most
 _STATE_LINES = 3  #: fewer lines confirm something
@@ -136,7 +137,8 @@ def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, in
 def _have_no_effect(row: Sequence[Call]) -> bool:
     """Return whether clicks, whatever on, leave a page as it was, or are said to have no effect."""
     text = row[0].result.text or ""
-    shows_the_same = len(text) >= _PAGE_CHARACTERS and not acknowledges(text)
+    is_page = len(text) >= _PAGE_CHARACTERS and len(text.split("\n", _PAGE_LINES)) >= _PAGE_LINES
+    shows_the_same = is_page and not acknowledges(text)
     return (shows_the_same or reports_no_effect(text)) and all(map(may_advance, row))
 
 

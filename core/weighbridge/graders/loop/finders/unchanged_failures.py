@@ -98,7 +98,7 @@ def unchanged_checks(
             for chain in _unbroken(calls, indices):
                 made = [each for at in chain if (each := calls[at])]
                 is_one = 2 * len({each.arguments_id for each in made}) <= len(made)
-                if len(chain) >= enough and is_one and not _move_on(made):
+                if len(chain) >= enough and is_one and not move_on(made):
                     yield Finding(SAME_FAILURE, None, tuple(chain))
 
 
@@ -135,7 +135,7 @@ def _returning(calls: Sequence[Call | None], chain: Sequence[int], least: int) -
             continue
         found = [each for at in run if (each := calls[at])]
         kinds = {without_places(each.result.masked) for each in found}
-        if len(run) >= least and 1 < len(kinds) <= _WAYS and not _move_on(found):
+        if len(run) >= least and 1 < len(kinds) <= _WAYS and not move_on(found):
             yield Finding(SAME_FAILURE, None, tuple(run))
         run = []
         if failure:
@@ -144,7 +144,7 @@ def _returning(calls: Sequence[Call | None], chain: Sequence[int], least: int) -
             seen.clear()
 
 
-def _move_on(made: Sequence[Call]) -> bool:
+def move_on(made: Sequence[Call]) -> bool:
     """Return whether failures name a new place each time, as when one line after the other is corrected.
 
     They do not if there are two places at most, or if they come back to places that they had left, or go up and down.

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
 from weighbridge.graders.loop.finders.returning_reasons import reasons_in
+from weighbridge.graders.loop.finders.unchanged_failures import move_on
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_trial, is_wait, writes
+from weighbridge.graders.loop.history.failure_lines import last_line
+from weighbridge.graders.loop.history.failures import without_places
+from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 _OFTEN = 3  #: multiple of `max_repeats` from which runs that fail for one reason are a loop
 _BETWEEN = 5  #: maximum other calls between two runs
 _SHARE = 3 / 4  #: minimum share of runs that fail for the reason
+_SAME = 1 / 2  #: maximum share of different lines with the reason, apart from places in files
 _CHANGED = 1 / 2  #: minimum share of runs before which something was changed
 
 
@@ -29,7 +34,7 @@ def vain_changes(
     """Find `3 * max_repeats` runs in a row that fail for one reason, with changes between most of them.
 
     At most `_BETWEEN` other calls lie between two runs, none of which waits, and no run succeeds. Runs in `known` loops are
-    not examined.
+    not examined, nor are those that fail in another place or with a smaller number each time.
     """
     least = _OFTEN * limits.max_repeats
     if sum(call is not None and call.result.has_failed for call in calls) < least:
@@ -38,14 +43,17 @@ def vain_changes(
     for chain in _chains(calls):
         if len(chain) < least or not known.isdisjoint(chain):
             continue
-        found: defaultdict[str, list[int]] = defaultdict(list)
+        found: defaultdict[str, dict[int, str]] = defaultdict(dict)
         for index in chain:
             call = calls[index]
-            for reason in reasons_in(call.result.masked, budget) if call and budget.is_left else ():
-                found[reason].append(index)
-        most = max(found.values(), key=len, default=[])
-        if len(most) >= max(least, _SHARE * len(chain)) and _are_changed(calls, most):
-            yield Finding(SAME_FAILURE, None, tuple(most))
+            if call and budget.is_left:
+                for reason, line in reasons_in(call.result.masked, budget).items():
+                    found[reason][index] = line
+        most = max(found.values(), key=len, default={})
+        runs = list(most)
+        is_often = len(runs) >= max(least, _SHARE * len(chain))
+        if is_often and _are_changed(calls, runs) and not _get_on(calls, most):
+            yield Finding(SAME_FAILURE, None, tuple(runs))
 
 
 def _chains(calls: Sequence[Call | None]) -> Iterator[list[int]]:
@@ -68,3 +76,13 @@ def _are_changed(calls: Sequence[Call | None], runs: Sequence[int]) -> bool:
         for one, other in pairwise(runs)
     )
     return changed >= _CHANGED * (len(runs) - 1)
+
+
+def _get_on(calls: Sequence[Call | None], runs: Mapping[int, str]) -> bool:
+    """Return whether runs, with the lines that say why they fail, fail elsewhere each time, or in fewer things."""
+    made = [call for index in runs if (call := calls[index])]
+    return (
+        len(set(map(without_places, runs.values()))) > _SAME * len(runs)
+        or move_on(made)
+        or count_one_way([last_line(call.result.text or "") for call in made])
+    )

@@ -60,8 +60,10 @@ _REMARK_KEYS = frozenset(
         *("thinking", "current_state", "evaluation_previous_goal", "next_goal"),
     )
 )
-#: What a call is for, removed only beside an address or a path, which says what is requested, or from a hand-over.
+#: What a call is for, removed only beside an address or a path, which says what is requested.
 _PURPOSE_KEYS = frozenset(("reason", "intent", "intention", "purpose", "goal"))
+#: Those removed from a hand-over, too, whose goal or purpose is the work that is handed over.
+_REASON_KEYS = frozenset(("reason",))
 #: A click on a numbered element of a page, before the agent's remark on what it is for.
 _ELEMENT = re.compile(
     r"(\W{0,3}(?:action\s?:\s?)?(?:click|hover|press|tap)\s?\[\d{1,5}\])"
@@ -124,10 +126,10 @@ def normalized(arguments: Any, tool: str = "", folder: str = "") -> Any:
         if not kind.isdisjoint(kept):
             rest = {key: item for key, item in kept.items() if key not in kind or key in selected}
             kept = rest or kept
-    if not _PURPOSE_KEYS.isdisjoint(kept) and (
-        not _ADDRESS_KEYS.isdisjoint(kept) or hands_over(tool)
-    ):
-        kept = {key: item for key, item in kept.items() if key not in _PURPOSE_KEYS}
+    if not _PURPOSE_KEYS.isdisjoint(kept):
+        told = _PURPOSE_KEYS if not _ADDRESS_KEYS.isdisjoint(kept) else _REASON_KEYS
+        if told is _PURPOSE_KEYS or hands_over(tool):
+            kept = {key: item for key, item in kept.items() if key not in told}
     for key in _COMMAND_KEYS:
         if type(kept.get(key)) is str:
             kept[key] = _normalized_command(kept[key], folder)

@@ -49,3 +49,14 @@ def test_looks_at_other_things_between_windows_do_not_part_them():
     ]  # fmt: skip
     steps = [step for pair in zip([read(0, 60), *windows(12)], looks, strict=True) for step in pair]
     assert kinds(steps) == [("nothing_new", 12)]
+
+
+def test_a_look_back_at_a_window_of_each_file_is_no_loop():
+    files = [
+        {"file": f"src/pier_{at}.py", "lines": [f"{line} of pier {at}" for line in FILE]}
+        for at in range(14)
+    ]
+    whole = [read(0, 60, **file) for file in files]
+    assert kinds([*whole, *[read(at, at + 12, **file) for at, file in enumerate(files)]]) == []
+    few = [read(at, at + 10 + at % 3, **files[at % 7]) for at in range(14)]
+    assert kinds([*whole, *few]) == [("nothing_new", 14)]

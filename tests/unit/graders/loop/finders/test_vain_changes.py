@@ -78,3 +78,24 @@ def test_runs_without_changes_between_are_a_survey():
         return {"type": "tool", "name": "read_file", "arguments": {"path": f"{NAMES[at]}.yml"}, "output": f"name: {NAMES[at]}"}  # fmt: skip
 
     assert kinds(rounds(10, changed=listed)) == []
+
+
+SYMBOL = "error: cannot find symbol of the harbour"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        lambda at: f"src/{NAMES[at]}.java:12: {SYMBOL}",
+        lambda at: f"src/Port.java:{10 + at * 13}: {SYMBOL}",
+        lambda at: f"src/Port.java:10: {SYMBOL}\nFound {40 - at} errors.",
+    ],
+)
+def test_runs_that_fail_elsewhere_or_in_fewer_things_each_time_get_on(failure):
+    assert kinds([step for at in range(11) for step in (edit(at), run(at, failure(at)))]) == []
+
+
+def test_runs_that_fail_in_a_few_places_by_turns_do_not_get_on():
+    places = [f"src/Port.java:{10 + at % 3 * 7}: {SYMBOL}" for at in range(11)]
+    steps = [step for at, place in enumerate(places) for step in (edit(at), run(at, place))]
+    assert kinds(steps) == [("same_failure", 11)]
