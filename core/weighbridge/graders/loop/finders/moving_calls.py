@@ -36,9 +36,12 @@ _look_failed = occurs(
 )
 _mentions_repeats = occurs(
     r"\b(?:repeat(?:ed|edly|ing)|loop(?:s|ing)?|again and again|same (?:arguments?|calls?|parameters|inputs?|requests?|results?|outputs?)|duplicates?"
-    r"|identical|unchanged|not changed|no changes?|already (?:been )?(?:called|made|read|tried|run|seen|requested|executed|done)"
-    r"|(?:call|made|read|tried|requested|executed)[^.\n]{0,60} \d{1,6} times|too many (?:calls|times|repeats)|not (?:been )?executed"
-    r"|(?:budget|limit|quota) (?:is |was |has been )?(?:exhausted|exceeded|reached))\b"
+    r"|identical|already (?:been )?(?:called|made|read|tried|run|seen|requested|executed|done)|too many (?:calls|times|repeats)"
+    r"|(?:call|made|read|tried|requested|executed)[^.\n]{0,60} \d{1,6} times)\b"
+)
+#: The same of a look, of which work may speak in its end.
+_mentions_refusal = occurs(
+    r"\b(?:unchanged|not changed|no changes?|not (?:been )?executed|(?:budget|limit|quota)\b.{0,30}\b(?:exhausted|exceeded|reached))\b"
 )
 SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
 
@@ -136,10 +139,10 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits
 
 def _is_end(call: Call) -> bool:
     """Return whether a result that is new may be the end of what equal calls did or waited for."""
-    has_seen = bool(call.result.text) and (not call.result.has_failed or _saw_failure(call))
-    if is_read_only(call) and not has_seen:
-        return False
     said = (call.result.text or "")[:_NOTE_CHARACTERS]
+    has_seen = bool(said) and (not call.result.has_failed or _saw_failure(call))
+    if is_read_only(call) and (not has_seen or _mentions_refusal(said)):
+        return False
     return not (_mentions_repeats(said) or reports_outage(call.result))
 
 

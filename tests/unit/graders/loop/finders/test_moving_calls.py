@@ -310,8 +310,9 @@ NOTES = [
     "You have read this file 6 times.",
     "Repeated call: the output is the same as before.",
     "Warning: loop detected.",
+    "This call was not executed.",
     "File unchanged since the last read.",
-    "The limit of calls was reached, so that this one was not executed.",
+    "The limit of calls was reached.",
     "",
 ]
 
@@ -319,6 +320,11 @@ NOTES = [
 @pytest.mark.parametrize("note", NOTES)
 def test_what_a_harness_says_of_repeats_is_not_the_result_that_they_waited_for(note):
     assert found([LOOK] * 6 + [{**LOOK, "output": note}])
+
+
+@pytest.mark.parametrize("last", ["nothing to do, queue unchanged", "the limit was reached"])
+def test_work_may_end_with_nothing_changed_or_at_a_limit(last):
+    assert not found(drained(last))
 
 
 def test_an_outage_is_not_the_end_of_repeated_work():
