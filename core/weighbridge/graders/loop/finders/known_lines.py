@@ -34,12 +34,10 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     least = _OFTEN * limits.max_repeats
     named = [_file_in(call) if call is not None else "" for call in calls]
     times = Counter(filter(None, named))
-    if max(times.values(), default=0) <= least:
+    if sum(count for count in times.values() if count > 1) <= least:
         return
     read = [
-        name
-        if call is not None and index not in known and times[name] > least and _reads(call)
-        else ""
+        name if call is not None and index not in known and times[name] > 1 and _reads(call) else ""
         for index, (call, name) in enumerate(zip(calls, named, strict=True))
     ]
     budget = WorkBudget()

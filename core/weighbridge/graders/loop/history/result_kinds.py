@@ -32,7 +32,7 @@ _mentions_failure = occurs(
     + r"""(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|(?:invalid|illegal|rejected)\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
-|forbidden\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?[45]\d\d (?:[a-z]|$))
+|forbidden\b|blocked\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?[45]\d\d (?:[a-z]|$))
 |"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
 |"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|no module named\b|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
@@ -40,7 +40,7 @@ _mentions_failure = occurs(
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
 |^.{0,20}\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|^.{0,80}\byou (?:need|must|have) (?:to )?first\b
-|^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out|not authori[sz]ed|access ?denied|failed because|rollback_complete)\b
+|^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out|not authori[sz]ed|access ?denied|failed because|rollback_complete|limit reached|(?:tool|reading|editing|writing) disabled)\b
 |(?:^|\n)[\w./-]+(?:\(\d+,\d+\)|:\d+(?::\d+)?): (?:fatal )?error\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""

@@ -42,3 +42,19 @@ def test_an_object_without_results_found_nothing_whatever_it_hints(
     text: str, *, is_nothing: bool
 ) -> None:
     assert reports_no_results(text) == is_nothing
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "EDIT LIMIT REACHED: run the tests now; do not make a second edit.",
+        "BLOCKED: the previous run was red for the current change.",
+        "TOOL DISABLED: run the tests first.",
+        "ROLLBACK_COMPLETE. Reason: not authorized to perform sqs:createqueue",
+        "Job for pier.service failed because the control process exited",
+        "src/pier.c:12:5: error: 'boat' undeclared",
+        "pier.ts(41,9): error TS2322: Type 'number' is not assignable",
+    ],
+)
+def test_refusals_of_a_harness_and_errors_with_their_place_are_failures(refusal):
+    assert reports_failure(refusal)
