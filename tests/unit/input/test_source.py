@@ -468,6 +468,18 @@ def test_a_file_that_would_be_input_the_next_time_is_known(
         assert source.would_take(str(tmp_path / file)) is is_taken
 
 
+@pytest.mark.parametrize(("link", "to"), [("runs/circle", "."), ("again", "runs")])
+def test_a_pattern_that_meets_a_linked_folder_reads_each_file_once(
+    link: str, to: str, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    for name in ("a.jsonl", "runs/b.jsonl"):
+        (tmp_path / name).write_text('{"custom_id": "1"}\n')
+    (tmp_path / link).symlink_to(tmp_path / to)
+    files = Source(str(tmp_path / "**" / "*.jsonl"), Settings()).files
+    assert sorted(file.name for file in files) == ["a.jsonl", "b.jsonl"]
+
+
 @pytest.mark.parametrize(
     ("cases", "complaint"),
     [

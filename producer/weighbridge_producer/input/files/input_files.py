@@ -272,7 +272,7 @@ def _is_hidden(name: str) -> bool:
 
 def _of_pattern(pattern: str) -> tuple[Path, ...]:
     found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - absolute patterns too
-    matching = [file for file in found if file.is_file()]
+    matching = _each_once([file for file in found if file.is_file()])
     files = tuple(file for file in matching if not _is_ours(file.name))
     if matching and not files:
         raise InputError(
@@ -282,6 +282,16 @@ def _of_pattern(pattern: str) -> tuple[Path, ...]:
     if not files:
         raise InputError(f"no file matches the pattern {pattern!r}", _HINT)
     return files
+
+
+def _each_once(files: Sequence[Path]) -> list[Path]:
+    """Return files without those that `**` found again, through links to folders, which may lead in a circle."""
+    folders = {folder: folder.resolve() for folder in {file.parent for file in files}}
+    first: dict[Path, Path] = {}
+    for file in sorted(files, key=lambda file: len(file.parts)):
+        first.setdefault(folders[file.parent] / file.name, file)
+    kept = set(first.values())
+    return [file for file in files if file in kept]
 
 
 def _is_input(name: str, endings: tuple[str, ...]) -> bool:
