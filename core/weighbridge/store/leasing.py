@@ -190,18 +190,8 @@ class Leasing(StoreBase):
     ) -> Recorded:
         checksum = content_checksum(blob)
         answer = self._run(
-            *(
-                "record",
-                batch,
-                str(chunk),
-                versions,
-                checksum,
-                blob,
-                tally,
-                _packed(rest),
-                str(done),
-            ),
-            closing,
+            *("record", batch, str(chunk), versions, checksum, blob, tally),
+            *(_packed(rest), str(done), closing),
         )
         if rest:
             self._take_turn(batch)

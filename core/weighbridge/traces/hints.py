@@ -120,12 +120,9 @@ def _beside_traces(value: dict[str, Any]) -> str:
 def _old_session(value: dict[str, Any]) -> str:
     """Return what a session of Continue of 2023 is; empty for any other object."""
     history = object_of(value.get("history"))
-    is_old = type(history.get("timeline")) is list and "current_index" in history
-    return (
-        _CONTINUE_STEPS
-        if is_old and not {"session_info", "user_input_queue"}.isdisjoint(value)
-        else ""
-    )
+    has_steps = type(history.get("timeline")) is list and "current_index" in history
+    is_old = has_steps and not {"session_info", "user_input_queue"}.isdisjoint(value)
+    return _CONTINUE_STEPS if is_old else ""
 
 
 def _log_record(value: dict[str, Any]) -> str:

@@ -10,11 +10,10 @@ from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from weighbridge.traces.chat.call_parts import Call, first_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import id_of, object_of, objects_of, string_of, time_of, word_of
 from weighbridge.traces.importer import Importer
 
@@ -173,11 +172,7 @@ def _key(event: dict[str, Any]) -> Hashable:
     own_id = id_of(event.get("tool_use_id"))
     if own_id is not None:
         return own_id
-    try:
-        given = orjson.dumps(event.get("tool_input"), option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # an integer beyond 64 bits, or very deep
-        given = b""
-    return string_of(event.get("tool_name")), given
+    return string_of(event.get("tool_name")), key_of(event.get("tool_input"))
 
 
 IMPORTER = Importer(

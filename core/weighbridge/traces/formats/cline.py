@@ -259,9 +259,8 @@ class _Page:
         self._is_first = True
         self._retried = 0  #: requests that were made again
         self._broken: set[int | None] = set()  #: times of calls that are shown in part
-        self._whole: set[int] = (
-            set()
-        )  #: times of what is shown whole, as by a stream after its parts
+        #: Times of what is shown whole, as by a stream after its parts.
+        self._whole: set[int] = set()
         self._model: str | None = None  #: that the messages name
 
     def add(self, message: dict[str, Any]) -> None:

@@ -36,9 +36,8 @@ _ENVIRONMENT = "<environment_details>"
 #: How the results of failed calls begin.
 _FAILURES = ("Command failed with exit code", "The tool execution failed", "<error>")
 _MCP_TOOL = "use_mcp_tool"
-MCP_ERROR = (
-    "Error:\n"  #: how the result of a call of an MCP server begins that the server says has failed
-)
+#: How the result of a call of an MCP server begins that the server says has failed.
+MCP_ERROR = "Error:\n"
 
 
 def has_metrics(value: Any) -> bool:

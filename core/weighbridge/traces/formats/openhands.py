@@ -186,9 +186,8 @@ class _Events:
         self.chat = ChatLog()
         self.tools: list[Any] = []
         self.metrics: dict[str, Any] = {}  #: from the last event
-        self.unrecorded = (
-            0  #: answers of which only the error is recorded that their call was invalid
-        )
+        #: Answers of which only the error is recorded that their call was invalid.
+        self.unrecorded = 0
         self.state: dict[str, Any] = {}  #: of the SDK's run, if an event has it
         self._responses: set[str] = set()
         self._calls: dict[str, str] = {}  #: by an action's id, the call that it is

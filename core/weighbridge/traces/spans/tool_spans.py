@@ -7,9 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from weighbridge.traces.chat.call_parts import Call, Result
+from weighbridge.traces.equality import key_of
 from weighbridge.traces.spans.attributes import arguments_of, call_id_of, tool_name_of
 from weighbridge.traces.spans.operations import Operation
 
@@ -105,7 +104,7 @@ class _Recorded:
 
     def __init__(self, tools: Iterable[_Facts]) -> None:
         self._ids: set[str] = set()
-        self._wholes: set[tuple[str, str] | None] = set()
+        self._wholes: set[tuple[str, bytes] | None] = set()
         self._names: set[str | None] = set()
         self._vague_names: set[str | None] = set()  #: of calls without an id or arguments
         for facts in tools:
@@ -173,13 +172,8 @@ def _match(
     return still
 
 
-def _whole(name: str | None, arguments: Any) -> tuple[str, str] | None:
-    if name is None or arguments is None:
-        return None
-    try:
-        return name, orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError:  # an integer beyond 64 bits, or very deep
-        return None
+def _whole(name: str | None, arguments: Any) -> tuple[str, bytes] | None:
+    return None if name is None or arguments is None else (name, key_of(arguments))
 
 
 _KEYS: tuple[tuple[Callable[[Call], Hashable], Callable[[_Facts], Hashable]], ...] = (

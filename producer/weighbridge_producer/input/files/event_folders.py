@@ -133,7 +133,7 @@ def _is_call(file: Path) -> bool:
 def _is_answered(file: Path) -> bool:
     """Return whether a file has the fields of a logged call beside the messages, which any chat may begin with."""
     try:
-        content = file.read_bytes()
+        call = file.read_bytes()
     except OSError:
         return False
-    return all(field in content for field in _FIELDS_OF_CALLS)
+    return all(field in call for field in _FIELDS_OF_CALLS)

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-GROUP_LIMIT_BYTES = (
-    120 * MIB
-)  #: of all files in a group that is one document: more are read file by file
+#: Of all files in a group that is one document: more are read file by file.
+GROUP_LIMIT_BYTES = 120 * MIB
 BLOCK_BYTES = 256 * 1024
 
 

@@ -57,7 +57,8 @@ def with_sub_agents(files: Iterable[Path | FileGroup]) -> tuple[Path | FileGroup
             session = next((each for each in _sessions_of(file) if each in known), None)
             if session is not None:
                 agents.setdefault(session, []).append(file)
-    sessions = {session: group for session, group in _groups(agents) if _is_read_as_one(group)}
+    groups = [FileGroup(session, (session, *found)) for session, found in agents.items()]
+    sessions = {group.path: group for group in groups if _is_read_as_one(group)}
     joined = {agent for group in sessions.values() for agent in group.files[1:]}
     return tuple(
         sessions.get(file, file) if isinstance(file, Path) else file
@@ -81,11 +82,6 @@ def _sessions_of(agent: Path) -> Iterator[Path]:
     for folder in agent.parents:
         if folder.name == name:
             yield folder.parent / file
-
-
-def _groups(agents: dict[Path, list[Path]]) -> Iterator[tuple[Path, FileGroup]]:
-    for session, found in agents.items():
-        yield session, FileGroup(session, (session, *found))
 
 
 def _is_read_as_one(group: FileGroup) -> bool:

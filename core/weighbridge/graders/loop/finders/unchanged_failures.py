@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 _BETWEEN = 5  #: maximum other calls between two attempts
 _CHARACTERS = 100  #: a shorter failure may be that of another attempt
-_SHORT_CHARACTERS = (
-    20  #: a check's failure of this length says what is wrong, if it comes back often enough
-)
+#: A check's failure of this length says what is wrong, if it comes back often enough.
+_SHORT_CHARACTERS = 20
 _WAYS = 3  #: maximum ways in which checks fail that a few changes break in turns
 _SHORT_OFTEN = 3  #: multiple of `max_repeats` from which it does
 _LINES = 8  #: of a result, in which a failure may be reported

@@ -86,9 +86,7 @@ class Order(NamedTuple):
 
     times: int
     words: frozenset[str]  #: of four letters and more in its clause, in lower case
-    is_watch: bool = (
-        False  #: whether something is to be looked at again and again, with waits between
-    )
+    is_watch: bool = False  #: to look at something again and again, with waits between
 
 
 def order_in(text: str) -> Order | None:
