@@ -20,7 +20,7 @@ from pyarrow import parquet
 from support.cli import Cli
 from weighbridge.errors import InputError
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.source import Source

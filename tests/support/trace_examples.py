@@ -3502,6 +3502,41 @@ OPENCODE_LOG = [
 ]
 
 
+def _stored(row: dict[str, Any], *named: str) -> dict[str, Any]:
+    """Return a record as a row of opencode's database, in which all but its names stands as JSON."""
+    rest = {name: held for name, held in row.items() if name not in {"id", *named}}
+    return {"id": row["id"], "session_id": "s", "data": json.dumps(rest)}
+
+
+#: The rows of a session in opencode's database, and of one that it started.
+OPENCODE_STORED: dict[str, Any] = {
+    "session": {
+        "id": "s",
+        "parent_id": None,
+        "title": "Find",
+        "version": "1.0.0",
+        "time_created": _MS,
+        "time_updated": _MS + 9000,
+        "cost": 0.5,
+        "tokens_input": 14,
+        "tokens_output": 3,
+        "tokens_reasoning": 1,
+        "tokens_cache_read": 4,
+        "tokens_cache_write": 3,
+    },
+    "rows": [
+        _stored(message["info"]) | {"time_created": message["info"]["time"]["created"]}
+        for message in OPENCODE["messages"]
+    ],
+    "parts": [
+        _stored(part | {"id": f"{message['info']['id']}-{number}"}, "messageID")
+        | {"message_id": message["info"]["id"]}
+        for message in OPENCODE["messages"]
+        for number, part in enumerate(message["parts"])
+    ],
+}
+
+
 def _goose(role: str, *content: dict[str, Any]) -> dict[str, Any]:
     return {"role": role, "created": 1735732800, "content": list(content)}
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 #: Keys of a session that a database keeps in a row of its own: that row, and the rows of what was said.
 SESSION, ROWS = "session", "rows"
-#: Beside these: the rows of sessions that this one started, whose rows stand among its own.
-SUB_SESSIONS = "sub_sessions"
+#: Beside these: the parts of what was said, if they have rows of their own, and the rows of sessions that this one started,
+#: whose other rows stand among its own.
+PARTS, SUB_SESSIONS = "parts", "sub_sessions"
 Sessions = list[tuple[str | None, list[dict[str, Any]]]]  #: the rows of each, with its id
 _LOOKED_AT = 20  #: rows that decide whether a list is of them
 

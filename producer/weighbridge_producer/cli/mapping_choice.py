@@ -16,6 +16,7 @@ from weighbridge.text import pluralize, shorten
 from weighbridge_producer.cli.grader_groups import print_traces, runs_for_each
 from weighbridge_producer.cli.mapping_hints import COLUMN, how_to_add, suggestion
 from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import GRADER, FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.files.input_files import Paths
+    from weighbridge_producer.input.files.input_paths import Paths
     from weighbridge_producer.input.first_rows import Opened, Recognised
     from weighbridge_producer.input.joins import Joins, JoinSpec
     from weighbridge_producer.input.mapping.row_values import Row, Value
@@ -264,7 +265,7 @@ def _recognised_mapping(
     from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.recognition import input_groups, recognise
 
-    files = from_first_row_on(Opened.all_of(cases, form, takes_stores=True), settings)
+    files = from_first_row_on(Opened.all_of(cases, form, ReadAs.ANYTHING), settings)
     opened = files[0]
     seen = recognise(opened, graders, settings)
     groups = input_groups(graders)

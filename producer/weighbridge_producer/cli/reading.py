@@ -13,7 +13,9 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import Paths
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.mapping_text import mapped_fields
@@ -213,7 +215,7 @@ def files_of(cases: list[str]) -> list[str]:
 
 def _files(named: Paths) -> InputFiles:
     """Return the files of all known types."""
-    return InputFiles(named, takes_tables=True)
+    return InputFiles(named, ReadAs.ANYTHING)
 
 
 def print_chosen(source: Source, run: str) -> None:

@@ -13,7 +13,7 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow, is_kind_of
 from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean, pluralize, shorten
-from weighbridge_producer.input.files.input_files import repeatable_name
+from weighbridge_producer.input.files.input_paths import repeatable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from weighbridge_producer.cli.show import print_causes, print_summary, shown
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.gating.exit_status import decide, decide_on
 from weighbridge_producer.gating.slices import SliceTally
-from weighbridge_producer.input.files.input_files import repeatable_name
+from weighbridge_producer.input.files.input_paths import repeatable_name
 from weighbridge_producer.reports.overview import Survey, survey
 
 if TYPE_CHECKING:

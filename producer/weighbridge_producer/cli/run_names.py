@@ -20,7 +20,7 @@ from weighbridge_producer.comparison.runs import (
     run_of_file,
 )
 from weighbridge_producer.input.chosen_ids import ChosenIds
-from weighbridge_producer.input.files.input_files import opened_input
+from weighbridge_producer.input.files.input_paths import opened_input
 from weighbridge_producer.reports.forms import output_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault
     from weighbridge_producer.cli.trace_input import NamedTrace
-    from weighbridge_producer.input.files.input_files import InputFile
+    from weighbridge_producer.input.files.input_paths import InputFile
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
 _ERRORS_SHOWN = 5  #: printed per file
@@ -87,13 +87,15 @@ def _files(
 ) -> Sequence[InputFile | str]:
     """Return the files to read, and say which others are in a folder."""
     from weighbridge.settings import read_settings
-    from weighbridge_producer.input.files.input_files import InputFiles, Paths
+    from weighbridge_producer.input.files.input_files import InputFiles
+    from weighbridge_producer.input.files.input_paths import Paths
+    from weighbridge_producer.input.files.read_as import ReadAs
     from weighbridge_producer.input.source import Source
 
     if file == "-":
         return [file]
     if maps:
-        return InputFiles(Paths.of([file]), takes_tables=True, are_mapped=True).files
+        return InputFiles(Paths.of([file]), ReadAs.ROWS).files
     source = Source(file, read_settings(), trace_mapping=mapping)
     if note := source.skipped_note():
         err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
@@ -105,7 +107,7 @@ def _checked(
 ) -> CheckedFile:
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.files.file_groups import FileGroup
-    from weighbridge_producer.input.files.input_files import Paths
+    from weighbridge_producer.input.files.input_paths import Paths
 
     file = str(named)
     result = CheckedFile(file)

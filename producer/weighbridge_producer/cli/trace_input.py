@@ -29,7 +29,7 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.mapping_choice import suggested_mapping
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.comparison.compared_results import Entry, read_entry
 from weighbridge_producer.gating.fields import note_fields
-from weighbridge_producer.input.files.input_files import opened_input
+from weighbridge_producer.input.files.input_paths import opened_input
 from weighbridge_producer.input.files.lines import StreamLines
 
 if TYPE_CHECKING:

@@ -15,7 +15,9 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
 from weighbridge.traces.split import is_trace
-from weighbridge_producer.input.files.input_files import InputFiles, Paths, opened_input
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import Paths, opened_input
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.choice_columns import choice_hint
 from weighbridge_producer.input.mapping.compared_values import compared_hint
@@ -169,10 +171,10 @@ class Opened:
 
     @classmethod
     def all_of(
-        cls, cases: Paths, form: TableForm = USUAL_FORM, *, takes_stores: bool = False
+        cls, cases: Paths, form: TableForm = USUAL_FORM, read_as: ReadAs = ReadAs.ROWS
     ) -> list[Opened]:
         """Return the files of an input; those of agents' databases have no rows to map."""
-        found = InputFiles(cases, takes_tables=True, takes_stores=takes_stores)
+        found = InputFiles(cases, read_as)
         return [
             cls(found.name_of(file), str(file), partial(opened_input, file), form)
             for file in found.files

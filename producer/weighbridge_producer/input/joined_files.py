@@ -9,9 +9,11 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, BinaryIO
 
 from weighbridge.errors import InputError, JoinError
-from weighbridge_producer.input.files.input_files import InputFile, InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import InputFile, Paths
 from weighbridge_producer.input.files.lines import BLOCK_BYTES
 from weighbridge_producer.input.files.named_pipes import open_pipe
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import is_url
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def file_to_join(name: str) -> InputFile:
     no_file = JoinError(f"{name!r} is a folder or a pattern", "name one file to join")
     if FilePath(name).is_dir():
         raise no_file
-    found = InputFiles(Paths.of([name]), takes_tables=True, takes_stores=False)
+    found = InputFiles(Paths.of([name]), ReadAs.ROWS)
     if found.are_found:
         raise no_file
     found.size()  # raises InputError for a file that does not exist

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.files.input_files import InputFile
+    from weighbridge_producer.input.files.input_paths import InputFile
     from weighbridge_producer.input.files.table_form import TableForm
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row, Value

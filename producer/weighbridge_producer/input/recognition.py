@@ -14,8 +14,8 @@ from weighbridge.settings import MIB
 from weighbridge.traces.formats.batch_results import is_batch_result
 from weighbridge.traces.read import find_format
 from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.log_lines import is_log
-from weighbridge_producer.input.files.sqlite_file import SIGN
 from weighbridge_producer.input.first_rows import (
     Opened,
     Recognised,

@@ -8,7 +8,7 @@ from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line_parts import case_in
-from weighbridge_producer.input.files.input_files import repeatable_name
+from weighbridge_producer.input.files.input_paths import repeatable_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

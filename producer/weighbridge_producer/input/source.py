@@ -16,18 +16,14 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge.traces.mapped_format import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
+from weighbridge_producer.input.files.databases.sqlite_file import is_database, wal_of
 from weighbridge_producer.input.files.file_groups import FileGroup
-from weighbridge_producer.input.files.input_files import (
-    DATABASES,
-    DESCRIPTIONS,
-    InputFile,
-    InputFiles,
-    Paths,
-    opened_input,
-)
+from weighbridge_producer.input.files.folder_files import DATABASES, DESCRIPTIONS
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import InputFile, Paths, opened_input
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import RemoteFile
-from weighbridge_producer.input.files.sqlite_file import is_database, wal_of
 from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
@@ -103,12 +99,11 @@ class Source:
         self._found: InputFiles | None = None
         if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
             paths = cases if isinstance(cases, Paths) else Paths.of([cases])
-            self._found = InputFiles(
-                paths,
-                takes_tables=mapping is not None,
-                takes_stores=mapping is None,
-                are_mapped=trace_mapping is not None,
-            )
+            if mapping is not None:
+                read_as = ReadAs.ROWS
+            else:
+                read_as = ReadAs.RUNS if trace_mapping is None else ReadAs.MAPPED_RUNS
+            self._found = InputFiles(paths, read_as)
             self.size = self._found.size()
 
     @classmethod

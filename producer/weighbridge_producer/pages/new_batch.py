@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_producer.input.files.input_files import ENDINGS_IN_FOLDERS, OUR_RESULTS
+from weighbridge_producer.input.files.folder_files import OUR_RESULTS, endings_of
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages import parquet_parts
 from weighbridge_producer.pages.column_pickers import Picks
@@ -251,7 +252,7 @@ def _page(
         preview=preview,
         problem=problem,
         preview_bytes=f"{HEAD_BYTES} 0",  # of the beginning and of the end
-        folder_endings=ENDINGS_IN_FOLDERS,
+        folder_endings=endings_of(ReadAs.ANYTHING),
         not_in_folders=OUR_RESULTS,
         parquet_bytes=f"{parquet_parts.HEAD_BYTES} {parquet_parts.END_BYTES}",
     )

@@ -20,10 +20,10 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
+from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.decompress import DAMAGE, unpacked
 from weighbridge_producer.input.files.decompress import HEAD_BYTES as PACKED_SIGN_BYTES
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
-from weighbridge_producer.input.files.sqlite_file import SIGN
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers

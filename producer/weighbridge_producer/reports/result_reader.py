@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.input.files.input_files import opened_input
+from weighbridge_producer.input.files.input_paths import opened_input
 from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.reports.report import not_a_result
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from weighbridge.errors import OutputError
-from weighbridge_producer.input.files.input_files import OUR_RESULTS
+from weighbridge_producer.input.files.folder_files import OUR_RESULTS
 from weighbridge_producer.reports.forms import STDOUT, Output, output_of
 from weighbridge_producer.run.durable_files import replace, replacement, sync
 from weighbridge_producer.run.terminal import safe_for_terminals

@@ -24,7 +24,7 @@ from weighbridge.errors import InputError, JoinError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import KIB, MIB, Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.join_index import KeyFormError, key_of
 from weighbridge_producer.input.joins import Joins, JoinSpec, parse_joins

@@ -15,7 +15,7 @@ from weighbridge.errors import InputError, MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened, first_rows, from_first_row_on
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.recognition import recognise, recognise_rows

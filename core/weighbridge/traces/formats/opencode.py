@@ -1,4 +1,4 @@
-"""opencode: a session as `opencode export` writes it, its messages from the API, events of `run --format json`, or the event log.
+"""opencode: a session as `opencode export` writes it or its database has it, messages from the API, `run --format json`, the event log.
 
 A message of the assistant has the parts of one model call or of several, each of which ends with its own count.
 """
@@ -24,7 +24,9 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.formats.opencode_log import is_row, session_of, sessions_in
+from weighbridge.traces.formats.opencode_store import is_store, session_of_rows
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -42,7 +44,7 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     if type(value) is dict:
-        return _are_messages(value.get("messages"))
+        return _are_messages(value.get("messages")) or is_store(value)
     if type(value) is not list or not value:
         return False
     some = value[:_LOOKED_AT]
@@ -79,6 +81,9 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
 
 
 def _read(value: Any) -> list[Trace]:
+    if is_store(value):
+        session, damaged = session_of_rows(value)
+        return [with_unread_lines(_session(session, ChatLog()), damaged)]
     sessions = _parts(value)
     return [_log(rows) for _, rows in sessions] if sessions else [_session(value, ChatLog())]
 
@@ -104,13 +109,23 @@ def _session(value: Any, chat: ChatLog) -> Trace:
     for message in objects_of(messages):
         _message(message, chat)
     times = object_of(about.get("time"))
+    usage = _usage(object_of(about.get("tokens")))
+    cost = cost_of(about.get("cost")) or None  # 0 for sessions before opencode kept it
     run = Run(
         id=id_of(about.get("id")),
+        usage=usage,
+        cost_usd=cost,
         started_at=time_of(times.get("created")),
         ended_at=time_of(times.get("updated")),
-        metadata=scalars(title=about.get("title"), version=about.get("version")),
+        metadata=scalars(
+            title=about.get("title"),
+            version=about.get("version"),
+            parent_session=about.get("parentID"),
+            sub_sessions=about.get("subSessions"),
+        ),
     )
-    return chat.trace("opencode", _REASONS, run)
+    totals_from = "tokens and cost of the session" if usage or cost else ""
+    return chat.trace("opencode", _REASONS, run, totals_from=totals_from)
 
 
 def _of_events(events: list[Any]) -> list[dict[str, Any]]:
@@ -250,9 +265,13 @@ IMPORTER = Importer(
         ("error", "state.error; error of the message"),
         ("model", "info.modelID"),
         ("usage, cost_usd", "tokens and cost of step-finish, or of the message"),
+        (
+            "usage, cost_usd of the run",
+            "tokens and cost of the session, with those that it started, unless they are 0",
+        ),
         ("started_at, ended_at", "info.time, state.time"),
-        ("metadata", "title, version"),
+        ("metadata", "title, version, parentID, in a database the number of sub-sessions"),
     ),
-    tried_on="synthetic sessions and events, modelled on the source of opencode 1; a real event log of 1.17.11",
-    lacks="tool definitions and the system prompt; sub-agents, which have sessions of their own",
+    tried_on="synthetic sessions and events, modelled on the source of opencode 1; a real database of 1.16 and event log of 1.17.11",
+    lacks="tool definitions and the system prompt; outside a database, sub-agents, which have sessions of their own",
 )

@@ -57,7 +57,7 @@ def session_of(rows: list[dict[str, Any]], notes: Notes) -> dict[str, Any]:
         else:
             notes.add_kind("events", kind or row.get("type"))
     messages = [
-        {"info": infos.get(name) or _unknown(list(held.values())), "parts": list(held.values())}
+        {"info": infos.get(name) or unknown_info(list(held.values())), "parts": list(held.values())}
         for name, held in parts.items()
     ]
     return {"info": about, "messages": messages}
@@ -72,7 +72,7 @@ def _data_of(row: dict[str, Any]) -> dict[str, Any]:
         return {}
 
 
-def _unknown(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def unknown_info(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what the parts of a message show of it, if no row has the rest."""
     is_answer = any(word_of(part.get("type")) in _OF_ANSWERS for part in parts)
     return {"role": "assistant" if is_answer else "user"}

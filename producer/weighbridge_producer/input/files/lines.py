@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK
+from weighbridge_producer.input.files.databases.sqlite_file import SIGN
+from weighbridge_producer.input.files.databases.sqlite_rows import DatabaseError
+from weighbridge_producer.input.files.databases.stored_sessions import session_lines
 from weighbridge_producer.input.files.decompress import (
     DAMAGE,
     HEAD_BYTES,
@@ -19,8 +22,6 @@ from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.log_lines import LogLines
 from weighbridge_producer.input.files.non_json_files import readable_lines
-from weighbridge_producer.input.files.sqlite_file import SIGN, DatabaseError
-from weighbridge_producer.input.files.sqlite_stores import session_lines
 from weighbridge_producer.input.files.text_logs import with_sessions_as_lines
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine, length_fault
 

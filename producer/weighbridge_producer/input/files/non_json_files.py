@@ -10,9 +10,9 @@ from weighbridge.errors import Fault
 from weighbridge.grading.hints import OWN_COLUMNS
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.eval_archive import OFFICE, SAVE_AS_CSV
 from weighbridge_producer.input.files.log_prefixes import begins_with_tag
-from weighbridge_producer.input.files.sqlite_file import SIGN
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.settings import MIB
 from weighbridge.traces.fields import json_in, object_of, string_of, word_of
+from weighbridge_producer.input.files.databases.sqlite_file import database_beside
 from weighbridge_producer.input.files.file_groups import (
     BLOCK_BYTES,
     GROUP_LIMIT_BYTES,
     FileGroup,
     part,
 )
-from weighbridge_producer.input.files.sqlite_file import database_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -68,13 +68,15 @@ _PROMPT = frozenset(
 _HISTORY = "history.jsonl"
 
 
-def without_side_files(files: Iterable[Path], *, are_mapped: bool = False) -> tuple[Path, ...]:
+def without_side_files(
+    files: Iterable[Path], *, takes_side_files: bool = False
+) -> tuple[Path, ...]:
     """Return files without those that Claude Code and OpenClaw keep beside sessions, sessions in which nothing was said, and what SQLite keeps beside databases.
 
-    Of files whose rows `are_mapped`, only those of SQLite are left out.
+    With `takes_side_files`, only those of SQLite are left out.
     """
     listed = [file for file in files if not database_beside(file)]
-    if are_mapped:
+    if takes_side_files:
         return tuple(listed)
     known = set(listed)
     folders = {file.parent for file in listed if file.suffix == _ENDING}

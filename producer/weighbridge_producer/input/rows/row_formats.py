@@ -23,7 +23,7 @@ from weighbridge_producer.input.files.eval_archive import (
     names_in,
     no_log_fault,
 )
-from weighbridge_producer.input.files.input_files import unpacked_name
+from weighbridge_producer.input.files.folder_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
 from weighbridge_producer.input.files.non_json_files import known_binary

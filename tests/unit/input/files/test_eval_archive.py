@@ -13,7 +13,7 @@ import zstandard
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB, Settings
 from weighbridge.traces import read_trace
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.source import Source

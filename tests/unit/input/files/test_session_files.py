@@ -12,7 +12,9 @@ from weighbridge.errors import InputError
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files import session_files
-from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import Paths
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.session_files import with_sub_agents
 from weighbridge_producer.input.source import Source
 
@@ -342,14 +344,12 @@ def test_other_files_with_such_names_or_lines_are_read(tmp_path, name, lines):
     assert taken(tmp_path) == {name}
 
 
-@pytest.mark.parametrize(
-    "how", [{"takes_tables": True, "takes_stores": False}, {"are_mapped": True}]
-)
-def test_no_file_of_rows_that_are_mapped_is_left_out(tmp_path, how):
+@pytest.mark.parametrize("read_as", [ReadAs.ROWS, ReadAs.MAPPED_RUNS])
+def test_no_file_that_is_mapped_is_left_out(tmp_path, read_as):
     write(tmp_path / "a.jsonl", [SNAPSHOT])
     write(tmp_path / "history.jsonl", [PROMPT])
     for named in (tmp_path, tmp_path / "*.jsonl"):
-        found = InputFiles(Paths([named]), **how)
+        found = InputFiles(Paths([named]), read_as)
         assert ([file.name for file in found.files], found.skipped) == (["a.jsonl", "history.jsonl"], [])  # fmt: skip
 
 
@@ -364,6 +364,6 @@ def test_files_that_a_shell_names_are_grouped_like_those_of_a_pattern(tmp_path):
     assert found.skipped == [
         str(tmp_path / name) for name in ("sessions-index.json", "snapshot.jsonl")
     ]
-    assert InputFiles(named, are_mapped=True).files == tuple(named)
+    assert InputFiles(named, ReadAs.MAPPED_RUNS).files == tuple(named)
     with pytest.raises(InputError, match="none of the files has a run to read"):
         InputFiles(Paths([tmp_path / "snapshot.jsonl", tmp_path / "sessions-index.json"]))

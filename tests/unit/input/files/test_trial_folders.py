@@ -8,7 +8,8 @@ import pytest
 
 from support.trace_examples import HARBOR
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.trial_folders import each_trial_once
 from weighbridge_producer.input.source import Source
 

@@ -13,7 +13,9 @@ from weighbridge.grading.case import parse_case
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files import trial_runs
-from weighbridge_producer.input.files.input_files import InputFiles, Paths
+from weighbridge_producer.input.files.input_files import InputFiles
+from weighbridge_producer.input.files.input_paths import Paths
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.source import Source
 
 
@@ -254,8 +256,8 @@ def test_results_with_other_values_than_harbor_writes_raise_nothing(tmp_path, ch
 
 def test_files_that_are_mapped_are_read_as_they_are(tmp_path):
     file = trial(tmp_path, "sum") / "agent/trajectory.json"
-    assert InputFiles(Paths([file]), are_mapped=True).files == (file,)
-    assert InputFiles(Paths([file]), takes_tables=True).files == (file,)
+    assert InputFiles(Paths([file]), ReadAs.MAPPED_RUNS).files == (file,)
+    assert InputFiles(Paths([file]), ReadAs.ROWS).files == (file,)
 
 
 def referring(session, *names):

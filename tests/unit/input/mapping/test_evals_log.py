@@ -11,7 +11,7 @@ from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge_producer.cli.mapping_choice import choose_mapping
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.joins import Joins, JoinSpec
 from weighbridge_producer.input.recognition import recognise

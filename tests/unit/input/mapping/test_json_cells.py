@@ -12,7 +12,7 @@ from weighbridge.errors import MappingError
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.recognition import Opened, recognise

@@ -13,7 +13,7 @@ import pytest
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping, value_of
 from weighbridge_producer.input.proposals.mapping_proposals import propose

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.table_form import TableForm
 from weighbridge_producer.input.first_rows import Opened, first_rows
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import MIB, Settings
 from weighbridge_producer.cli.mapping_hints import suggestion
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping_file import read_mapping

@@ -9,7 +9,7 @@ import pytest
 
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
-from weighbridge_producer.input.files.input_files import Paths
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.rows.row_formats import RowReader

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 
 import pytest
 
-from support.trace_examples import OPENCODE, OPENCODE_LOG, claiming
+from support.trace_examples import OPENCODE, OPENCODE_LOG, OPENCODE_STORED, claiming
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces
@@ -74,6 +75,29 @@ def test_printed_events_are_read_once_each():
     ]
     assert trace.id == "s"
     assert trace.steps[-1].error == "Slow"
+
+
+def test_the_rows_of_a_database_are_the_session_that_an_export_has():
+    value = copy.deepcopy(OPENCODE_STORED)
+    for name in ("rows", "parts"):
+        value[name].reverse()
+    assert claiming(value) == ["opencode"]
+    trace, exported = read_trace(value), read_trace(OPENCODE)
+    assert trace == dataclasses.replace(
+        exported,
+        usage=Usage(21, 4, None, 4, 3),
+        cost_usd=0.5,
+        totals_from="tokens and cost of the session",
+    )
+
+
+def test_parts_whose_message_is_gone_and_damaged_rows_leave_lower_bounds():
+    value = copy.deepcopy(OPENCODE_STORED)
+    del value["rows"][1]
+    assert read_trace(value).missing == read_trace(OPENCODE).missing
+    assert [step.type for step in read_trace(value).steps].count("llm") == 2
+    value["rows"][0]["data"] = "{"
+    assert "tool_calls" in read_trace(value).missing
 
 
 def as_text(row):

@@ -1,4 +1,4 @@
-"""Databases in which agents keep their sessions, read as a line of JSON for each session.
+"""The sessions that agents keep in databases, read as a line of JSON for each.
 
 A line has the rows of a session as they are; the importer of the format reads the JSON in their columns.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
@@ -15,112 +14,38 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
-from weighbridge.text import pluralize, printable, shorten
+from weighbridge.text import pluralize
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import single_traces
-from weighbridge.traces.stored_rows import ROWS, SESSION, SUB_SESSIONS
-from weighbridge_producer.input.files.sqlite_file import (
-    DamageError,
-    DatabaseError,
+from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
+from weighbridge_producer.input.files.databases.agent_stores import (
+    NAMES_SHOWN,
+    Table,
+    shown_name,
+    stores_in,
+    unknown_store,
+)
+from weighbridge_producer.input.files.databases.sqlite_file import (
     database_without_log,
     is_database,
     opened_database,
     wal_of,
 )
+from weighbridge_producer.input.files.databases.sqlite_rows import DamageError, DatabaseError
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 from weighbridge_producer.input.temporary import scratch_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from weighbridge_producer.input.files.sqlite_file import Database, Row
+    from weighbridge_producer.input.files.databases.agent_stores import Store
+    from weighbridge_producer.input.files.databases.sqlite_rows import Database, Row
 
-_NAMES_SHOWN = 8
-_NAME_CHARACTERS = 40
 _MOST_COPIED = 64 * MIB  #: of a database and its log, to find whether it is a store
 _MOST_FAULTS = 1_000  #: that are kept before the first line
 _NAMES = frozenset({"id", "message_id"})  #: columns without which a row can be read
-_PARENT = "parent_session_id"
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """How an agent keeps its sessions: the columns of the table of what was said, whatever its name is."""
-
-    columns: frozenset[str]
-    key: tuple[str, ...]  #: the columns that say which session a row is of
-    others: frozenset[str] = frozenset()  #: columns that are read where they exist
-    #: Columns of a table `sessions` whose rows are needed too; its key is `id`. And others that are read where they exist.
-    sessions: frozenset[str] = frozenset()
-    about_sessions: frozenset[str] = frozenset()
-    #: A column, and a text that it contains in rows of sessions in which something was said.
-    filled: tuple[str, str] | None = None
-
-
-STORES = (
-    # Google's ADK since 1.22, and before.
-    Store(
-        frozenset({"session_id", "invocation_id", "timestamp", "event_data"}),
-        ("app_name", "user_id", "session_id"),
-    ),
-    Store(
-        frozenset({"session_id", "invocation_id", "author", "timestamp", "content"}),
-        ("app_name", "user_id", "session_id"),
-        frozenset({"id", "usage_metadata", "error_code", "error_message", "partial"}),
-    ),
-    # `SQLiteSession` of OpenAI's Agents SDK.
-    Store(frozenset({"session_id", "message_data"}), ("session_id",), frozenset({"id"})),
-    # Agno 2 and 1.
-    Store(
-        frozenset({"session_id", "session_type", "runs"}),
-        ("session_id",),
-        filled=("runs", "run_id"),
-    ),
-    Store(
-        frozenset({"session_id", "memory", "session_data"}),
-        ("session_id",),
-        filled=("memory", "run_id"),
-    ),
-    # Goose.
-    Store(
-        frozenset({"session_id", "role", "content_json", "created_timestamp"}),
-        ("session_id",),
-        frozenset({"message_id", "metadata_json"}),
-        frozenset({"id", "working_dir"}),
-        frozenset(
-            {
-                *("name", "description", "provider_name", "model_config_json", "total_tokens"),
-                *("input_tokens", "output_tokens", "accumulated_total_tokens", "accumulated_cost"),
-                *("accumulated_input_tokens", "accumulated_output_tokens"),
-            }
-        ),
-    ),
-    # Crush.
-    Store(
-        frozenset({"session_id", "role", "parts", "created_at"}),
-        ("session_id",),
-        frozenset({"id", "model", "finished_at"}),
-        frozenset({"id", _PARENT, "title", "cost", "created_at"}),
-    ),
-)
-_SESSIONS = "sessions"
-#: What to do with databases that are known and not read, by tables that they have.
-_ADVICE: tuple[tuple[frozenset[str], str], ...] = (
-    (
-        frozenset({"checkpoints", "writes"}),
-        "write the history of each thread of LangGraph (`graph.get_state_history(config)`) as JSON Lines",
-    ),
-    (
-        frozenset({"session", "message", "part"}),
-        "if it is opencode's, `opencode export` writes a session as JSON",
-    ),
-)
-_EXPORT = (
-    "export the rows with the steps of the agent as JSON Lines, and if no format is recognised, describe theirs in a"
-    " mapping file (--trace-mapping)"
-)
 
 
 def is_known_store(file: Path) -> bool:
@@ -132,7 +57,7 @@ def is_known_store(file: Path) -> bool:
         return False
     try:
         with database_without_log(file) as database:
-            is_known = bool(_stores_in(database))
+            is_known = bool(stores_in(database))
         wal = wal_of(file)
         if is_known or wal is None:
             return is_known
@@ -142,7 +67,7 @@ def is_known_store(file: Path) -> bool:
             file.open("rb") as stream,
             opened_database(stream, _check_copied, MIB, is_checked=False) as database,
         ):
-            return bool(_stores_in(database))
+            return bool(stores_in(database))
     except (DatabaseError, OSError):
         return False
 
@@ -216,9 +141,9 @@ class _Faults:
 
 
 def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
-    found = _stores_in(database)
+    found = stores_in(database)
     if not found:
-        raise DatabaseError(_unknown(database))
+        raise DatabaseError(unknown_store(database))
     count = 0
     each = [_Sessions(database, *described, most) for described in found]
     for sessions in each:
@@ -229,7 +154,7 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
         if not any(sessions.is_damaged for sessions in each):
             yield SourceLine(b"\n", database.damage.fault)
     elif not count:
-        tables = ", ".join(_shown(table) for table, _, _ in found[:_NAMES_SHOWN])
+        tables = ", ".join(shown_name(table) for table, _ in found[:NAMES_SHOWN])
         have_rows = any(sessions.have_rows for sessions in each)
         why = (
             f"the rows of {tables} have no runs" if have_rows else f"there are no rows in {tables}"
@@ -238,46 +163,14 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
         yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "give one with sessions"))
 
 
-def _stores_in(database: Database) -> list[tuple[str, frozenset[str], Store]]:
-    """Return the tables with what was said, their columns, and how the sessions are kept in them."""
-    found = []
-    for table, columns in database.tables.items():
-        store = next((store for store in STORES if _is_of(store, columns, database)), None)
-        if store:
-            found.append((table, columns, store))
-    return found
-
-
-def _is_of(store: Store, columns: frozenset[str], database: Database) -> bool:
-    return store.columns.union(store.key) <= columns and (
-        not store.sessions or store.sessions <= database.tables.get(_SESSIONS, frozenset())
-    )
-
-
-def _unknown(database: Database) -> Fault:
-    names = list(database.tables)
-    shown = ", ".join(map(_shown, names[:_NAMES_SHOWN]))
-    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
-    tables = f"its tables are {shown}{more}" if names else "it has no tables"
-    known = {name.lower() for name in names}
-    hint = next((advice for needed, advice in _ADVICE if needed <= known), _EXPORT)
-    text = f"the file is an SQLite database, but not a known store of an agent's sessions: {tables}"
-    return Fault(ErrorCode.INVALID_JSON, text, hint)
-
-
-def _shown(name: str) -> str:
-    return printable(shorten(name, _NAME_CHARACTERS))
-
-
 class _Sessions:
-    """The sessions in one table."""
+    """The sessions whose rows are in one table, and in that of their parts."""
 
-    def __init__(
-        self, database: Database, table: str, columns: frozenset[str], store: Store, most: int
-    ) -> None:
+    def __init__(self, database: Database, table: str, store: Store, most: int) -> None:
         self._database = database
-        self._table = table
-        self._columns = sorted(columns & (store.columns | store.others | {*store.key}))
+        said = Table(table, store.columns.union(store.key), store.others)
+        #: The tables with the rows of sessions, each with the columns that are read.
+        self._tables = [(each.name, self._columns_of(each)) for each in (said, store.parts) if each]
         self._store = store
         self._most = most
         #: By the id of a session: the number of its row, those of its sub-sessions, and of one of these the id of the first.
@@ -289,29 +182,34 @@ class _Sessions:
         self.have_rows = False
         self._damaged_row: DamageError | None = None  #: the first one
 
+    def _columns_of(self, table: Table) -> list[str]:
+        return sorted(table.columns | (table.others & self._database.tables[table.name]))
+
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines of all sessions in the order in which they began."""
         if self._store.sessions:
-            self._find_sessions()
+            self._find_sessions(self._store.sessions)
         index = scratch_database(
-            "rows (session INTEGER, row INTEGER, PRIMARY KEY (session, row))",
+            "rows (session INTEGER, source INTEGER, row INTEGER, PRIMARY KEY (session, source, row))",
             is_of_one_thread=False,
         )
         with closing(index):
             keys: dict[tuple[Any, ...], int] = {}
-            try:
-                for row, *names, name in self._database.rows(self._table, self._store.key):
-                    root = self._roots.get(name, name)
-                    number = keys.setdefault((*names, root), len(keys))
-                    index.execute("INSERT OR IGNORE INTO rows VALUES (?, ?)", (number, row))
-            except DamageError as error:
-                self._found(error)
+            for source, (table, _) in enumerate(self._tables):
+                try:
+                    for row, *names, name in self._database.rows(table, self._store.key):
+                        root = self._roots.get(name, name)
+                        number = keys.setdefault((*names, root), len(keys))
+                        values = (number, source, row)
+                        index.execute("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", values)
+                except DamageError as error:
+                    self._found(error)
             self.have_rows = bool(keys)
             for key, number in keys.items():
                 found = index.execute(
-                    "SELECT row FROM rows WHERE session = ? ORDER BY row", (number,)
+                    "SELECT source, row FROM rows WHERE session = ? ORDER BY source, row", (number,)
                 )
-                yield from self._session(key, (row for (row,) in found))
+                yield from self._session(key, found)
         damage = self._damage if self.is_damaged else self._damaged_row
         if damage:
             self.is_damaged = True
@@ -320,28 +218,30 @@ class _Sessions:
     def _found(self, damage: DamageError) -> None:
         self._damage, self.is_damaged = damage, True
 
-    def _find_sessions(self) -> None:
+    def _find_sessions(self, table: Table) -> None:
         """Find the rows of sessions, and which of them others have started."""
         parents: dict[Any, Any] = {}
-        columns = ("id", *{_PARENT}.intersection(self._store.sessions))
+        columns = ("id", *filter(None, [self._store.parent]))
         try:
-            for row, name, *parent in self._database.rows(_SESSIONS, columns):
+            for row, name, *parent in self._database.rows(table.name, columns):
                 self._sessions[name] = row
                 parents[name] = parent[0] if parent else None
         except DamageError as error:
             self._found(error)
-        for name, parent in parents.items():
-            # A session that one of these starts is a trace of its own.
-            if parent and parent != name and parent in parents and not parents[parent]:
-                self._roots[name] = parent
-                self._subs.setdefault(parent, []).append(self._sessions[name])
+        for name, first in _firsts(parents).items():
+            if first != name:
+                self._roots[name] = first
+                self._subs.setdefault(first, []).append(self._sessions[name])
 
-    def _session(self, key: tuple[Any, ...], numbers: Iterator[int]) -> Iterator[SourceLine]:
-        rows: list[Row] = []
+    def _session(
+        self, key: tuple[Any, ...], numbers: Iterable[tuple[int, int]]
+    ) -> Iterator[SourceLine]:
+        lists: list[list[Row]] = [[] for _ in self._tables]
         size, unread = 0, int(self._damage is not None)
-        for number in numbers:
-            row = self._row(self._table, self._columns, number)
-            if row is None or not self._is_readable(row):
+        for source, number in numbers:
+            table, columns = self._tables[source]
+            row = self._row(table, columns, number)
+            if row is None or not self._is_readable(row, columns):
                 unread += 1
                 continue
             if not self._is_filled(row):
@@ -350,29 +250,30 @@ class _Sessions:
             if size > self._most:
                 yield SourceLine(b"\n", length_fault(size, self._most), size)
                 return
-            rows.append(row)
-        if not (rows or unread):
+            lists[source].append(row)
+        if not (any(lists) or unread):
             return
-        value: Any = rows
-        if self._store.sessions:
-            value = {
-                SESSION: self._about(self._sessions.get(key[-1])) or {"id": key[-1]},
-                ROWS: rows,
-            }
-            subs = [about for each in self._subs.get(key[-1], ()) if (about := self._about(each))]
-            value |= {SUB_SESSIONS: subs} if subs else {}
-        name = shorten(str(key[-1]), _NAME_CHARACTERS)
-        traces = single_traces(value) if rows else None
+        traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
         if traces is None:
-            text = f"the session {printable(name)} in the table {_shown(self._table)} cannot be read: {_why(unread)}"
+            name, table = shown_name(str(key[-1])), shown_name(self._tables[0][0])
+            text = f"the session {name} in the table {table} cannot be read: {_why(unread)}"
             yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "look at its rows"), size)
             return
         for trace_id, trace in traces:
             yield _line({"id": trace_id or key[-1], "trace": trace}, unread)
 
-    def _is_readable(self, row: Row) -> bool:
+    def _value(self, name: Any, lists: list[list[Row]]) -> Any:
+        """Return what is known of a session, as the importer of its format takes it."""
+        if not self._store.sessions:
+            return lists[0]
+        about = self._about(self._sessions.get(name)) or {"id": name}
+        value = {SESSION: about, **dict(zip((ROWS, PARTS), lists, strict=False))}
+        subs = [found for each in self._subs.get(name, ()) if (found := self._about(each))]
+        return value | ({SUB_SESSIONS: subs} if subs else {})
+
+    def _is_readable(self, row: Row, columns: Sequence[str]) -> bool:
         """Return whether all cells of a row are of JSON, or of text where that holds JSON with what was said."""
-        if not _NAMES.issuperset(column for column in self._columns if column not in row):
+        if not _NAMES.issuperset(column for column in columns if column not in row):
             return False
         held = row[self._store.filled[0]] if self._store.filled else None
         if type(held) is str and held and not self._is_filled(row):
@@ -389,11 +290,12 @@ class _Sessions:
         return text in str(row[column])
 
     def _about(self, number: int | None) -> Row | None:
-        known = self._database.tables[_SESSIONS]
-        columns = sorted(self._store.sessions | (self._store.about_sessions & known))
-        return None if number is None else self._row(_SESSIONS, columns, number)
+        table = self._store.sessions
+        if table is None or number is None:
+            return None
+        return self._row(table.name, self._columns_of(table), number)
 
-    def _row(self, table: str, columns: list[str], number: int) -> Row | None:
+    def _row(self, table: str, columns: Sequence[str], number: int) -> Row | None:
         """Return a row, without what is no JSON; None if it is damaged."""
         try:
             found = next(self._database.rows(table, columns, at=number), None)
@@ -404,6 +306,23 @@ class _Sessions:
             return None
         cells = zip(columns, found[1:], strict=True)
         return {column: cell for column, cell in cells if type(cell) is not bytes}
+
+
+def _firsts(parents: dict[Any, Any]) -> dict[Any, Any]:
+    """Return of each session the first of those by which it was started, one by another; where they go in a circle, one of it."""
+    firsts: dict[Any, Any] = {}
+    for each in parents:
+        name = each
+        passed: dict[Any, None] = {}
+        while name not in firsts:
+            passed[name] = None
+            parent = parents[name]
+            if parent in parents and parent not in passed:
+                name = parent
+            else:
+                firsts[name] = name
+        firsts.update(dict.fromkeys(passed, firsts[name]))
+    return firsts
 
 
 def _why(unread: int) -> str:

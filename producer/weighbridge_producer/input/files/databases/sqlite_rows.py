@@ -1,31 +1,21 @@
-"""SQLite databases as input: opened so that nothing beside them changes, and read within limits that hold for crafted ones."""
+"""The ordinary tables of an open SQLite database, and their rows, read within limits that hold for crafted ones."""
 
 from __future__ import annotations
 
-import errno
-import os
 import sqlite3
-import stat
-import tempfile
 from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.settings import KIB, MIB
+from weighbridge.settings import MIB
 from weighbridge.text import printable, shorten
-from weighbridge_producer.input.files.sqlite_pages import damage_of_pages
+from weighbridge_producer.input.files.databases.sqlite_pages import damage_of_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-SIGN = b"SQLite format 3\0"  #: the first bytes of a database
-_WAL, _JOURNAL = "-wal", "-journal"
-_SIDE_FILES = (_WAL, "-shm", _JOURNAL)  #: ends of the names of files that SQLite keeps beside one
-_JOURNAL_SIGN = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  #: of a transaction that was not ended
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  #: opens without waiting
 _MOST_TABLES = 1_000
 #: Steps of SQLite's virtual machine between two looks at their number.
 _STEPS = 10_000
@@ -34,7 +24,6 @@ _STEPS_OF_ALL, _STEPS_OF_BYTE = 5_000_000, 20
 #: How many times the size of a database its rows may have: each is found once, and read once.
 _MOST_TIMES = 2
 _LEAST_BYTES = 4  #: that a row takes, whatever it holds
-_MOST_RETRIES = 3
 #: Views and virtual tables have no pages of their own.
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY rowid LIMIT ?"
@@ -68,60 +57,20 @@ class DamageError(DatabaseError):
     """A row or a table cannot be read; others may be readable."""
 
 
-def database_beside(file: Path) -> Path | None:
-    """Return the database beside which SQLite keeps a file; None if it is no such file."""
-    end = next((end for end in _SIDE_FILES if file.name.endswith(end)), None)
-    if end is None:
-        return None
-    database = file.with_name(file.name.removesuffix(end))
-    return database if is_database(database) else None
-
-
-def is_database(file: Path) -> bool:
-    """Return whether a regular file is an SQLite database."""
-    return _begins_with(file, SIGN)
-
-
-def _begins_with(file: Path, sign: bytes) -> bool:
-    """Return whether a regular file begins with some bytes."""
-    try:
-        with _opened_regular(file) as stream:
-            return stream.read(len(sign)) == sign
-    except (OSError, ValueError):
-        return False
-
-
-def _opened_regular(file: Path) -> BinaryIO:
-    """Open a regular file; a pipe, which could block, and anything else is an OSError."""
-    stream = os.fdopen(os.open(file, os.O_RDONLY | _AT_ONCE), "rb")
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise OSError(errno.EINVAL, "not a regular file")
-    return stream
-
-
-def wal_of(file: Path) -> Path | None:
-    """Return the write-ahead log beside a file, which holds the latest changes of a database; None if there is none."""
-    real = Path(os.path.realpath(file))  # SQLite keeps it beside the file that a link leads to
-    wal = real.with_name(real.name + _WAL)
-    status = _status(wal)
-    return wal if status and status.st_size and stat.S_ISREG(status.st_mode) else None
-
-
 class Database:
     """A database open for reading; its methods raise DatabaseError."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, *, is_checked: bool) -> None:
         self._connection = connection
         size = path.stat().st_size
-        self._steps = _Steps(size)
+        self._steps = Steps(size)
         self._most_bytes = _MOST_TIMES * size + MIB
         self._bytes = 0
         self._numbers: dict[str, str | None] = {}  #: what the number of a row is called, by table
         self._has_computed = False
         self.damage: DamageError | None = None  #: that may hide rows of any table
-        connection.set_progress_handler(self._steps.are_too_many, _STEPS)
-        with _faults():
+        self._steps.watch(connection)
+        with as_errors():
             self.tables = self._found_tables()  #: the columns of each ordinary table
             if is_checked:
                 self.damage = self._found_damage(path)
@@ -139,15 +88,15 @@ class Database:
         where = "" if at is None else f" WHERE {number} = ?"
         command = f"SELECT {selected} FROM {_quoted(table)} NOT INDEXED{where}"  # noqa: S608 - quoted
         last: int | None = None
-        with _faults():
+        with as_errors():
             for row in self._connection.execute(command, () if at is None else (at,)):
                 if type(row[0]) is not int or (last is not None and row[0] <= last):
-                    raise DamageError(_damage("the numbers of its rows do not ascend"))
+                    raise DamageError(damage("the numbers of its rows do not ascend"))
                 last = row[0]
                 self._bytes += _LEAST_BYTES
                 self._bytes += sum(len(cell) for cell in row if type(cell) in {str, bytes})
                 if self._bytes > self._most_bytes:
-                    raise DatabaseError(_damage("its rows are longer than the file"))
+                    raise DatabaseError(damage("its rows are longer than the file"))
                 yield row
 
     def _found_tables(self) -> dict[str, frozenset[str]]:
@@ -190,7 +139,7 @@ class Database:
             return DamageError(_UNCHECKED)
         wrong = wrong or self._checked()
         self._steps.taken = 0
-        return DamageError(_damage(wrong)) if wrong else None
+        return DamageError(damage(wrong)) if wrong else None
 
     def _may_compute(self) -> bool:
         """Return whether a check would evaluate expressions, or run code of virtual tables, which nothing limits."""
@@ -212,14 +161,18 @@ class Database:
         return text.partition("\n")[2] or text if text.startswith(_PAGES) else None
 
 
-class _Steps:
+class Steps:
     """How many steps SQLite has taken for a database of some size, with a limit."""
 
     def __init__(self, size: int) -> None:
         self.taken = 0
         self._most = _STEPS_OF_ALL + _STEPS_OF_BYTE * size
 
-    def are_too_many(self) -> int:
+    def watch(self, connection: sqlite3.Connection) -> None:
+        """Count the steps of a connection, and interrupt it after too many."""
+        connection.set_progress_handler(self._are_too_many, _STEPS)
+
+    def _are_too_many(self) -> int:
         """Add the steps since the last call, and return whether there are too many."""
         self.taken += _STEPS
         return self.taken > self._most
@@ -245,14 +198,15 @@ def _allowed(
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def as_errors() -> Iterator[None]:
+    """Raise the errors of SQLite as a DatabaseError or DamageError."""
     try:
         yield
     except sqlite3.OperationalError as error:
         if str(error) == "interrupted":
             text = "reading it takes more steps than a database of its size needs"
-            raise DatabaseError(_damage(text)) from None
-        raise DamageError(_damage(str(error))) from None
+            raise DatabaseError(damage(text)) from None
+        raise DamageError(damage(str(error))) from None
     except sqlite3.DataError:
         fault = Fault(
             ErrorCode.LINE_TOO_LONG,
@@ -261,10 +215,11 @@ def _faults() -> Iterator[None]:
         )
         raise DamageError(fault) from None
     except (sqlite3.Error, OverflowError, ValueError) as error:
-        raise DamageError(_damage(str(error))) from None
+        raise DamageError(damage(str(error))) from None
 
 
-def _damage(what: str) -> Fault:
+def damage(what: str) -> Fault:
+    """Return the error for a damaged database."""
     return Fault(
         ErrorCode.INPUT_TRUNCATED,
         f"the SQLite database is damaged: {what[:200]}",
@@ -287,145 +242,3 @@ def _unnumbered(table: str, why: str) -> Fault:
         f"the rows of the table {name} in the SQLite database have no numbers to read them by: it {why}",
         "export them: `sqlite3 -json FILE 'SELECT * FROM TABLE'`",
     )
-
-
-@contextmanager
-def opened_database(
-    stream: BinaryIO,
-    check_size: Callable[[int], None],
-    longest_cell: int,
-    *,
-    is_checked: bool = True,
-) -> Iterator[Database]:
-    """Open the database in a stream.
-
-    The file of the stream is read where it is, unless the latest changes are in a write-ahead log: SQLite would write beside
-    it. Then, and if there is no file, a copy is read; `check_size` is called with the number of bytes copied so far.
-    With `is_checked`, all pages are. Raises DatabaseError.
-    """
-    path = _path_of(stream)
-    if path and _begins_with(path.with_name(path.name + _JOURNAL), _JOURNAL_SIGN):
-        raise DatabaseError(
-            Fault(
-                ErrorCode.INPUT_TRUNCATED,
-                f"a transaction of the SQLite database is not ended: its journal (FILE{_JOURNAL}) is beside it",
-                "read it when the program that writes it has ended; if that broke off, `sqlite3 FILE .tables` restores"
-                " the state before",
-            )
-        )
-    wal = wal_of(path) if path else None
-    if path and not wal:
-        before = _version(path)
-        with database_without_log(path, longest_cell, is_checked=is_checked) as database:
-            yield database
-        if _version(path) != before:
-            raise DatabaseError(_being_written("was written to while it was read"))
-        return
-    with tempfile.TemporaryDirectory(prefix="weighbridge-") as folder:
-        copy = Path(folder) / "store.db"
-        if path and wal:
-            _copy_both(path, wal, copy, check_size)
-            _write_log(copy)
-        else:
-            _copy(stream, copy, check_size)
-        with database_without_log(copy, longest_cell, is_checked=is_checked) as database:
-            yield database
-
-
-@contextmanager
-def database_without_log(
-    file: Path, longest_cell: int = MIB, *, is_checked: bool = False
-) -> Iterator[Database]:
-    """Open a database where it is, without what stands beside it; raises DatabaseError."""
-    with _connected(file, longest_cell) as connection:
-        yield Database(connection, file, is_checked=is_checked)
-
-
-def _write_log(copy: Path) -> None:
-    """Write the changes in the log of a copy into the copy itself."""
-    has = sum(file.stat().st_size for file in copy.parent.iterdir())
-    with _faults(), closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        connection.set_progress_handler(_Steps(has).are_too_many, _STEPS)
-        for setting in ("synchronous = OFF", "trusted_schema = OFF", "cell_size_check = ON"):
-            connection.execute(f"PRAGMA {setting}").close()
-        size, count = page_sizes(connection)
-        if size * (count - 1) >= has:
-            raise DatabaseError(_damage(f"{count:,} pages are stated, of which some are missing"))
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
-@contextmanager
-def _connected(path: Path, longest_cell: int) -> Iterator[sqlite3.Connection]:
-    with _faults():
-        connection = sqlite3.connect(
-            f"file:{quote(os.fsencode(path.absolute()))}?mode=ro&immutable=1",
-            uri=True, isolation_level=None, check_same_thread=False,
-        )  # fmt: skip
-    with closing(connection):
-        connection.text_factory = lambda text: text.decode(errors="replace")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest_cell)
-        with _faults():
-            for setting in (
-                "trusted_schema = OFF",
-                "query_only = ON",
-                "ignore_check_constraints = ON",
-                "cell_size_check = ON",
-                "mmap_size = 0",
-            ):
-                connection.execute(f"PRAGMA {setting}").close()
-        yield connection
-
-
-def _path_of(stream: BinaryIO) -> Path | None:
-    """Return the path of the regular file that a stream reads from its start to its end; None for other streams."""
-    name = getattr(stream, "name", None)
-    if not isinstance(name, (str, Path)) or not hasattr(stream, "fileno"):
-        return None
-    try:
-        path = Path(os.path.realpath(name))
-        status = os.fstat(stream.fileno())
-        is_same = stat.S_ISREG(status.st_mode) and os.path.samestat(status, path.stat())
-    except (OSError, ValueError):
-        return None
-    return path if is_same else None
-
-
-def _copy_both(path: Path, wal: Path, copy: Path, check_size: Callable[[int], None]) -> None:
-    """Copy a database and its write-ahead log as they are at one time."""
-    for _ in range(_MOST_RETRIES):
-        before = [_version(path), _version(wal)]
-        for source, target in ((path, copy), (wal, copy.with_name(copy.name + _WAL))):
-            with _opened_regular(source) as stream:
-                _copy(stream, target, check_size)
-        if before == [_version(path), _version(wal)]:
-            return
-    raise DatabaseError(_being_written("is being written to"))
-
-
-def _being_written(what: str) -> Fault:
-    return Fault(
-        ErrorCode.INPUT_TRUNCATED,
-        f"the SQLite database {what}",
-        "read it again when the program that writes it has ended",
-    )
-
-
-def _version(path: Path) -> tuple[int, int] | None:
-    status = _status(path)
-    return (status.st_size, status.st_mtime_ns) if status else None
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except (OSError, ValueError):
-        return None
-
-
-def _copy(stream: BinaryIO, target: Path, check_size: Callable[[int], None]) -> None:
-    size = 0
-    with target.open("wb") as copy:
-        while block := stream.read(256 * KIB):
-            size += len(block)
-            check_size(size)
-            copy.write(block)

@@ -1,0 +1,159 @@
+"""How the agents whose databases are read keep their sessions: which tables, which columns, and what to do with other databases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import printable, shorten
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.files.databases.sqlite_rows import Database
+
+NAMES_SHOWN = 8
+NAME_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is read beside the one of what was said."""
+
+    name: str
+    columns: frozenset[str]  #: that it has
+    others: frozenset[str] = frozenset()  #: that are read where they exist
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """How an agent keeps its sessions: the columns of the table of what was said, whatever its name is."""
+
+    columns: frozenset[str]
+    key: tuple[str, ...]  #: the columns that say which session a row is of
+    others: frozenset[str] = frozenset()  #: columns that are read where they exist
+    name: str = ""  #: of the table, where the columns do not tell it from others
+    sessions: Table | None = None  #: that has a row about each session; its key is `id`
+    parent: str = ""  #: its column with the id of the session that started one
+    parts: Table | None = None  #: that has the parts of what was said; its key is that of the rows
+    #: A column, and a text that it contains in rows of sessions in which something was said.
+    filled: tuple[str, str] | None = None
+
+    def is_in(self, database: Database, table: str) -> bool:
+        """Return whether a table of a database is that of what was said, and the others are there."""
+        beside = [each for each in (self.sessions, self.parts) if each]
+        return (
+            self.columns.union(self.key) <= database.tables[table]
+            and self.name in {"", table}
+            and all(each.columns <= database.tables.get(each.name, frozenset()) for each in beside)
+        )
+
+
+STORES = (
+    # Google's ADK since 1.22, and before.
+    Store(
+        frozenset({"session_id", "invocation_id", "timestamp", "event_data"}),
+        ("app_name", "user_id", "session_id"),
+    ),
+    Store(
+        frozenset({"session_id", "invocation_id", "author", "timestamp", "content"}),
+        ("app_name", "user_id", "session_id"),
+        frozenset({"id", "usage_metadata", "error_code", "error_message", "partial"}),
+    ),
+    # `SQLiteSession` of OpenAI's Agents SDK.
+    Store(frozenset({"session_id", "message_data"}), ("session_id",), frozenset({"id"})),
+    # Agno 2 and 1.
+    Store(
+        frozenset({"session_id", "session_type", "runs"}),
+        ("session_id",),
+        filled=("runs", "run_id"),
+    ),
+    Store(
+        frozenset({"session_id", "memory", "session_data"}),
+        ("session_id",),
+        filled=("memory", "run_id"),
+    ),
+    # Goose.
+    Store(
+        frozenset({"session_id", "role", "content_json", "created_timestamp"}),
+        ("session_id",),
+        frozenset({"message_id", "metadata_json"}),
+        sessions=Table(
+            "sessions",
+            frozenset({"id", "working_dir"}),
+            frozenset(
+                {
+                    *("name", "description", "provider_name", "model_config_json", "total_tokens"),
+                    *("input_tokens", "output_tokens", "accumulated_total_tokens"),
+                    *("accumulated_input_tokens", "accumulated_output_tokens", "accumulated_cost"),
+                }
+            ),
+        ),
+    ),
+    # Crush.
+    Store(
+        frozenset({"session_id", "role", "parts", "created_at"}),
+        ("session_id",),
+        frozenset({"id", "model", "finished_at"}),
+        sessions=Table(
+            "sessions", frozenset({"id", "parent_session_id", "title", "cost", "created_at"})
+        ),
+        parent="parent_session_id",
+    ),
+    # opencode.
+    Store(
+        frozenset({"id", "session_id", "time_created", "data"}),
+        ("session_id",),
+        name="message",
+        sessions=Table(
+            "session",
+            frozenset({"id", "parent_id", "title", "version", "time_created", "time_updated"}),
+            frozenset(
+                {
+                    *("cost", "tokens_input", "tokens_output", "tokens_reasoning"),
+                    *("tokens_cache_read", "tokens_cache_write"),
+                }
+            ),
+        ),
+        parent="parent_id",
+        parts=Table("part", frozenset({"id", "message_id", "session_id", "data"})),
+    ),
+)
+#: What to do with databases that are known and not read, by tables that they have.
+_ADVICE: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset({"checkpoints", "writes"}),
+        "write the history of each thread of LangGraph (`graph.get_state_history(config)`) as JSON Lines",
+    ),
+)
+_EXPORT = (
+    "export the rows with the steps of the agent as JSON Lines, and if no format is recognised, describe theirs in a"
+    " mapping file (--trace-mapping)"
+)
+
+
+def stores_in(database: Database) -> list[tuple[str, Store]]:
+    """Return the tables with what was said, and how the sessions are kept in them."""
+    found = []
+    for table in database.tables:
+        store = next((store for store in STORES if store.is_in(database, table)), None)
+        if store:
+            found.append((table, store))
+    return found
+
+
+def unknown_store(database: Database) -> Fault:
+    """Return the error for a database that is no known store."""
+    names = list(database.tables)
+    shown = ", ".join(map(shown_name, names[:NAMES_SHOWN]))
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+    tables = f"its tables are {shown}{more}" if names else "it has no tables"
+    known = {name.lower() for name in names}
+    hint = next((advice for needed, advice in _ADVICE if needed <= known), _EXPORT)
+    text = f"the file is an SQLite database, but not a known store of an agent's sessions: {tables}"
+    return Fault(ErrorCode.INVALID_JSON, text, hint)
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a table or of a session, for a message."""
+    return printable(shorten(name, NAME_CHARACTERS))

@@ -1,0 +1,86 @@
+"""Databases of agents for tests: the rows of each store, and what is read of a file with them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from support.trace_examples import (
+    AGNO_OLD_ROWS,
+    AGNO_ROWS,
+    CRUSH,
+    GOOGLE_ADK_OLD_ROWS,
+    GOOGLE_ADK_ROWS,
+    GOOSE_STORED,
+    OPENCODE_STORED,
+)
+from weighbridge.settings import Settings
+from weighbridge.traces import Trace, read_trace, read_traces
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from weighbridge_producer.input.source_lines import SourceLine
+
+ITEMS = [
+    {"role": "user", "content": "Find x."},
+    {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "x"},
+]
+SDK_ROWS = [
+    {"id": number, "session_id": session, "message_data": json.dumps(item)}
+    for number, (session, item) in enumerate([(name, item) for item in ITEMS for name in "st"], 1)
+]
+CRUSH_ROWS = {
+    "sessions": [
+        CRUSH["session"],
+        {**CRUSH["sub_sessions"][0], "created_at": 1735732802},
+        {**CRUSH["session"], "id": "empty"},
+    ],
+    "messages": CRUSH["rows"],
+}
+STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
+    "ADK": ({"events": GOOGLE_ADK_ROWS}, list(read_traces(GOOGLE_ADK_ROWS))),
+    "ADK before 1.22": (
+        {"events": GOOGLE_ADK_OLD_ROWS},
+        list(read_traces(GOOGLE_ADK_OLD_ROWS)),
+    ),
+    "Agents SDK": ({"agent_messages": SDK_ROWS}, list(read_traces(SDK_ROWS))),
+    "Agno 2": ({"agno_sessions": AGNO_ROWS}, list(read_traces(AGNO_ROWS))),
+    "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
+    "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
+    "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "opencode": ({"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"], "part": OPENCODE_STORED["parts"]}, list(read_traces(OPENCODE_STORED))),
+}  # fmt: skip
+
+
+def write(path: Path, tables: dict[str, list[dict[str, Any]]], *before: str) -> Path:
+    """Write a database with these rows."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as base:
+        for command in (*before, "BEGIN"):
+            base.execute(command)
+        for name, rows in tables.items():
+            columns = list(rows[0])
+            base.execute(f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns)})")
+            marks = ", ".join("?" * len(columns))
+            insert = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})"
+            base.executemany(insert, [list(row.values()) for row in rows])
+        base.execute("COMMIT")
+    return path
+
+
+def lines_of(cases: Any, **settings: Any) -> list[SourceLine]:
+    return list(Source(cases, Settings(**settings)))
+
+
+def traces_in(lines: Iterable[SourceLine]) -> list[Trace]:
+    cases = [json.loads(line.raw) for line in lines if not line.fault]
+    return [read_trace(case["inputs"]["trace"]) for case in cases]
+
+
+def faults_in(lines: Iterable[SourceLine]) -> list[tuple[str, str]]:
+    return [(line.fault.code, line.fault.message) for line in lines if line.fault]
