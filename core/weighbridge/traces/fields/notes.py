@@ -1,0 +1,131 @@
+"""What a source has that a trace cannot represent, and whether tool calls may be among it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.fields.values import objects_of, text_with_images
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NOTES_LIMIT = 50  #: kinds of fields and parts that one trace lists as not carried
+_NAME_CHARACTERS = 40  #: shown of a field's name in a note
+_OF_CALLS = re.compile(
+    r"(?:tool|function)[_-]?(?:call|use|invocation)s?$|^executable_?code$"
+    r"|^tools?[_-]?(?:used|called|invoked)$|^(?:used|called|invoked)[_-]?tools?$",
+    re.IGNORECASE,
+)
+_ARGUMENTS = frozenset({"args", "arguments"})  #: of a call
+_IDS_OF_CALLS = frozenset({"tool_call_id", "tool_use_id", "toolCallId", "call_id", "callId"})
+#: What is said or done at once: a field of it with a common word may hold a call, one of a whole run says something else.
+_TURNS = frozenset({"message", "turn", "answer", "step", "response", "exchange", "round"})
+_CALL_WORDS = frozenset({"tool", "function", "action", "call", "invocation"})
+_LISTS_OF_CALLS = frozenset({f"{word}s" for word in _CALL_WORDS})
+_CALLED = frozenset({"name", "tool", "function", "action", "tool_name", "toolName", "command"})
+_INPUTS = _ARGUMENTS | {
+    *("input", "parameters", "params", "kwargs", "tool_input", "toolInput", "tool_args"),
+    *("action_input", "actionInput", "function_args", "function_arguments"),
+}
+_DEFINES = frozenset({"description", "parameters", "inputSchema", "input_schema"})  #: a tool
+
+
+class Notes:
+    """Counts of the fields and parts in a trace that the model cannot represent."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self.calls_left = 0  #: how many of the things left behind are, or may be, tool calls
+        self.has_unasked_results = False  #: whether there are results of calls that are not there
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Note something, in the plural, that was left behind."""
+        self._counts[what] = self._counts.get(what, 0) + count
+
+    def add_kind(self, of: str, kind: object) -> None:
+        """Note a line, event or the like, in the plural, whose kind is not read; it may be a tool call."""
+        self.add(f"{of} of type {str(kind)[:_NAME_CHARACTERS]!r}")
+        self.calls_left += _names_calls(kind)
+
+    def add_fields(self, value: Mapping[str, Any], carried: frozenset[str], of: str) -> None:
+        """Note the non-empty fields of an object that are not among those carried."""
+        if not carried.issuperset(value):
+            calls_left = self.calls_left
+            for key, item in value.items():
+                if key not in carried and item not in (None, "", False, [], {}):
+                    name = key[:_NAME_CHARACTERS] if type(key) is str else "?"
+                    self.add(f"{of} field {name!r}")
+                    if _is_call(key, item):
+                        self.calls_left += 1
+                    elif type(item) in {dict, list, str} and _names_calls(key):
+                        self.calls_left += len(item) if type(item) is list else 1
+                    elif type(item) is list:
+                        self.calls_left += sum(map(_may_be_call, objects_of(item)))
+            if of in _TURNS and self.calls_left == calls_left:
+                left = (_calls_in(key, value) for key in value if key not in carried)
+                self.calls_left += max(left, default=0)
+
+    def add_part(self, part: Mapping[str, Any]) -> None:
+        """Note a part of a message's content that was dropped."""
+        filled = [key for key, item in part.items() if item is not None]
+        kind = part.get("type") or next(iter(filled), None)
+        self.add_kind("content parts", kind)
+        self.calls_left += any(map(_names_calls, filled)) and not _names_calls(kind)
+
+    def summaries(self) -> tuple[str, ...]:
+        """Return the notes with their counts, in alphabetical order, up to a limit."""
+        recorded = [f"{what} ({count:,})" for what, count in sorted(self._counts.items())]
+        more = len(recorded) - _NOTES_LIMIT
+        return (
+            (*recorded[:_NOTES_LIMIT], f"and {more:,} other kinds of fields")
+            if more > 0
+            else tuple(recorded)
+        )
+
+
+def _is_call(key: Any, item: Any) -> bool:
+    """Return whether a field is a call of its message, as the first logs of Swarm have it: a tool with its arguments."""
+    return key == "tool" and type(item) is dict and not _ARGUMENTS.isdisjoint(item)
+
+
+def _may_be_call(item: dict[str, Any]) -> bool:
+    """Return whether an object in a list is a call by its type, or by its arguments with the id of a call."""
+    has_id = not _IDS_OF_CALLS.isdisjoint(item)
+    return _names_calls(item.get("type")) or (has_id and not _ARGUMENTS.isdisjoint(item))
+
+
+def _calls_in(key: Any, value: Mapping[str, Any]) -> int:
+    """Return how many calls a field of a message holds whose name is a common word: a call has a name, and arguments.
+
+    In a list of calls, the names are enough, unless it defines the tools that there are.
+    """
+    word, item = key.lower() if type(key) is str else "", value[key]
+    if word in _LISTS_OF_CALLS and type(item) is list:
+        named = [each for each in objects_of(item) if not _CALLED.isdisjoint(each)]
+        return sum(_DEFINES.isdisjoint(each) or not _ARGUMENTS.isdisjoint(each) for each in named)
+    if word not in _CALL_WORDS:
+        return 0
+    if type(item) is dict:
+        return int(not (_INPUTS.isdisjoint(item) or _CALLED.isdisjoint(item)))
+    return int(type(item) is str and item != "" and not _INPUTS.isdisjoint(value))
+
+
+def _names_calls(name: Any) -> bool:
+    return type(name) is str and _OF_CALLS.search(name) is not None
+
+
+def content_of(content: Any, notes: Notes) -> Any:
+    """Return a message's content: the text of a list of parts, with marks for images, noting the parts that are dropped.
+
+    Content without text is returned as it is.
+    """
+    if type(content) is not list:
+        return content
+    text = text_with_images(content)
+    if text is None:
+        return content
+    for part in content:
+        if type(part) is dict and type(part.get("text")) is not str:
+            notes.add_part(part)
+    return text
