@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.traces.formats import aider_llm, chatdev, specstory
+from weighbridge.traces.formats import aider_llm, chatdev, specstory_parts
 from weighbridge.traces.formats.aider import (
     KEY,
     SESSION,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.errors import Fault
 
 _START = SESSION.encode()
-_LOGS = (aider_llm, chatdev, specstory)  #: logs that are recognised by their first line
+_LOGS = (aider_llm, chatdev, specstory_parts)  #: logs that are recognised by their first line
 _OPENING_BYTES = 200  #: of a first line, by which a log is recognised
 _FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
 
@@ -72,10 +72,10 @@ def _log(lines: Iterator[SourceLine], key: str, limit_bytes: int) -> Iterator[So
         if size <= limit_bytes:
             held.append(line.raw)
     text = b"".join(held).decode(errors="replace")
-    if key != specstory.KEY or fault or size > limit_bytes:
+    if key != specstory_parts.KEY or fault or size > limit_bytes:
         yield _line(key, text, size, fault, limit_bytes)
         return
-    for session in specstory.sessions_in(text):
+    for session in specstory_parts.sessions_in(text):
         yield _line(key, session, size, None, limit_bytes)
         size = 0  # of all sessions, it is counted once
 

@@ -1,0 +1,99 @@
+"""What SpecStory shows of a tool call: its arguments and its result, in items, in blocks or as a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from weighbridge.traces.fields import json_in, string_of
+from weighbridge.traces.formats.specstory_parts import CALL_ENDS, LINES_BELOW, ToolUse, fence_in
+
+#: A line above the result of a call, with the result itself if that is short.
+_outcome = re.compile(
+    r"(\*\*Result:\*\*|\*\*Error:\*\*|Result:|Output:|Error:|Output \(error\):)(?: (.+))?"
+).fullmatch
+_FAILURES = frozenset({"**Error:**", "Error:", "Output (error):"})
+_RESULT_FENCES = frozenset({"", "text"})  #: languages of a block with what a tool returned
+_SHELL_FENCES = frozenset({"bash", "sh", "shell", "zsh", "powershell"})
+_SHELLS = frozenset({"shell", "bash"})  #: types of tools that run commands
+_SHELL_NAMES = ("bash", "shell", "exec", "run_")  #: how older files name them, without a type
+_command = re.compile(r"\s*`([^`].*)`\s*").fullmatch
+_INPUT, _PARAMETERS = "**Input:**", "Parameters:"
+_item = re.compile(r"- ([\w.-]{1,100}): `(.*)").fullmatch
+_WRITES = "write"  #: the type of tools whose call shows what they write
+
+
+def read_body(use: ToolUse) -> tuple[Any, str | None, bool]:
+    """Return the arguments of a call and its result, as far as they are shown, and whether it is shown to have failed."""
+    lines = use.lines
+    shown: list[str] = []
+    blocks: list[tuple[str, str]] = []  #: of the input, with their languages
+    result, has_failed, index = None, False, 0
+    while index < len(lines):
+        line = lines[index].rstrip()
+        told, fence = _outcome(line), fence_in(line)
+        if told and (told[2] or any(map(fence_in, lines[index + 1 : index + LINES_BELOW]))):
+            has_failed = told[1] in _FAILURES
+            result = told[2] or _without_fence(lines[index + 1 :])
+            break
+        if fence and fence[2] in _RESULT_FENCES:
+            result = _without_fence(lines[index:])
+            break
+        end = _end_of_block(lines, index, fence[1]) if fence else index
+        if fence:
+            blocks.append((fence[2], "\n".join(lines[index + 1 : end])))
+        shown += [line for line in lines[index : end + 1] if line.rstrip() not in CALL_ENDS]
+        index = end + 1
+    arguments = _arguments(use, shown, blocks)
+    if use.is_of_editor and result is None and use.kind != _WRITES and not blocks:
+        result = string_of("\n".join(shown).strip())
+    return arguments, result, has_failed
+
+
+def _end_of_block(lines: list[str], start: int, fence: str) -> int:
+    return next(
+        (index for index in range(start + 1, len(lines)) if lines[index].rstrip() == fence),
+        len(lines) - 1,
+    )
+
+
+def _without_fence(lines: list[str]) -> str:
+    """Return a result without the fence around it."""
+    text = "\n".join(lines).strip("\n")
+    first, _, rest = text.partition("\n")
+    found = fence_in(first)
+    return rest.removesuffix(found[1]).removesuffix("\n") if found else text
+
+
+def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) -> Any:
+    """Return the arguments of a call: an object if its fields are shown, or else the text that is; None if there is none."""
+    if _INPUT in shown:
+        return _items(shown[shown.index(_INPUT) + 1 :])
+    if _PARAMETERS in shown:
+        try:
+            given = json_in(next((text for language, text in blocks if language == "json"), ""))
+        except ValueError:
+            given = None
+        if type(given) is dict:
+            return given
+    if use.kind in _SHELLS or (not use.kind and use.name.lower().startswith(_SHELL_NAMES)):
+        command = next((text for language, text in blocks if language in _SHELL_FENCES), None)
+        lines = [use.summary, *shown]
+        command = command or next((found[1] for line in lines if (found := _command(line))), None)
+        if command:
+            return {"command": command}
+    is_summary_alone = use.is_of_editor and use.kind != _WRITES
+    text = "\n".join([use.summary.strip(" \u2022"), *(() if is_summary_alone else shown)])
+    return string_of(text.strip())
+
+
+def _items(lines: list[str]) -> dict[str, str]:
+    """Return the fields of an input, a list in which the text of each may go on over several lines."""
+    held: dict[str, list[str]] = {}
+    last: list[str] = []
+    for line in lines:
+        if found := _item(line):
+            last = held[found[1]] = [found[2]]
+        else:
+            last.append(line)
+    return {name: "\n".join(texts).rstrip().removesuffix("`") for name, texts in held.items()}
