@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.jobs.result_line import is_result
-from weighbridge.traces.read import advice_on
+from weighbridge.traces.recognition import advice_on
 from weighbridge.traces.split import is_trace
 
 _LOOKED_AT = 50  #: fields of an object

@@ -1,5 +1,6 @@
 """Agent traces: one model, and importers from the formats that agents write."""
 
+from weighbridge.traces.known_formats import FORMATS, formats
 from weighbridge.traces.model import (
     CAPABILITIES,
     Capability,
@@ -10,7 +11,7 @@ from weighbridge.traces.model import (
     Trace,
     Usage,
 )
-from weighbridge.traces.read import FORMATS, formats, read_trace, read_traces
+from weighbridge.traces.read import read_trace, read_traces
 
 __all__ = [
     "CAPABILITIES",

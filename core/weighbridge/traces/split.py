@@ -9,7 +9,9 @@ from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.formats.claude_code import are_of_sub_agent
 from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
-from weighbridge.traces.read import FORMATS, formats, read_trace, recognised
+from weighbridge.traces.known_formats import FORMATS, formats
+from weighbridge.traces.read import read_trace
+from weighbridge.traces.recognition import recognised
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
 _SPANS = (

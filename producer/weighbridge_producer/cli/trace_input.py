@@ -24,7 +24,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
 from weighbridge.traces import read_traces
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.read import described, hint_for_unknown
+from weighbridge.traces.recognition import described, hint_for_unknown
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.mapping_choice import suggested_mapping
 from weighbridge_producer.cli.reading import source_of

@@ -204,7 +204,7 @@ def formats(
     as_json: opt.AsJson = False,
 ) -> None:
     """List the trace formats that are detected, and what each does not record; or describe one."""
-    from weighbridge.traces.read import installed_formats
+    from weighbridge.traces.known_formats import installed_formats
 
     importers = installed_formats().importers
     known = {known.id: known for known in importers}

@@ -12,7 +12,7 @@ from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 from weighbridge.traces.formats.batch_results import is_batch_result
-from weighbridge.traces.read import find_format
+from weighbridge.traces.recognition import find_format
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.log_lines import is_log

@@ -11,7 +11,7 @@ from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.grading.hints import hint_for
 from weighbridge.traces import read_trace
 from weighbridge.traces.hints import correction_for
-from weighbridge.traces.read import hint_for_unknown, recognised
+from weighbridge.traces.recognition import hint_for_unknown, recognised
 
 WHOLE = "this is a single message of a chat, and a trace is the whole list"
 REQUEST = "this is a request to a batch API"

@@ -287,7 +287,7 @@ def test_an_importer_that_runs_out_of_memory_does_not_find_the_trace_damaged(mon
 
     native = next(each for each in FORMATS if each.id == "native")
     full = dataclasses.replace(native, read=read)
-    monkeypatch.setattr("weighbridge.traces.read.formats", lambda: (full,))
+    monkeypatch.setattr("weighbridge.traces.recognition.formats", lambda: (full,))
     with pytest.raises(MemoryError):
         read_trace({"format": "weighbridge", "steps": []})
 

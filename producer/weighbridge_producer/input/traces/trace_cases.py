@@ -23,7 +23,6 @@ from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import MIB
 from weighbridge.traces.formats.batch_results import is_batch_result
 from weighbridge.traces.formats.request_log import begins_request_log, request_log_parts
-from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import (
     id_by_plug_in,
     is_trace,
@@ -32,6 +31,7 @@ from weighbridge.traces.split import (
     single_traces,
     spans_lines,
 )
+from weighbridge.traces.wrappers import UNREAD_LINES
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.files.non_json_files import indented_objects, several_values_fault
 from weighbridge_producer.input.result_cases import cases_of_results

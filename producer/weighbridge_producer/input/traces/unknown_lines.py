@@ -14,7 +14,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.settings import KIB, MIB
 from weighbridge.traces.hints import lies_beside_traces
-from weighbridge.traces.read import described, hint_for_unknown
+from weighbridge.traces.recognition import described, hint_for_unknown
 from weighbridge.traces.split import is_trace, opens_session
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 

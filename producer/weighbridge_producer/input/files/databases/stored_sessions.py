@@ -16,9 +16,9 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.read import UNREAD_LINES
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
+from weighbridge.traces.wrappers import UNREAD_LINES
 from weighbridge_producer.input.files.databases.agent_stores import (
     NAMES_SHOWN,
     Table,

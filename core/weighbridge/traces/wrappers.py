@@ -1,0 +1,118 @@
+"""What people put a trace in: an object with it under a common key, or a chat under a name of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.chat.role_words import CHAT_KEYS, CONTENTS, with_known_roles
+from weighbridge.traces.fields import json_in
+
+if TYPE_CHECKING:
+    from weighbridge.traces.fields import Notes
+
+#: Beside the lines of a session under `trace`: how many others were damaged.
+UNREAD_LINES = "unread_lines"
+_MESSAGES = "messages"
+_METADATA = "metadata"
+#: Keys that people put a trace under, as JSON or as its text.
+_WRAPPERS = (
+    "record",
+    "trace",
+    "trajectory",
+    "conversation",
+    _MESSAGES,
+    "values",
+    "outputs",
+    "loglines",
+)
+_SAID_APART = frozenset(
+    {
+        *("response", "responses", "answer", "output", "outputs", "completion", "prediction"),
+        *("question", "query", "prompt", "instruction", "input", "inputs", "choices", "reply"),
+        *("message", "user_input", "user_message", "text", "target", "chosen", "rejected"),
+    }
+)
+#: Words in the names of other texts that were said apart from it, unless the text is one of the chat's.
+_APART_WORDS = frozenset(
+    {
+        *("response", "responses", "answer", "answers", "completion", "completions", "prediction"),
+        *("question", "questions", "query", "queries", "utterance", "utterances", "continuation"),
+        *("generation", "generations", "generated", "candidate", "candidates", "rewrite"),
+        *("rewritten", "assistant", "human", "gpt", "positive", "negative", "rejected", "chosen"),
+    }
+)
+#: The same for a chat that ends with a question.
+_WANTED_WORDS = frozenset(
+    {"expected", "target", "reference", "references", "ideal", "gold", "golden", "truth", "label"}
+)
+#: Last words of names of what is about a text, and is none.
+_ABOUT_WORDS = frozenset(
+    {"id", "ids", "type", "name", "model", "format", "language", "version", "time"}
+)
+_words_in = re.compile(r"[A-Z]?[a-z]+|[A-Z]+").findall
+_NAME_CHARACTERS = 60  #: of the name of a field in which words are searched
+
+
+def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> Any:
+    """Return what an object holds under a key that people put a trace under, as JSON or as its text.
+
+    Messages keep what stands beside them, such as the tools; what stands beside anything else is noted, or added to `metadata`.
+    """
+    for key in _WRAPPERS:
+        inner = value.get(key)
+        if type(inner) is str:
+            try:
+                inner = json_in(inner)
+            except ValueError:
+                continue
+        if key == _MESSAGES and (chat := with_known_roles(inner)):
+            inner = chat
+        if are_messages(inner) and (key == _MESSAGES or _MESSAGES not in value):
+            return {_MESSAGES: inner} | {name: held for name, held in value.items() if name != key}
+        if type(inner) is dict or type(inner) is list:
+            carried = {key, "id", UNREAD_LINES}
+            if type(value.get(_METADATA)) is dict:
+                metadata.update({**value[_METADATA], **metadata})
+                carried.add(_METADATA)
+            notes.add_fields(value, frozenset(carried), "wrapper")
+            return inner
+    chats = [key for key in CHAT_KEYS.intersection(value) if type(value[key]) is list]
+    if len(chats) != 1 or not _SAID_APART.isdisjoint(value):
+        return None
+    key = chats[0]
+    chat = value[key] if _is_chat(value[key]) else with_known_roles(value[key])
+    if chat is None or _says_more({**value, key: chat}, key):
+        return None
+    return {_MESSAGES: chat} | {
+        name: held for name, held in value.items() if name not in {key, _MESSAGES}
+    }
+
+
+def _says_more(value: dict[str, Any], key: str) -> bool:
+    """Return whether a text beside a chat is a question or an answer that is not in it, as in rows of data sets."""
+    last = value[key][-1].get("role")
+    words = _APART_WORDS | _WANTED_WORDS if last == "user" else _APART_WORDS
+    said = {item["content"] for item in value[key] if type(item.get("content")) is str}
+    return any(
+        bool(held)
+        and (type(held) is list or (type(held) is str and held not in said))
+        and name != key
+        and not words.isdisjoint(named := _words_of(name))
+        and named[-1] not in _ABOUT_WORDS
+        for name, held in value.items()
+    )
+
+
+def _words_of(name: Any) -> list[str]:
+    return (
+        [word.lower() for word in _words_in(name[:_NAME_CHARACTERS])] if type(name) is str else []
+    )
+
+
+def _is_chat(listed: list[Any]) -> bool:
+    """Return whether each item of a list is a message of a chat, and one of them an assistant's."""
+    return any(type(item) is dict and item.get("role") == "assistant" for item in listed) and all(
+        are_messages([item]) and not CONTENTS.isdisjoint(item) for item in listed
+    )
