@@ -7,7 +7,7 @@ from typing import Any
 from weighbridge.errors import TraceError
 from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.formats.claude_code import are_of_sub_agent
+from weighbridge.traces.formats.claude_code_lines import are_of_sub_agent
 from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
 from weighbridge.traces.known_formats import FORMATS, formats
 from weighbridge.traces.read import read_trace

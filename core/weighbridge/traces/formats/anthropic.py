@@ -14,7 +14,7 @@ from weighbridge.traces.fields import (
     string_of,
     tools_field,
 )
-from weighbridge.traces.formats import claude_code, cline_sessions, cursor_cli
+from weighbridge.traces.formats import claude_code, claude_code_lines, cline_sessions, cursor_cli
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     if type(value) is list:
-        if claude_code.are_lines(value):
+        if claude_code_lines.are_lines(value):
             return not cursor_cli.are_lines(value)
         return _are_roles(value) and any(map(_is_typical, value))
     if type(value) is not dict:
         return False
     messages = value.get("messages")
     if not _are_roles(messages):
-        return _is_answer(value) or claude_code.is_result(value)
+        return _is_answer(value) or claude_code_lines.is_result(value)
     return not cline_sessions.is_session(value) and (
         any(map(_is_typical, messages or ()))
         or _is_answer(value.get("response"))
@@ -104,9 +104,9 @@ def _is_answer(value: Any) -> bool:
 
 
 def _read(value: Any) -> list[Trace]:
-    if type(value) is list and claude_code.are_lines(value):
+    if type(value) is list and claude_code_lines.are_lines(value):
         return [claude_code.read_lines(value)]
-    if type(value) is dict and claude_code.is_result(value):
+    if type(value) is dict and claude_code_lines.is_result(value):
         return [claude_code.read_lines([value])]
     if type(value) is list:
         value = {"messages": value}
@@ -175,7 +175,7 @@ IMPORTER = Importer(
     name="Anthropic messages",
     matches=_matches,
     read=_read,
-    is_line=claude_code.is_message,
+    is_line=claude_code_lines.is_message,
     tried_on="real answers of Anthropic's API; synthetic sessions of Claude Code",
     fields=(
         ("id", "the message's id; of a tool call, the id of its tool_use block"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
-from weighbridge.traces.chat.call_parts import are_foreign, call_of, first_of, opened, result_in
+from weighbridge.traces.chat.call_parts import are_foreign, first_of
 from weighbridge.traces.chat.conversation import Run, read_messages
 from weighbridge.traces.fields import (
     added,
@@ -25,6 +25,17 @@ from weighbridge.traces.fields import (
     time_of,
 )
 from weighbridge.traces.formats.claude_code_facts import SessionFacts
+from weighbridge.traces.formats.claude_code_lines import (
+    are_of_sub_agent,
+    call_id_in,
+    holds_message,
+    in_order,
+    in_place,
+    inner_line,
+    is_inner,
+    is_result,
+    with_role,
+)
 from weighbridge.traces.formats.claude_code_repeats import calls_once
 from weighbridge.traces.formats.claude_code_sub_agents import SUM_OF_CALLS, SubAgents, callers_of
 from weighbridge.traces.model import Capability, Counts, Step, Usage
@@ -36,15 +47,6 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
 _NO_MODEL = "<synthetic>"  #: the model of answers that Claude Code wrote itself
-_SPEAKERS = frozenset({"user", "assistant"})
-#: Fields of a line of which one is kept by programs that rewrite sessions, and blocks of Anthropic's messages.
-_ORIGINS = frozenset({"timestamp", "uuid", "sessionId"})
-_BLOCKS = frozenset(
-    {
-        *("text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"),
-        *("server_tool_use", "web_search_tool_result"),
-    }
-)
 #: Fields of the usage of a model, by those of the usage of a run.
 _MODEL_USAGE = {
     "input_tokens": "inputTokens",
@@ -65,159 +67,15 @@ _RESULT_ALONE = (
 _ALL_ZEROS = "the lines record the usage of each answer as zeros"
 
 
-def are_lines(value: list[Any]) -> bool:
-    """Return whether a list holds Claude Code's lines: messages, or the result of a run after its system lines."""
-    return any(map(is_message, value)) or _is_run_without_messages(value)
-
-
-def is_result(value: Any) -> bool:
-    """Return whether a value is the line with a run's result, which `--output-format json` prints alone."""
-    return (
-        type(value) is dict
-        and value.get("type") == "result"
-        and type(value.get("session_id")) is str
-        and type(value.get("num_turns")) is int
-        and "total_cost_usd" in value
-        and type(value.get("usage")) is dict
-    )
-
-
-def _is_run_without_messages(lines: list[Any]) -> bool:
-    return (
-        len(lines) > 1
-        and is_result(lines[-1])
-        and all(type(line) is dict and line.get("type") == "system" for line in lines[:-1])
-    )
-
-
-def is_message(line: Any) -> bool:
-    """Return whether a value is a line with a message."""
-    message = line.get("message") if type(line) is dict else None
-    if type(message) is not dict:
-        return False
-    kind = line.get("type")
-    return (
-        type(kind) is str
-        and kind in _SPEAKERS
-        and (message.get("role") == kind or _lacks_role(message, line))
-        and "parts" not in message  # as Qwen Code has it
-        and "role" not in line
-    )
-
-
-def _lacks_role(message: dict[str, Any], line: dict[str, Any]) -> bool:
-    """Return whether a message has no role but Anthropic's content, as in sessions that other programs have rewritten."""
-    if "role" in message or _ORIGINS.isdisjoint(line):
-        return False
-    content = message.get("content")
-    if type(content) is not list:
-        return type(content) is str
-    return bool(content) and all(
-        type(block) is dict and type(block.get("type")) is str and block["type"] in _BLOCKS
-        for block in content
-    )
-
-
-def _with_role(line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line whose message has a role: that of the line, if it has none of its own."""
-    message, kind = line.get("message"), line.get("type")
-    if type(message) is dict and "role" not in message and kind in ("user", "assistant"):
-        return {**line, "message": {"role": kind, **message}}
-    return line
-
-
-def _holds_message(line: dict[str, Any]) -> bool:
-    """Return whether a line of Claude Code's has a message, even under an unexpected label."""
-    message, kind = line.get("message"), line.get("type")
-    return (
-        type(kind) is str
-        and kind in _SPEAKERS
-        and type(message) is dict
-        and type(message.get("role")) is str
-    )
-
-
-def _inner_line(line: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a sub-agent's message from a progress line."""
-    data = line.get("data")
-    inner = data.get("message") if line.get("type") == "progress" and type(data) is dict else None
-    inner = _with_role(inner) if type(inner) is dict else inner
-    if type(inner) is not dict or not _holds_message(inner):
-        return None
-    return {"parent_tool_use_id": line.get("parentToolUseID"), **inner, "isSidechain": True}
-
-
-def _call_id(block: Any) -> str | None:
-    kind, held = opened(block) if type(block) is dict else ("", {})
-    return call_of(held).id if kind == "call" else None
-
-
 def read_lines(lines: list[Any]) -> Trace:
     """Return a session as a trace; a sub-agent's answers are part of the tool call that started it."""
-    ordered = [*_in_order(calls_once(objects_of(lines)))]
+    ordered = [*in_order(calls_once(objects_of(lines)))]
     is_sub_agent = are_of_sub_agent(lines)
     callers = {} if is_sub_agent else callers_of(ordered)
     session = _Session(callers, is_sub_agent=is_sub_agent)
-    for line in _in_place(ordered, callers):
+    for line in in_place(ordered, callers):
         session.read(line)
     return session.trace()
-
-
-def _in_order(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the lines, results that were written before their call after it: Claude Code writes concurrently."""
-    asked_at: dict[str, int] = {}
-    for index, line in enumerate(lines):
-        for call_id in filter(None, map(_call_id, _blocks_of(line))):
-            asked_at.setdefault(call_id, index)
-    early: dict[int, list[dict[str, Any]]] = {}
-    for index, line in enumerate(lines):
-        call_ids = [
-            result_in(block, None).call_id for block in _blocks_of(line) if _is_result(block)
-        ]
-        asked = max((asked_at.get(call_id or "", -1) for call_id in call_ids), default=-1)
-        if asked > index:
-            early.setdefault(asked, []).append(line)
-        else:
-            yield line
-        yield from early.pop(index, ())
-
-
-def _in_place(lines: list[dict[str, Any]], callers: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the lines, those of sub-agents whose files were added to the session's each after the call that started it."""
-    own = (i for i, line in enumerate(lines) if _holds_message(line) and not _is_inner(line))
-    end = 1 + max(own, default=-1)
-    kept, added = lines[:end], dict[str, list[dict[str, Any]]]()
-    for line in lines[end:]:
-        caller = callers.get(string_of(line.get("agentId")) or "") if _is_inner(line) else None
-        (added.setdefault(caller, []) if caller else kept).append(line)
-    placed: list[dict[str, Any]] = []
-    following = [iter(kept)]
-    while added and following:
-        for line in following[-1]:
-            placed.append(line)
-            calls = reversed([*map(_call_id, _blocks_of(line))])
-            if started := [iter(added.pop(each)) for each in calls if each in added]:
-                following += started
-                break
-        else:
-            following.pop()
-    for rest in (*reversed(following), *added.values()):
-        placed += rest
-    return placed
-
-
-def _blocks_of(line: dict[str, Any]) -> list[dict[str, Any]]:
-    return objects_of(object_of(line.get("message")).get("content"))
-
-
-def _is_result(block: dict[str, Any]) -> bool:
-    return opened(block)[0] == "result"
-
-
-def are_of_sub_agent(lines: list[Any]) -> bool:
-    """Return whether all messages are those of a sub-agent, which has a file of its own beside the session's."""
-    said = [line for line in lines if type(line) is dict and _holds_message(line)]
-    return bool(said) and all(line.get("isSidechain") is True for line in said)
 
 
 @dataclass(slots=True)
@@ -237,7 +95,7 @@ class _Said:
         self.message, self.line = message, line
         self.is_ended = self.is_ended or message.get("stop_reason") is not None
         for block in _listed(message.get("content")):
-            call_id = _call_id(block)
+            call_id = call_id_in(block)
             if call_id is None or self.calls.get(call_id) != block:
                 self.content.append(block)
                 if call_id is not None:
@@ -291,9 +149,9 @@ class _Session:
         if _is_copy(line):
             self._notes.add("lines copied from the session that this one was forked from")
             return
-        line = _inner_line(line) or self._with_caller(_with_role(line))
-        self._facts.read(line, is_own=self._is_sub_agent or not _is_inner(line))
-        if _holds_message(line):
+        line = inner_line(line) or self._with_caller(with_role(line))
+        self._facts.read(line, is_own=self._is_sub_agent or not is_inner(line))
+        if holds_message(line):
             self._message(line)
             self._hear(line)
             self._sub_agents.read(line)
@@ -325,7 +183,7 @@ class _Session:
             self._notes.add("messages that Claude Code added for the model")
         elif line.get("isApiErrorMessage") is True or message.get("model") == _NO_MODEL:
             self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
-        elif line["type"] == "user" and _is_inner(line) and not acts and not self._is_sub_agent:
+        elif line["type"] == "user" and is_inner(line) and not acts and not self._is_sub_agent:
             self._notes.add("prompts to sub-agents")
         else:
             self._keep(message, line)
@@ -531,10 +389,6 @@ def _is_copy(line: dict[str, Any]) -> bool:
     """Return whether a line names another session that it was copied from, as the lines do with which a fork begins."""
     origin = string_of(object_of(line.get("forkedFrom")).get("sessionId"))
     return origin is not None and origin != line.get("sessionId")
-
-
-def _is_inner(line: dict[str, Any]) -> bool:
-    return line.get("isSidechain") is True or bool(line.get("parent_tool_use_id"))
 
 
 def _listed(content: Any) -> list[Any]:
