@@ -32,9 +32,10 @@ from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
+from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
 from weighbridge_producer.input.traces.mapped_traces import mapped_cases
-from weighbridge_producer.input.traces.trace_cases import DOCUMENT_LIMIT_BYTES, as_cases
+from weighbridge_producer.input.traces.trace_cases import as_cases
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings

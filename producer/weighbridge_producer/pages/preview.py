@@ -32,7 +32,7 @@ from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, recognise
 from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.traces.trace_cases import input_kind
+from weighbridge_producer.input.traces.input_kinds import input_kind
 from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages.column_pickers import ColumnPickers, Picks, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of

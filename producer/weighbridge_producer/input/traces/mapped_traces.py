@@ -12,11 +12,9 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
 from weighbridge.traces.mapped_format import resolve
 from weighbridge_producer.input.source_lines import SourceLine
-from weighbridge_producer.input.traces.trace_cases import (
-    DOCUMENT_LIMIT_BYTES,
-    TraceWrapper,
-    begins_document,
-)
+from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
+from weighbridge_producer.input.traces.input_kinds import begins_document
+from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

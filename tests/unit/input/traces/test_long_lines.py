@@ -8,7 +8,7 @@ import json
 
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.traces import trace_cases
+from weighbridge_producer.input.traces import documents
 
 LIMIT = Settings(line_limit_bytes=2_000)
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -68,7 +68,7 @@ def test_a_line_over_the_limit_in_a_pipe_is_not_kept():
 
 
 def test_a_document_over_its_limit_is_one_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(trace_cases, "DOCUMENT_LIMIT_BYTES", 1_000)
+    monkeypatch.setattr(documents, "DOCUMENT_LIMIT_BYTES", 1_000)
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"id": "a", "messages": CHAT}, indent=1))
     (line,) = Source(path, Settings())
