@@ -4242,7 +4242,108 @@ OPENHANDS_CALLS = _openhands_calls()
 AUTOGEN_CALLS = _autogen_calls()
 
 #: Examples by format id.
+_SEARCH = {"q": "x"}
+_SEARCH_AS_TEXT = '{"q": "x"}'
+#: The formats that most others are compared with: each has an answer with a call, and its result.
+COMMON: dict[str, Any] = {
+    "anthropic": [
+        {"role": "user", "content": "Find x."},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "search", "input": _SEARCH}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}],
+        },
+    ],
+    "openai-responses": [
+        {"role": "user", "content": "Find x."},
+        {
+            "type": "function_call",
+            "call_id": "c1",
+            "name": "search",
+            "arguments": _SEARCH_AS_TEXT,
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": "found"},
+    ],
+    "langchain": [
+        {"type": "human", "content": "Find x.", "additional_kwargs": {}},
+        {
+            "type": "ai",
+            "content": "",
+            "tool_calls": [{"id": "c1", "name": "search", "args": _SEARCH, "type": "tool_call"}],
+            "additional_kwargs": {},
+        },
+        {"type": "tool", "content": "found", "name": "search", "tool_call_id": "c1"},
+    ],
+    "mini-swe-agent": {
+        "info": {"exit_status": "Submitted", "model_stats": {"instance_cost": 0.5, "api_calls": 1}},
+        "messages": [
+            {"role": "system", "content": "You have a shell."},
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": "I look.\n\n```bash\nls -F\n```"},
+            {
+                "role": "user",
+                "content": "<returncode>0</returncode>\n<output>\na.py\n</output>",
+            },
+        ],
+        "trajectory_format": "mini-swe-agent-1",
+    },
+    "otel": {
+        "resourceSpans": [
+            {
+                "scopeSpans": [
+                    {
+                        "spans": [
+                            {
+                                "traceId": "5b8efff798038103d269b633813fc60c",
+                                "spanId": "00f067aa0ba902b7",
+                                "name": "chat m",
+                                "startTimeUnixNano": "1735732800000000000",
+                                "endTimeUnixNano": "1735732801000000000",
+                                "attributes": [
+                                    {"key": key, "value": {"stringValue": value}}
+                                    for key, value in (
+                                        ("gen_ai.operation.name", "chat"),
+                                        ("gen_ai.request.model", "m"),
+                                    )
+                                ],
+                            }
+                        ]
+                    }
+                ]
+            }
+        ]
+    },
+    "jaeger": {
+        "data": [
+            {
+                "traceID": "5b8efff798038103d269b633813fc60c",
+                "spans": [
+                    {
+                        "traceID": "5b8efff798038103d269b633813fc60c",
+                        "spanID": "a",
+                        "operationName": "chat m",
+                        "references": [],
+                        "startTime": 1735732800000000,
+                        "duration": 1500,
+                        "tags": [
+                            {"key": "gen_ai.operation.name", "type": "string", "value": "chat"},
+                            {"key": "gen_ai.request.model", "type": "string", "value": "m"},
+                        ],
+                        "logs": [],
+                        "processID": "p1",
+                    }
+                ],
+                "processes": {"p1": {"serviceName": "helper", "tags": []}},
+            }
+        ]
+    },
+}
+
 EXAMPLES: dict[str, Any] = {
+    **COMMON,
     "native": {
         "id": "n",
         "steps": [

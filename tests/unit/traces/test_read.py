@@ -23,6 +23,10 @@ json_values = st.recursive(
 )
 
 
+def test_each_format_has_an_example():
+    assert sorted(EXAMPLES) == sorted(importer.id for importer in FORMATS)
+
+
 @pytest.mark.parametrize("format_id", ids)
 def test_each_format_is_known_by_its_shape(format_id):
     assert read_trace(EXAMPLES[format_id]).format == format_id
@@ -51,7 +55,8 @@ def test_a_trace_may_be_text_also_inside_its_wrapper(format_id):
         assert read_trace(written) == expected
 
 
-@pytest.mark.parametrize("format_id", ids)
+# The spans of a trace may stand on several lines, where a repeated one counts once.
+@pytest.mark.parametrize("format_id", [each for each in ids if each != "otel"])
 def test_a_list_of_traces_or_lines_of_them_are_several(format_id):
     value = EXAMPLES[format_id]
     expected = [read_trace(value)] * 3
