@@ -14,6 +14,7 @@ from support.cases import assert_graded_right, results_by_id, sleepy_cases, true
 from support.chunks import FAILURE, a_batch, claimed, filled, recorded
 from support.servers import TcpServer
 from support.waiting import eventually
+from weighbridge.errors import RateLimitedError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.store import Store
@@ -58,8 +59,12 @@ def test_workers_live_leave_and_are_drained_on_a_full_server(server: TcpServer) 
 
 def test_requests_are_counted_on_a_full_server(server: TcpServer) -> None:
     store = Store(server.url)
+    limit = RateLimit(store.redis)
     with server.full():
-        RateLimit(store.redis).count("reads", "somebody", 2)
+        limit.count("reads", "somebody", 2)
+        limit.count("reads", "somebody", 2)
+        with pytest.raises(RateLimitedError):
+            limit.count("reads", "somebody", 2)
     store.close()
 
 

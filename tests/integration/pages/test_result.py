@@ -367,8 +367,6 @@ def test_a_trace_that_cannot_be_read_says_why(
         ({"custom_id": "shop-stuck-4", "step": 0}, 422),
         ({"custom_id": "shop-stuck-4", "step": "x"}, 422),
         ({"custom_id": "shop-stuck-4", "from": 10**12}, 422),
-        ({"custom_id": "shop-stuck-4", "step": 10**9}, 200),
-        ({"custom_id": "shop-stuck-4", "from": 10**9}, 200),
         ({"custom_id": "shop-stuck-4", "label": "other"}, 404),
         ({"custom_id": "nobody"}, 404),
         ({"custom_id": ""}, 422),
@@ -381,16 +379,36 @@ def test_what_is_asked_for_and_is_not_there_is_refused(
     get(service, f"/batches/{shop.id}/result", status, **query)
 
 
-@pytest.mark.parametrize(
-    ("query", "status"),
-    [
-        ({"step": 4}, 200),
-        ({"step": 4, "part": "output", "at": 10**9}, 200),
-        ({"step": 99}, 404),
-        ({}, 422),
-    ],
-)
-def test_a_step_is_shown_alone(
+@pytest.mark.parametrize("name", ["step", "from"])
+def test_a_step_beyond_the_last_one_leads_to_the_end_of_the_run(
+    service: HttpServer, shop: Batch, name: str
+) -> None:
+    page = result(service, shop, "shop-stuck-4", **{name: 10**9})
+    [timeline] = page.root.all("ol", class_="timeline")
+    shown = [step.attributes["id"] for step in timeline.all("li") if "id" in step.attributes]
+    assert shown[-1] == "step-15"
+
+
+def test_a_step_is_shown_alone(service: HttpServer, shop: Batch) -> None:
+    page = get(service, f"/batches/{shop.id}/step", custom_id="shop-stuck-4", step=4)
+    assert "Step 4: tool track_parcel" in page.root.text
+    shown = [each.text for each in page.root.all("pre", class_="whole")]
+    assert [orjson.loads(text) for text in shown] == [
+        {"parcel": "P300417"},
+        {"error": "carrier did not answer", "request": "301850c5"},
+    ]
+
+
+def test_a_place_beyond_the_end_of_a_text_shows_nothing_of_it(
+    service: HttpServer, shop: Batch
+) -> None:
+    query = {"custom_id": "shop-stuck-4", "step": 4, "part": "output", "at": 10**9}
+    page = get(service, f"/batches/{shop.id}/step", **query)
+    assert "carrier" not in page.root.text
+
+
+@pytest.mark.parametrize(("query", "status"), [({"step": 99}, 404), ({}, 422)])
+def test_a_step_that_is_not_there_is_refused(
     service: HttpServer, shop: Batch, query: dict[str, object], status: int
 ) -> None:
     get(service, f"/batches/{shop.id}/step", status, custom_id="shop-stuck-4", **query)
