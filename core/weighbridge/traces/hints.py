@@ -7,12 +7,11 @@ from typing import Any, get_args
 
 from weighbridge.text import closest, did_you_mean
 from weighbridge.traces.chat.conversation import are_messages
-from weighbridge.traces.chat.role_words import CHAT_KEYS, ROLE_WORDS
+from weighbridge.traces.chat.role_words import CHAT_KEYS, CONTENTS, ROLE_WORDS
 from weighbridge.traces.fields import object_of
 from weighbridge.traces.formats.otel import is_log_record
 from weighbridge.traces.model import StepType
 
-_CONTENTS = frozenset({"content", "tool_calls", "parts"})
 _MESSAGE = frozenset({"role", "content", "from"})
 _RUN = frozenset({"messages", "steps", "trajectory", "traj"})
 #: Keys that the known formats keep what happened under, and what is in the first of what they hold.
@@ -101,7 +100,7 @@ def correction_for(value: Any) -> str:
         return ""
     if beside := _without_steps(value):
         return beside
-    if type(value.get("role")) is str and not _CONTENTS.isdisjoint(value):
+    if type(value.get("role")) is str and not CONTENTS.isdisjoint(value):
         return (
             "this is a single message of a chat, and a trace is the whole list: "
             "write the list on one line, or the file as one JSON document"
@@ -201,7 +200,7 @@ def _of_messages(listed: list[Any]) -> str:
 def _no_message(listed: list[Any]) -> str:
     """Return which item of a list of messages is none; empty for other lists."""
     first = object_of(listed[0] if listed else None)
-    if type(first.get("role")) is not str or _CONTENTS.isdisjoint(first):
+    if type(first.get("role")) is not str or CONTENTS.isdisjoint(first):
         return ""
     for number, item in enumerate(islice(listed, _LOOKED_AT), 1):
         if type(item) is not dict:

@@ -17,6 +17,8 @@ CAPABILITIES: tuple[Capability, ...] = (
     "cost",
     "tool_definitions",
 )
+#: What is counted over a whole run, which is a lower bound where a part of the run is not known.
+COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 
 
 class Usage(Struct, frozen=True, gc=False):

@@ -6,6 +6,7 @@ from typing import Any
 
 from weighbridge.errors import TraceError
 from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.chat.role_words import CONTENTS
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.formats.claude_code_lines import are_of_sub_agent
 from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
@@ -29,7 +30,6 @@ _CODEX_LINES = frozenset(
 #: Lines that open a session, and the field with its data: of Codex, of Copilot, and of VS Code's journals.
 _HEADS = (("type", "session_meta", "payload"), ("type", "session.start", "data"), ("kind", 0, "v"))
 _OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})  #: of sessions before late 2025
-_CONTENTS = frozenset({"content", "tool_calls", "parts"})  #: of a message, which has one of them
 _CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
 
@@ -52,7 +52,7 @@ def opens_session(value: Any) -> bool:
         return True
     if type(value) is not dict:
         return False
-    if not _CONTENTS.isdisjoint(value) and are_messages([value]):
+    if not CONTENTS.isdisjoint(value) and are_messages([value]):
         return not is_trace(value)
     if _OLD_CODEX_HEAD <= value.keys() <= _OLD_CODEX_HEAD | {"git"}:
         return True

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weighbridge.traces.fields import counted
+from weighbridge.traces.model import COUNTED
 from weighbridge.traces.text_actions import UNASKED
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ MADE_BY_OTHERS = frozenset({OTHER_AGENTS, SCRIPTS})
 _SUMMED_UP = "a summary stands for earlier messages, which the session no longer has"
 #: When a session was written, beside its messages; a row of a data set with a summary has no such time.
 _UPDATED = frozenset({"updated", "updated_at", "updatedAt", "last_updated", "lastUpdated"})
-#: What a session records of which lines are damaged.
-_COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 
 
 def with_unread_calls(trace: Trace) -> Trace:
@@ -43,21 +42,21 @@ def with_unread_lines(trace: Trace, lines: int) -> Trace:
         return trace
     which = "a damaged line" if lines == 1 else f"{lines:,} damaged lines"
     reason = f"what {which} of the session recorded is not known"
-    return replace(trace, missing={**dict.fromkeys(_COUNTED, reason), **trace.missing})
+    return replace(trace, missing={**dict.fromkeys(COUNTED, reason), **trace.missing})
 
 
 def missing_without_messages(runs: int) -> dict[Capability, str]:
     """Return everything that is counted as missing, with the reason, if the source keeps some runs without their messages."""
     which = "the run has" if runs == 1 else f"{runs:,} runs have"
     return dict.fromkeys(
-        _COUNTED, f"{which} no messages: what was called before it ended is not known"
+        COUNTED, f"{which} no messages: what was called before it ended is not known"
     )
 
 
 def missing_before_summary(summary: object) -> dict[Capability, str]:
     """Return everything that is counted as missing, with the reason, if a summary stands for earlier messages of a session."""
     is_summary = type(summary) is str and bool(summary.strip())
-    return dict.fromkeys(_COUNTED, _SUMMED_UP) if is_summary else {}
+    return dict.fromkeys(COUNTED, _SUMMED_UP) if is_summary else {}
 
 
 def missing_of_session(session: Mapping[str, object]) -> dict[Capability, str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from weighbridge.traces.chat.call_parts import CALL_IDS, not_among, opened
 from weighbridge.traces.chat.calls import RESULT_ROLES, apart, calls_of, own_calls, sorted_parts
 from weighbridge.traces.chat.repeats import repeated
+from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.fields import (
     Notes,
     StepIds,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 #: The speaker of calls that no answer asked for: it is no step, only its calls are.
 PROGRAM = "program"
-ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
 _SYSTEM = frozenset({"system", "developer"})
 _ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
 _PLAIN_FIELDS = frozenset(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.traces.chat.conversation import ROLES, are_messages
+from weighbridge.traces.chat.conversation import are_messages
+from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.chat.streamed_answers import completions_of
 from weighbridge.traces.fields import object_of, objects_of, string_of
 

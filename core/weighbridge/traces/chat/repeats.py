@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.calls import RESULT_ROLES, calls_of
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import text_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 #: Letters and digits mixed: others, such as `call_0` or `functions.search:0`, may begin anew in each answer.
 _RANDOM = re.compile(r"(?=[A-Za-z]{0,7}\d)(?=\d{0,7}[A-Za-z])[A-Za-z0-9]{8}")
-_MODEL = frozenset({"assistant", "model"})
 
 
 def repeated(messages: Sequence[Any]) -> set[int]:
@@ -50,7 +50,10 @@ def _asks_again(asked: dict[str, Any], message: dict[str, Any]) -> bool:
     """Return whether an answer is the one right before it, so that one result answers the calls of both."""
     calls = message.get("tool_calls")
     return (
-        bool(calls) and message.get("role") in _MODEL and message == asked and _has_random_id(calls)
+        bool(calls)
+        and message.get("role") in MODEL_ROLES
+        and message == asked
+        and _has_random_id(calls)
     )
 
 
@@ -63,7 +66,7 @@ def _has_random_id(calls: Any) -> bool:
 
 def _goes_on(begun: dict[str, Any], message: dict[str, Any]) -> bool:
     """Return whether an answer is another one at a later moment: its text begins with it, and it has all of its calls."""
-    if begun.get("role") not in _MODEL or message.get("role") not in _MODEL:
+    if begun.get("role") not in MODEL_ROLES or message.get("role") not in MODEL_ROLES:
         return False
     text = text_of(begun.get("content")) or ""
     if not (text_of(message.get("content")) or "").startswith(text):

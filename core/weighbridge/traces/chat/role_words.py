@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.traces.chat.conversation import ROLES
+from weighbridge.traces.chat.roles import ROLES
 
 #: Keys of a chat, which is one only if each item is a message, and nothing stands beside it that was said apart from it.
 #: A `transcript` or a `dialog` is none of them: tables with such a column are mapped.

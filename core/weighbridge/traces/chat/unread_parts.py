@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import opened
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import objects_of, string_of
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 _REASON = "the answers have parts of types that are not read, which may be calls: see what was not carried over"
 _FIELDS = ("content", "blocks", "parts", "steps", "actions")
-_AGENTS = frozenset({"assistant", "model"})
 #: Types of parts that are said, shown or thought, or that mark a place.
 _SAID = frozenset(
     {
@@ -31,7 +31,7 @@ def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capabi
     """Return calls of tools and of the model as missing if answers have more unread parts than calls were read."""
     unread = 0
     for message in objects_of(messages):
-        if message.get("role") in _AGENTS:
+        if message.get("role") in MODEL_ROLES:
             for field in _FIELDS:
                 held = message.get(field)
                 if type(held) is list:

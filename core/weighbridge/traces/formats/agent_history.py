@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.calls import RESULT_ROLES, calls_of, single_messages
 from weighbridge.traces.chat.chat_log import ChatLog
-from weighbridge.traces.chat.conversation import ROLES, Facts, Run
+from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.fields import added, cost_of, object_of, scalars, string_of, usage_of
 from weighbridge.traces.importer import Importer, damaged
 

@@ -20,6 +20,7 @@ from weighbridge.traces.chat.conversation import (
     are_messages,
     read_messages,
 )
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
@@ -311,7 +312,7 @@ def _facts(message: Any, of_run: dict[str, Any]) -> Facts:
     """Return the facts in a message's metrics; a message of the model is created when the model is asked."""
     recorded = object_of(message)
     error = True if recorded.get("tool_call_error") is True else None
-    if recorded.get("role") not in {"assistant", "model"}:
+    if recorded.get("role") not in MODEL_ROLES:
         return Facts(error=error)
     metrics = object_of(recorded.get("metrics"))
     started_at, ended_at = _times(recorded, metrics)
@@ -339,7 +340,7 @@ def _totals(metrics: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]
     answers = [
         message
         for message in objects_of(recorded.get("messages"))
-        if message.get("role") in {"assistant", "model"} and message.get("metrics")
+        if message.get("role") in MODEL_ROLES and message.get("metrics")
     ]
     earlier = sum(message.get("from_history") is True for message in answers)
     return {

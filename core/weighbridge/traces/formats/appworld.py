@@ -15,6 +15,7 @@ from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages
 from weighbridge.traces.chat.message_digests import digests_of
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import (
     cost_of,
     id_of,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 _LOOKED_AT = 20  #: lines that decide whether a list is a log
 _CALL = frozenset({"id", "input", "output"})
 _is_id = re.compile(r"[0-9a-f]{32}").fullmatch
-_MODEL = frozenset({"assistant", "model"})
 _RESULTS = frozenset({"tool", "function"})
 _ANSWER_FIELDS = frozenset(
     {"role", "content", "tool_calls", "function_call", "annotations", "provider_specific_fields"}
@@ -157,7 +157,7 @@ class _Reader:
 
     def _say(self, message: dict[str, Any]) -> None:
         role, text = word_of(message.get("role")), text_of(message.get("content"))
-        if role in _MODEL:
+        if role in MODEL_ROLES:
             self.chat.say(_EXAMPLE, text)
         elif role in _RESULTS:
             self.chat.result(message.get("tool_call_id"), text, name=message.get("name"))
@@ -208,7 +208,7 @@ class _Reader:
 
 
 def _is_of_model(message: dict[str, Any]) -> bool:
-    return word_of(message.get("role")) in _MODEL
+    return word_of(message.get("role")) in MODEL_ROLES
 
 
 def _names(message: dict[str, Any]) -> set[str]:

@@ -22,7 +22,7 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.formats.atif_steps import AGENTS, TrajectoryReader
 from weighbridge.traces.formats.atif_totals import cost_of_run, usage_of_run
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.model import Trace
+from weighbridge.traces.model import COUNTED, Trace
 from weighbridge.traces.text_actions import missing_calls
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ _VERSION = "ATIF-v"
 _BARE_VERSION = re.compile(r"1\.\d{1,2}")  #: as some converters write it
 _LOOKED_AT = 20  #: steps, if the version does not name the format
 _NAME_CHARACTERS = 60  #: of a file in a note
-#: What a trajectory has in part if it goes on in a file that was not read.
-_COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 _SOURCES = AGENTS | {"user", "system"}
 _REASONS: dict[Capability, str] = {
     "token_usage": "neither the metrics of the steps nor final_metrics have tokens above zero",
@@ -119,7 +117,7 @@ def _missing_rest(last: dict[str, Any]) -> dict[Capability, str]:
     if goes_on is None:
         return {}
     name = shorten(goes_on, _NAME_CHARACTERS)
-    return dict.fromkeys(_COUNTED, f"the trajectory goes on in {name!r}, which was not read")
+    return dict.fromkeys(COUNTED, f"the trajectory goes on in {name!r}, which was not read")
 
 
 IMPORTER = Importer(

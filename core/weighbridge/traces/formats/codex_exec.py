@@ -22,6 +22,7 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -34,7 +35,6 @@ _EVENTS = frozenset(
     }
 )
 _FAILED = frozenset({"failed", "declined"})
-_COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 _MIXED = "the events of several threads are mixed, and do not say which of them they are of"
 _RESUMED = "the thread was resumed, and whether its last tokens include those before is not known"
 _REASONS: dict[Capability, str] = {
@@ -102,7 +102,7 @@ def _trace_of(value: Any) -> Trace:
     totals = "turn.completed" if run.usage else ""
     trace = reader.chat.trace("codex-exec", _REASONS, run, totals_from=totals)
     if len(reader.threads) > 1:
-        return replace(trace, missing={**dict.fromkeys(_COUNTED, _MIXED), **trace.missing})
+        return replace(trace, missing={**dict.fromkeys(COUNTED, _MIXED), **trace.missing})
     if reader.starts > 1 and run.usage is not None and run.usage == reader.usages[-1]:
         return replace(trace, missing={**trace.missing, "token_usage": _RESUMED})
     return trace

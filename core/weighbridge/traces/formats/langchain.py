@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.chunked_messages import whole_messages
-from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, ROLES, Facts, Run, read_messages
+from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, Facts, Run, read_messages
+from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.fields import object_of, read_usage, string_of, tools_field
 from weighbridge.traces.importer import Importer, damaged
 

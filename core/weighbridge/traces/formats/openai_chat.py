@@ -38,6 +38,7 @@ from weighbridge.traces.fields import (
     tools_field,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import missing_of_session
 
 if TYPE_CHECKING:
@@ -67,7 +68,6 @@ _FIELDS = frozenset(
         *_ENDS,
     }
 )
-_OF_ANSWERS: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 _UNREAD = "the response beside the messages is in a form that is not read"
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",
@@ -203,7 +203,7 @@ def _read(value: Any) -> list[Trace]:
             run.notes.calls_left += sum(len(calls_of(other)) for other in others)
     trace = _trace(messages, run)
     if is_unread:
-        lacking: dict[Capability, str] = dict.fromkeys(_OF_ANSWERS, _UNREAD)
+        lacking: dict[Capability, str] = dict.fromkeys(COUNTED, _UNREAD)
         trace = replace(trace, missing={**trace.missing, **lacking})
     cut = missing_of_session(whole)
     return [replace(trace, missing={**trace.missing, **cut}) if cut else trace]

@@ -17,6 +17,7 @@ from msgspec import Struct
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, read_messages
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.message_digests import digests_of, without_cache_marks
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import (
     cost_of,
     id_of,
@@ -44,7 +45,6 @@ _PARAMETERS = frozenset(
     | {"reasoning_effort", "reasoning", "thinking", "verbosity", "service_tier", "timeout"}
     | {"prompt_cache_key", "safety_identifier", "extra_body", "extra_headers", "timestamp"}
 )
-_MODEL = frozenset({"assistant", "model"})
 _SYSTEM = frozenset({"system", "developer"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the answers of this log carry no token counts",
@@ -69,7 +69,7 @@ def _is_request(value: Any) -> bool:
         return False
     messages: Any = value.get("messages")
     is_named = type(value.get("model")) is str
-    return is_named and are_messages(messages) and _role(messages[-1]) not in _MODEL
+    return is_named and are_messages(messages) and _role(messages[-1]) not in MODEL_ROLES
 
 
 def _role(message: Any) -> str:
@@ -122,7 +122,7 @@ def _requested(request: dict[str, Any]) -> _Call:
         request,
         instructions=digests_of(instructions)[-1],
         begun=digests_of(messages)[1:],
-        has_answers=any(_role(message) in _MODEL for message in messages),
+        has_answers=any(_role(message) in MODEL_ROLES for message in messages),
     )
 
 
@@ -136,7 +136,7 @@ def _apart(request: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str
 def _key(message: dict[str, Any]) -> bytes:
     """Return what is equal for a message in each request: of a result the call's id, since its text may be shortened."""
     call_id = id_of(message.get("tool_call_id"))
-    said: list[Any] = [_role(message) in _MODEL, call_id]
+    said: list[Any] = [_role(message) in MODEL_ROLES, call_id]
     if call_id is None:
         calls = objects_of(message.get("tool_calls"))
         said += [
@@ -162,7 +162,7 @@ def _answers_in(call: _Call) -> list[tuple[bytes, bytes]]:
     answers = [
         (digest, _key(message))
         for digest, message in zip(before, messages, strict=False)
-        if _role(message) in _MODEL
+        if _role(message) in MODEL_ROLES
     ]
     return answers[::-1]
 
@@ -242,7 +242,7 @@ def _followed(call: _Call) -> Iterator[bytes]:
     """Yield the digests of the messages that an answer comes after in a request."""
     messages = _apart(call.request or {})[1]
     for digest, message in zip(call.begun, messages[1:], strict=False):
-        if _role(message) in _MODEL:
+        if _role(message) in MODEL_ROLES:
             yield digest
 
 
@@ -287,12 +287,12 @@ class _Reader:
         before = b""
         seen: Counter[bytes] = Counter()
         new = next(
-            (at for at in range(len(messages), 0, -1) if _role(messages[at - 1]) in _MODEL), 0
+            (at for at in range(len(messages), 0, -1) if _role(messages[at - 1]) in MODEL_ROLES), 0
         )
         for at, (message, digest) in enumerate(zip(messages, call.begun, strict=True)):
             key = _key(message)
             seen[key] += 1
-            is_told = _role(message) in _MODEL and before in self._answered
+            is_told = _role(message) in MODEL_ROLES and before in self._answered
             is_again = at < new and key != b"" and seen[key] <= self._counts[key]
             if digest not in self._known and not is_told and not is_again:
                 self._told.append(message)
