@@ -198,7 +198,7 @@ def _of_messages(listed: list[Any]) -> str:
 
 
 def _no_message(listed: list[Any]) -> str:
-    """Return which item of a list of messages is none; empty for other lists."""
+    """Return a sentence on the first item that is no message, in a list that begins with one; empty if there is none."""
     first = object_of(listed[0] if listed else None)
     if type(first.get("role")) is not str or CONTENTS.isdisjoint(first):
         return ""
@@ -212,7 +212,7 @@ def _no_message(listed: list[Any]) -> str:
 
 
 def _unsaid(listed: list[Any]) -> str:
-    """Return what messages lack that have a known role, and neither content nor calls; empty for other lists."""
+    """Return a sentence on messages with a known role that have neither content nor calls; empty if there are none."""
     if not are_messages(listed) or any("content" in message for message in listed[:_LOOKED_AT]):
         return ""
     names = [name for name in islice(listed[0], _LOOKED_AT) if type(name) is str]

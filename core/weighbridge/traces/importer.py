@@ -28,7 +28,9 @@ class Importer:
     parts: Callable[[Any], list[tuple[str | None, Any]]] | None = None
     #: Whether a value is a line of which all lines of its file together are one trace.
     is_line: Callable[[Any], bool] | None = None
-    tried_on: str = ""  #: which real records it was tried on, or that these were made
+    tried_on: str = (
+        ""  #: the real records that it was tried on; or says that there were only made ones
+    )
 
 
 def damaged(what: str) -> TraceError:

@@ -27,7 +27,7 @@ class Recognised(NamedTuple):
     trace_id: str | None = None  #: beside a wrapped trace
     notes: Notes | None = None  #: of what else stands beside it
     metadata: dict[str, Any] | None = None  #: beside it
-    unread_lines: int = 0  #: of the session that the value is the other lines of
+    unread_lines: int = 0  #: number of damaged lines of the session, which are not in the value
 
 
 def find_format(value: Any) -> Recognised:

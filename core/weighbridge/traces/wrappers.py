@@ -12,7 +12,7 @@ from weighbridge.traces.fields import json_in
 if TYPE_CHECKING:
     from weighbridge.traces.fields import Notes
 
-#: Beside the lines of a session under `trace`: how many others were damaged.
+#: The key, beside `trace` with the lines of a session, of the number of lines that were damaged and are not there.
 UNREAD_LINES = "unread_lines"
 _MESSAGES = "messages"
 _METADATA = "metadata"
@@ -27,6 +27,7 @@ _WRAPPERS = (
     "outputs",
     "loglines",
 )
+#: Keys of questions and answers: beside a list of messages, they show a row of a data set, which is mapped instead.
 _SAID_APART = frozenset(
     {
         *("response", "responses", "answer", "output", "outputs", "completion", "prediction"),
@@ -34,7 +35,8 @@ _SAID_APART = frozenset(
         *("message", "user_input", "user_message", "text", "target", "chosen", "rejected"),
     }
 )
-#: Words in the names of other texts that were said apart from it, unless the text is one of the chat's.
+#: Words in the name of a field (`model_answer`, `rejected_response`) whose text is a question or an answer that belongs to a
+#: data set, and not to the chat beside it; a field that only repeats a message of the chat is none.
 _APART_WORDS = frozenset(
     {
         *("response", "responses", "answer", "answers", "completion", "completions", "prediction"),
@@ -43,16 +45,16 @@ _APART_WORDS = frozenset(
         *("rewritten", "assistant", "human", "gpt", "positive", "negative", "rejected", "chosen"),
     }
 )
-#: The same for a chat that ends with a question.
+#: Further such words where the chat ends with a question: the field then has the answer that is wanted.
 _WANTED_WORDS = frozenset(
     {"expected", "target", "reference", "references", "ideal", "gold", "golden", "truth", "label"}
 )
-#: Last words of names of what is about a text, and is none.
+#: Last words of names of fields that describe a text (`answer_id`, `response_format`) and do not hold it.
 _ABOUT_WORDS = frozenset(
     {"id", "ids", "type", "name", "model", "format", "language", "version", "time"}
 )
 _words_in = re.compile(r"[A-Z]?[a-z]+|[A-Z]+").findall
-_NAME_CHARACTERS = 60  #: of the name of a field in which words are searched
+_NAME_CHARACTERS = 60  #: number of characters of a field's name in which words are searched
 
 
 def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> Any:

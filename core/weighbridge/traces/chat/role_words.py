@@ -14,7 +14,7 @@ CHAT_KEYS = frozenset(
         "messages_history",
     }
 )
-CONTENTS = frozenset({"content", "tool_calls", "parts"})  #: of a message, which has one of them
+CONTENTS = frozenset({"content", "tool_calls", "parts"})  #: fields, one of which every message has
 _USERS = ("human", "customer", "client", "caller", "visitor", "end_user")
 _AGENTS = (
     "model",

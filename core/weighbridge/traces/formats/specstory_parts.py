@@ -46,7 +46,7 @@ _SUMMARY = re.compile(
 _THINKS, _THOUGHT = "<think>", "</think>"
 _RULE = "---"
 _ID = "<!-- message-id"
-LINES_BELOW = 4  #: below a line, that belong to it
+LINES_BELOW = 4  #: number of lines after a line that may still be part of it
 fence_in = re.compile(r"(`{3,})([\w+.-]{0,40})\s*").fullmatch
 #: The providers of SpecStory's command line, which writes every call between tags.
 _COMMAND_LINES = frozenset(
