@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from support.trace_examples import (
     AGNO_OLD_ROWS,
@@ -14,6 +17,8 @@ from support.trace_examples import (
     GOOGLE_ADK_OLD_ROWS,
     GOOGLE_ADK_ROWS,
     GOOSE_STORED,
+    LANGGRAPH,
+    LANGGRAPH_MESSAGES,
     OPENCODE_STORED,
 )
 from weighbridge.settings import Settings
@@ -43,6 +48,36 @@ CRUSH_ROWS = {
     ],
     "messages": CRUSH["rows"],
 }
+CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+PYDANTIC = 5  #: the code of LangGraph's serializer for a model of Pydantic 2
+
+
+def packed(message: dict[str, Any]) -> msgspec.msgpack.Ext:
+    """Return a message as LangGraph packs an object of LangChain."""
+    kind = CLASSES[message["type"]]
+    made_of = (f"langchain_core.messages.{message['type']}", kind, message, "model_validate_json")
+    return msgspec.msgpack.Ext(PYDANTIC, msgspec.msgpack.encode(made_of))
+
+
+def checkpoint(number: int, messages: list[Any], thread: str = "t", **state: Any) -> dict[str, Any]:
+    """Return the row of a checkpoint whose state has some messages."""
+    values = {"messages": messages, **state}
+    held = {"v": 4, "ts": "2025-01-01T12:00:00Z", "id": str(number), "channel_values": values}
+    return {
+        "thread_id": thread,
+        "checkpoint_ns": "",
+        "checkpoint_id": f"1f{number:04}",
+        "type": "msgpack",
+        "checkpoint": msgspec.msgpack.encode(held),
+        "metadata": b"{}",
+    }
+
+
+LANGGRAPH_ROWS = [
+    checkpoint(number, list(map(packed, LANGGRAPH_MESSAGES[:number])), topic="x")
+    for number in range(len(LANGGRAPH_MESSAGES) + 1)
+]
+LANGGRAPH_TRACE = replace(read_trace(LANGGRAPH), id="t")
 STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "ADK": ({"events": GOOGLE_ADK_ROWS}, list(read_traces(GOOGLE_ADK_ROWS))),
     "ADK before 1.22": (
@@ -54,6 +89,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "LangGraph": ({"checkpoints": LANGGRAPH_ROWS}, [LANGGRAPH_TRACE]),
     "opencode": ({"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"], "part": OPENCODE_STORED["parts"]}, list(read_traces(OPENCODE_STORED))),
 }  # fmt: skip
 

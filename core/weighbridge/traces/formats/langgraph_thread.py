@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
+_UNANSWERED = "no message is an answer of a model: what nodes called may stand elsewhere in the state"
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
 _Key = tuple[str, Any]
@@ -158,6 +159,8 @@ class Thread:
         [trace] = langchain.IMPORTER.read({**about, "messages": self.messages()})
         not_carried = (*trace.not_carried, *self.notes.summaries())
         missing: dict[Capability, str] = {"tool_calls": self.unread} if self.unread else {}
+        if not trace.steps_of("llm"):
+            missing = {"llm_calls": _UNANSWERED, "tool_calls": _UNANSWERED, **missing}
         return replace(
             trace,
             id=self.id,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
+from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.files.databases.sqlite_rows import Database
@@ -36,8 +37,9 @@ class Store:
     sessions: Table | None = None  #: that has a row about each session; its key is `id`
     parent: str = ""  #: its column with the id of the session that started one
     parts: Table | None = None  #: that has the parts of what was said; its key is that of the rows
-    #: A column, and a text that it contains in rows of sessions in which something was said.
-    filled: tuple[str, str] | None = None
+    #: A column, a text that it contains in rows of sessions in which something was said, and what other rows lack.
+    filled: tuple[str, str, str] | None = None
+    is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
 
     def is_in(self, database: Database, table: str) -> bool:
         """Return whether a table of a database is that of what was said, and the others are there."""
@@ -66,12 +68,12 @@ STORES = (
     Store(
         frozenset({"session_id", "session_type", "runs"}),
         ("session_id",),
-        filled=("runs", "run_id"),
+        filled=("runs", "run_id", "runs"),
     ),
     Store(
         frozenset({"session_id", "memory", "session_data"}),
         ("session_id",),
-        filled=("memory", "run_id"),
+        filled=("memory", "run_id", "runs"),
     ),
     # Goose.
     Store(
@@ -117,6 +119,13 @@ STORES = (
         ),
         parent="parent_id",
         parts=Table("part", frozenset({"id", "message_id", "session_id", "data"})),
+    ),
+    # LangGraph.
+    Store(
+        frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}),
+        ("thread_id",),
+        filled=(STATE, '"messages"', "messages"),
+        is_packed=True,
     ),
 )
 #: What to do with databases that are known and not read, by tables that they have.

@@ -26,6 +26,7 @@ from weighbridge_producer.input.files.databases.agent_stores import (
     stores_in,
     unknown_store,
 )
+from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, Checkpoints
 from weighbridge_producer.input.files.databases.sqlite_file import (
     database_without_log,
     is_database,
@@ -156,9 +157,9 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
     elif not count:
         tables = ", ".join(shown_name(table) for table, _ in found[:NAMES_SHOWN])
         have_rows = any(sessions.have_rows for sessions in each)
-        why = (
-            f"the rows of {tables} have no runs" if have_rows else f"there are no rows in {tables}"
-        )
+        lacking = next((store.filled[2] for _, store in found if store.filled), "content")
+        why = f"the rows of {tables} have no {lacking}"
+        why = why if have_rows else f"there are no rows in {tables}"
         text = f"the SQLite database has no sessions yet: {why}"
         yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "give one with sessions"))
 
@@ -238,9 +239,12 @@ class _Sessions:
     ) -> Iterator[SourceLine]:
         lists: list[list[Row]] = [[] for _ in self._tables]
         size, unread = 0, int(self._damage is not None)
+        checkpoints = Checkpoints() if self._store.is_packed else None
         for source, number in numbers:
             table, columns = self._tables[source]
             row = self._row(table, columns, number)
+            if row is not None and checkpoints:
+                row, columns = checkpoints.as_text(row), [STATE]
             if row is None or not self._is_readable(row, columns):
                 unread += 1
                 continue
@@ -264,6 +268,8 @@ class _Sessions:
 
     def _value(self, name: Any, lists: list[list[Row]]) -> Any:
         """Return what is known of a session, as the importer of its format takes it."""
+        if self._store.is_packed:
+            return [json_in(row[STATE]) for row in lists[0]]
         if not self._store.sessions:
             return lists[0]
         about = self._about(self._sessions.get(name)) or {"id": name}
@@ -286,7 +292,7 @@ class _Sessions:
     def _is_filled(self, row: Row) -> bool:
         if self._store.filled is None:
             return True
-        column, text = self._store.filled
+        column, text, _ = self._store.filled
         return text in str(row[column])
 
     def _about(self, number: int | None) -> Row | None:
@@ -296,7 +302,7 @@ class _Sessions:
         return self._row(table.name, self._columns_of(table), number)
 
     def _row(self, table: str, columns: Sequence[str], number: int) -> Row | None:
-        """Return a row, without what is no JSON; None if it is damaged."""
+        """Return a row, without what is no JSON unless it is packed; None if it is damaged."""
         try:
             found = next(self._database.rows(table, columns, at=number), None)
         except DamageError as error:
@@ -305,7 +311,8 @@ class _Sessions:
         if found is None:
             return None
         cells = zip(columns, found[1:], strict=True)
-        return {column: cell for column, cell in cells if type(cell) is not bytes}
+        is_packed = self._store.is_packed
+        return {column: cell for column, cell in cells if is_packed or type(cell) is not bytes}
 
 
 def _firsts(parents: dict[Any, Any]) -> dict[Any, Any]:

@@ -121,6 +121,7 @@ SAID = {
     "Goose": ("role", "content_json"),
     "Crush": ("role", "parts"),
     "opencode": ("data",),
+    "LangGraph": ("checkpoint",),
 }
 
 
@@ -131,8 +132,8 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
     tables, _ = STORES[store]
     name = next(name for name in tables if name not in {"sessions", "session"})
     rows = [{**row, "id": None} if "id" in row else row for row in tables[name]]
-    session = rows[0]["session_id"]
-    rows = [row for row in rows if row["session_id"] == session]
+    key = "session_id" if "session_id" in rows[0] else "thread_id"
+    rows = [row for row in rows if row[key] == rows[0][key]]
     rows *= 1 + 20 // len(rows)
     for column in SAID[store]:
         for odd in (b"\xff", 5):

@@ -1,0 +1,99 @@
+"""LangGraph's checkpoints in SQLite: the state of a thread after each step, packed as MessagePack or written as JSON.
+
+Of an object of a class, its serializer packs the module, the name, what the object is made of, and how: as in JSON, only that
+content is kept. Pickled objects are not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from weighbridge.settings import MIB
+from weighbridge.traces.fields import id_of, json_in, object_of
+from weighbridge.traces.formats.langgraph_parts import has_messages
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.files.databases.sqlite_rows import Row
+
+STATE = "state"  #: the column of a row with its checkpoint as JSON, empty if that has no messages
+_TYPE, _CHECKPOINT = "type", "checkpoint"
+_STATE = "channel_values"
+_MOST_BYTES = (
+    16 * MIB
+)  #: maximum size of a packed checkpoint, which takes many times as much memory
+_MOST_LEVELS = 50  #: maximum number of objects packed in each other
+_OBJECTS = range(6)  #: codes of packed objects, by how they are made
+_CONTENT = 2  #: the place of the content in a packed object, after the module and the name
+
+
+class Checkpoints:
+    """The checkpoints of one thread, of which each message is kept once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}  #: the hash of each message, by its id
+
+    def as_text(self, row: Row) -> Row | None:
+        """Return a row with its checkpoint as JSON; None if it is damaged, or packed in another way."""
+        try:
+            checkpoint = _unpacked(row.get(_TYPE), row.get(_CHECKPOINT))
+            state = {name: self._new(held) for name, held in checkpoint[_STATE].items()}
+            told = {
+                "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
+                "config": {"configurable": {"thread_id": row.get("thread_id")}},
+            }
+            text = orjson.dumps(told, _none, orjson.OPT_NON_STR_KEYS).decode()
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return {STATE: text if has_messages(("checkpoints", told)) else ""}
+
+    def _new(self, held: Any) -> Any:
+        """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
+        if type(held) is not list or not all(id_of(object_of(each).get("id")) for each in held):
+            return held
+        new = []
+        for message in held:
+            name = message["id"]
+            mark = hash(orjson.dumps(message, _none, orjson.OPT_NON_STR_KEYS))
+            if self._known.get(name) != mark:
+                self._known[name] = mark
+                new.append(message)
+        return new
+
+
+def _unpacked(kind: Any, packed: Any) -> dict[str, Any]:
+    """Return a checkpoint with its state; raises ValueError if it cannot be read."""
+    held = packed.encode() if type(packed) is str else packed
+    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {"json", "msgpack"}:
+        raise ValueError("no checkpoint, too large a one, or packed in another way")
+    checkpoint = object_of(json_in(held) if kind == "json" else _Unpacker().value(held))
+    if type(checkpoint.get(_STATE)) is not dict:
+        raise ValueError("no state")
+    return checkpoint
+
+
+class _Unpacker:
+    """Reader of packed values, with a limit on objects in objects."""
+
+    def __init__(self) -> None:
+        self._level = 0
+
+    def value(self, packed: bytes | memoryview) -> Any:
+        """Return what is packed; raises ValueError."""
+        return msgspec.msgpack.decode(packed, ext_hook=self._object)
+
+    def _object(self, code: int, packed: memoryview) -> Any:
+        if code not in _OBJECTS:
+            return None
+        if self._level == _MOST_LEVELS:
+            raise ValueError("nested too deeply")
+        self._level += 1
+        held = self.value(packed)
+        self._level -= 1
+        return held[_CONTENT] if type(held) is list and len(held) > _CONTENT else None
+
+
+def _none(_: object) -> None:
+    """Return what stands in JSON for a value that has no form in it."""

@@ -1,0 +1,131 @@
+"""LangGraph's checkpoints: each message of a thread counts once, and what cannot be unpacked leaves lower bounds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from support.databases import (
+    LANGGRAPH_ROWS,
+    LANGGRAPH_TRACE,
+    checkpoint,
+    faults_in,
+    lines_of,
+    packed,
+    traces_in,
+    write,
+)
+from support.trace_examples import LANGGRAPH_MESSAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weighbridge.traces import Trace
+
+CLASS = ["langchain", "schema", "messages"]
+
+
+def traces_of(tmp_path: Path, *rows: dict[str, Any]) -> list[Trace]:
+    lines = lines_of(write(tmp_path / "checkpoints.sqlite", {"checkpoints": list(rows)}))
+    assert faults_in(lines) == []
+    return traces_in(lines)
+
+
+def constructed(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message as LangChain writes its objects in JSON."""
+    names = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    path = [*CLASS, names[message["type"]]]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": message}
+
+
+def test_checkpoints_written_as_json_are_read_too(tmp_path: Path) -> None:
+    state = {"messages": list(map(constructed, LANGGRAPH_MESSAGES)), "topic": "x"}
+    row = {**LANGGRAPH_ROWS[0], "type": "json", "checkpoint": json.dumps({"channel_values": state})}
+    [trace] = traces_of(tmp_path, row)
+    assert trace.steps == LANGGRAPH_TRACE.steps
+
+
+def test_a_message_is_kept_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
+    said = LANGGRAPH_MESSAGES[1]
+    first = packed({**said, "content": "I"})
+    asked = packed(LANGGRAPH_MESSAGES[0])
+    rows = [checkpoint(number, [asked, first]) for number in range(50)]
+    path = write(tmp_path / "a.db", {"checkpoints": [*rows, *LANGGRAPH_ROWS]})
+    [line] = lines_of(path)
+    assert len(line.raw) < 20_000
+    [trace] = traces_in([line])
+    assert trace.steps == LANGGRAPH_TRACE.steps
+
+
+def test_messages_that_left_the_state_count(tmp_path: Path) -> None:
+    rows = [*LANGGRAPH_ROWS, checkpoint(9, list(map(packed, LANGGRAPH_MESSAGES[-1:])), topic="x")]
+    assert traces_of(tmp_path, *rows) == [LANGGRAPH_TRACE]
+
+
+def test_each_thread_is_a_trace_whatever_the_subgraph(tmp_path: Path) -> None:
+    other = [{**row, "thread_id": "u", "checkpoint_ns": "sub:1"} for row in LANGGRAPH_ROWS]
+    traces = traces_of(tmp_path, *(row for both in zip(LANGGRAPH_ROWS, other, strict=True) for row in both))  # fmt: skip
+    assert [trace.id for trace in traces] == ["t", "u"]
+    assert [trace.steps for trace in traces] == [LANGGRAPH_TRACE.steps] * 2
+
+
+def test_a_thread_without_an_answer_does_not_say_how_often_models_were_called(
+    tmp_path: Path,
+) -> None:
+    [trace] = traces_of(tmp_path, checkpoint(1, [packed(LANGGRAPH_MESSAGES[0])], plan="go"))
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+def test_threads_without_messages_are_left_out(tmp_path: Path) -> None:
+    other = checkpoint(1, [], "u", topic="x")
+    assert traces_of(tmp_path, other, *LANGGRAPH_ROWS) == [LANGGRAPH_TRACE]
+    [(_, message)] = faults_in(lines_of(write(tmp_path / "b.db", {"checkpoints": [other]})))
+    assert "the rows of checkpoints have no messages" in message
+
+
+def nested(levels: int) -> Any:
+    held: Any = {"type": "human", "content": "x", "id": "m"}
+    for _ in range(levels):
+        held = msgspec.msgpack.Ext(2, msgspec.msgpack.encode(("m", "C", held)))
+    return held
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "pickle"},
+        {"type": None},
+        {"checkpoint": b"\x80\x04"},
+        {"checkpoint": msgspec.msgpack.encode({"v": 1})},
+        {"checkpoint": msgspec.msgpack.encode({"channel_values": [1]})},
+        {"checkpoint": b"\x91" * 100_000},
+        checkpoint(8, [nested(60)]),
+        checkpoint(8, [msgspec.msgpack.Ext(5, b"\xc1")]),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_unpacked_leaves_lower_bounds(
+    odd: dict[str, Any], tmp_path: Path
+) -> None:
+    row = {**LANGGRAPH_ROWS[-1], "checkpoint_id": "9", **odd}
+    [trace] = traces_of(tmp_path, *LANGGRAPH_ROWS, row)
+    assert trace.steps == LANGGRAPH_TRACE.steps
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {b"key": b"\x00\xff", 1: 2.5, None: float("nan")},
+        [msgspec.msgpack.Ext(6, b"numpy"), msgspec.msgpack.Ext(0, msgspec.msgpack.encode(("uuid", "UUID", "x")))],
+        msgspec.msgpack.Ext(1, msgspec.msgpack.encode(("a", "b"))),
+        {"type": "ai", "id": 5, "content": [None, 1]},
+        [{"type": "ai", "id": "m9"}, 7],
+    ],
+)  # fmt: skip
+def test_values_of_any_kind_stand_beside_messages(odd: Any, tmp_path: Path) -> None:
+    rows = [checkpoint(8, list(map(packed, LANGGRAPH_MESSAGES)), topic="x", more=odd)]
+    [trace] = traces_of(tmp_path, *LANGGRAPH_ROWS, *rows)
+    assert trace.steps[: len(LANGGRAPH_TRACE.steps)] == LANGGRAPH_TRACE.steps
