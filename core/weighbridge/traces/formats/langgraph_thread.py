@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
-_UNANSWERED = "no message is an answer of a model: what nodes called may stand elsewhere in the state"
+_UNANSWERED = (
+    "no message is an answer of a model: what nodes called may stand elsewhere in the state"
+)
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
 _Key = tuple[str, Any]

@@ -22,6 +22,8 @@ _STOPS = re.compile(
     r" the request has been halted)\.?",
     re.IGNORECASE,
 )
+#: What aider asks after it has applied an edit and run the tests or a linter on it.
+_WAS_TESTED = re.compile(r"^Attempt to fix (?:test|lint) errors\?", re.MULTILINE)
 #: What the orchestrator of Magentic-One writes after several rounds that brought no progress.
 _STALLS = re.compile(r"Stalled\.{2,8} Replanning\.{2,8}")
 
@@ -33,7 +35,7 @@ def stopped_runs(
 
     It says so in the last line of its reply to an answer, or of the result of an edit that is written in one, or, as the
     orchestrator of several agents, at the beginning of a message of its own. If calls of the answers are in loops
-    (`looped_ids`), these tell it already.
+    (`looped_ids`), these tell it already. An edit that was applied and tested is no repeat, however few of them are allowed.
     """
     begin = 0  #: after the last answers that were found
     for index, turn in enumerate(turns):
@@ -45,7 +47,11 @@ def stopped_runs(
         first = index - limits.max_repeats
         made = (call.step.id for at in range(first, index + 1) for call in turns[at].calls)
         is_one_request = turns[first].requests_before == turn.requests_before
-        if is_one_request and not any(each in looped_ids for each in made):
+        was_tested = any(
+            _WAS_TESTED.search(turns[at].reply or "") for at in range(first, index + 1)
+        )
+        is_new = not (was_tested or any(each in looped_ids for each in made))
+        if is_one_request and is_new:
             begin = index + 1
             yield Finding(STOPPED, None, tuple(range(first, index + 1)))
 

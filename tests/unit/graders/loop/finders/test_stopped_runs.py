@@ -53,6 +53,13 @@ def test_nothing_else_says_it(said):
     assert loops(said)[0] == []
 
 
+@pytest.mark.parametrize("kind", ["test", "lint"])
+def test_edits_that_were_applied_and_tested_are_no_repeats_however_few_are_allowed(kind):
+    asked = f"1 failed\nAttempt to fix {kind} errors? yes\n{SAYS[0]}"
+    assert loops(asked)[0] == []
+    assert loops(f"What does 'Attempt to fix {kind} errors?' mean?\n{SAYS[0]}")[0] != []
+
+
 def test_a_file_that_says_it_is_no_harness():
     read = {"type": "tool", "name": "read_file", "arguments": {"path": "log"}, "output": SAYS[1]}
     assert "stopped" not in dict(loops("done", between=[read])[0])
