@@ -123,16 +123,19 @@ def loops_in_texts(
 def _without_polls(findings: Sequence[Finding], turns: Sequence[Message]) -> Iterator[Finding]:
     """Yield the findings that are not equal answers to a few questions, each of which a harness puts to all players.
 
-    It does so with at least three questions, to which answers differed. The number of players is the largest number of
-    answers to one question.
+    It does so with at least three questions, to which answers differed, and of which each player answers each once. The number
+    of players is the largest number of answers to one question.
     """
     asked = [""]
     for turn in turns[:-1]:
         asked.append(turn.reply or ("" if turn.calls else asked[-1]))
     polls: dict[str, int] = {}
     for question, group in groupby(range(len(turns)), asked.__getitem__):
-        answers = [turns[index].text for index in group]
-        if question[:1] not in _OBJECTS and len(set(answers)) > 1:
+        given = [turns[index] for index in group]
+        answers = [turn.text for turn in given]
+        speakers = [turn.step.name for turn in given]
+        is_once_each = None in speakers or len(set(speakers)) == len(speakers)
+        if question[:1] not in _OBJECTS and len(set(answers)) > 1 and is_once_each:
             polls[question] = max(len(answers), polls.get(question, 0))
     players = max(polls.values()) if len(polls) >= _POLLS else 0
     for finding in findings:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from weighbridge.graders.loop.history.masking import beginning_of
+from weighbridge.graders.loop.history.result_kinds import reports_no_results
 from weighbridge.graders.loop.history.similarity import Recent, Threshold
 from weighbridge.graders.loop.history.text_forms import ANY_KIND
 from weighbridge.graders.loop.history.tool_names import is_thinking_tool
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.results import CallResult
 
 _UNKNOWN = 0  #: the number of a result that is not in the trace
+_NOTHING = "nothing found"  #: the outcome of short results that say so, in whatever words
+_SHORT_CHARACTERS = 60
 _RESULTS_BITS = 32  #: bits for the result in the number of a pair
 
 
@@ -47,12 +50,21 @@ class _Action(Struct, eq=False, gc=False):
 
     def _later_result(self, text: str, outcome: CallResult, first: CallResult) -> int:
         if self.by_text is None or self.by_masked is None:
-            self.by_text, self.by_masked = {}, {first.masked: 1}
+            self.by_text, self.by_masked = {}, {_outcome_of(first): 1}
         result = self.by_text.get(text)
         if result is None:
             masked = self.by_masked
-            result = self.by_text[text] = masked.setdefault(outcome.masked, len(masked) + 1)
+            result = self.by_text[text] = masked.setdefault(_outcome_of(outcome), len(masked) + 1)
         return result
+
+
+def _outcome_of(result: CallResult) -> str:
+    """Return what is equal for results that differ by noise alone, or that all say in a few words that nothing was found."""
+    return _NOTHING if _says_nothing(result.text or "") else result.masked
+
+
+def _says_nothing(text: str) -> bool:
+    return len(text) <= _SHORT_CHARACTERS and reports_no_results(text)
 
 
 class CallNumbering:
@@ -128,7 +140,7 @@ class CallNumbering:
         if text is None:
             return self._last.get(call.arguments_id)
         if text != self._seen[0]:
-            self._seen = text, beginning_of(text)
+            self._seen = text, _NOTHING if _says_nothing(text) else beginning_of(text)
         approximate = self._last[call.arguments_id] = self._seen[1]
         return approximate
 

@@ -107,6 +107,20 @@ def test_equal_answers_to_one_question_put_to_several_players_are_no_loop():
     assert said(*again, ask=[*QUESTIONS, QUESTIONS[-1]]) == [("text", 5)]
 
 
+def test_two_agents_who_say_the_same_to_each_other_again_and_again_are_no_players():
+    steps = [[{"type": "user", "output": "Build a game of chess."}]]
+    drafts = (
+        *("The board has eight rows and eight columns.", "Pieces move by rules of their own."),
+        *("A king in check must leave it at once.", "Clocks count down from five minutes."),
+    )
+    for question, said in zip(QUESTIONS[::4], drafts, strict=True):
+        names = ("coder", "reviewer") * 2
+        steps.append([{"type": "user", "output": question}])
+        steps.append([{"type": "llm", "name": names[0], "output": "I begin with the next part."}])
+        steps += [[{"type": "llm", "name": name, "output": said}] for name in names]
+    assert kinds(*steps) == [("text", 4)] * 4
+
+
 def test_players_may_give_one_answer_to_three_questions_in_a_row():
     """Some of them answer before the harness asks again, so that a question stands for several answers."""
     same = ["I propose to give seven units for thirteen."] * 12

@@ -63,3 +63,10 @@ def test_results_that_are_not_compared_make_no_difference():
     ]
     assert kinds(steps, similarity_threshold=0.8) == []
     assert kinds(steps, similarity_threshold=0.8, compare_results=False) == [("near_identical", 5)]
+
+
+def test_nothing_found_is_one_outcome_in_whatever_few_words():
+    said = ["No Results", "No results found.", "No matches found", "Nothing found"]
+    assert kinds([ask("x", text) for text in said]) == [("identical", 4)]
+    other = [*said[:3], "Found 1 result: y"]
+    assert kinds([ask("x", text) for text in other]) == []
