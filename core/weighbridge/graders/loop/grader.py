@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 34
+    version = 35
     Config = LoopConfig
     settings: LoopConfig
 
