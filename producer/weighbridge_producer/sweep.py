@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError, InvalidFilterError
 from weighbridge.graders.base import Verdict
+from weighbridge.graders.budget.limit_table import LIMITS, PER_TOOL, check_of_tool
 from weighbridge.graders.registry import default_registry
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.statistics import Interval, wilson_interval
-from weighbridge_producer.tool_limits import BUDGET, PER_TOOL, ToolLimit
+from weighbridge_producer.tool_limits import BUDGET, ToolLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,23 +21,13 @@ if TYPE_CHECKING:
     from weighbridge.jobs.result_line import ResultRow
 
 SCORE = "score"  #: a parameter for all graders: the lowest passing score
-_PER_TOOL = f"{PER_TOOL}."
-#: The limits of `budget`, and the fields in its details with the measured values.
-_MEASURED = {
-    "max_tokens": "total_tokens",
-    "max_input_tokens": "input_tokens",
-    "max_output_tokens": "output_tokens",
-    "max_tool_calls": "tool_calls",
-    "max_llm_calls": "llm_calls",
-    "max_steps": "steps",
-    "max_duration_ms": "duration_ms",
-    "max_step_latency_ms": "max_step_latency_ms",
-    "max_cost_usd": "cost_usd",
-}
+_PER_TOOL = check_of_tool("")
+#: The limits of `budget` on whole runs, and the fields in its details with the measured values.
+_MEASURED = {name: limit.measured for name, limit in LIMITS.items() if name != PER_TOOL}
 #: The parameters that a sweep can vary, each with the grader that has it.
 PARAMS = {
-    **dict.fromkeys(_MEASURED, "budget"),
-    _PER_TOOL: "budget, followed by a tool",
+    **dict.fromkeys(_MEASURED, BUDGET),
+    _PER_TOOL: f"{BUDGET}, followed by a tool",
     SCORE: "any grader",
 }
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
@@ -142,9 +133,8 @@ class Sweep:
             )
         details = (row.result or {})["details"]
         limits = details.get("limits") or {}
-        limits = limits | {
-            f"{_PER_TOOL}{tool}": n for tool, n in (limits.get(PER_TOOL) or {}).items()
-        }
+        of_tools = (limits.get(PER_TOOL) or {}).items()
+        limits = limits | {check_of_tool(tool): most for tool, most in of_tools}
         if self.param in limits:
             self.limits[limits[self.param]] += 1
         if self.param.startswith(_PER_TOOL):
@@ -152,8 +142,8 @@ class Sweep:
         observed, is_whole = _observed(self.param, details)
         own = next((check for check in row.evidence if check["check"] == self.param), None)
         if own and own["passed"]:
-            # The value that was compared with the limit: with `missing_usage: ignore`, a part of the total.
-            observed, is_whole = own.get("observed"), True
+            # The value that was compared with the limit: with `missing_usage: ignore`, the part that is known, if any.
+            observed, is_whole = own.get("observed") or 0, True
         rest = [check for check in row.evidence if check["check"] != self.param]
         return Measurement(_number(observed), is_whole and observed is not None, _verdict_of(rest))
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BUDGET = "budget"
-PER_TOOL = "max_tool_calls_per_tool"
 _TOOLS_SHOWN = 10
 _TOOLS_LIMIT = 1_000  #: distinct tools that are remembered
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weighbridge.errors import Fault
+    from weighbridge.graders.budget.limit_table import Measured
+    from weighbridge.traces import Capability
     from weighbridge_producer.cli.trace_input import NamedTrace
     from weighbridge_producer.input.files.input_paths import InputFile
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
@@ -27,11 +29,11 @@ if TYPE_CHECKING:
 _ERRORS_SHOWN = 5  #: printed per file
 _WIDTH = 300
 _NOTE_WIDTH = 600
-_AMOUNTS = {"total_tokens": "tokens", "cost_usd": "costs"}
 _NAMED = re.compile(r" \(steps? [^()]{0,2000}\)")  #: the steps that a reason names
 _SHARE = re.compile(r"\d+ of \d+ LLM steps|\d+ steps?(?= that)")
 _NUMBER = re.compile(r" \([\d,]{1,30}\)\Z")  #: of the things that a note is about
-_COUNTS = ("steps", "llm_calls", "tool_calls", "total_tokens", "cost_usd")
+_COUNTS: tuple[Measured, ...] = ("steps", "llm_calls", "tool_calls", "total_tokens")
+_MEASURED: tuple[Measured, ...] = (*_COUNTS, "cost_usd")
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class CheckedTrace:
     format: str
     counts: dict[str, Any]  #: null if the source does not record it
     at_least: list[str]  #: names of the counts that are lower bounds
-    at_least_because: dict[str, str]  #: why the tokens or the cost are, by these names
+    at_least_because: dict[Measured, str]  #: why the tokens or the cost are, by these names
     differences: list[dict[str, Any]]  #: between the source's own totals and its steps
-    missing: dict[str, str]  #: capabilities that its source lacks, and why
+    missing: dict[Capability, str]  #: capabilities that its source lacks, and why
     not_carried: list[str]
 
 
@@ -141,11 +143,11 @@ def _read(found: NamedTrace) -> CheckedTrace:
     return CheckedTrace(
         id=found.name,
         format=trace.format,
-        counts={name: details[name] for name in _COUNTS},
-        at_least=[name for name in details["at_least"] if name in _COUNTS],
+        counts={name: details[name] for name in _MEASURED},
+        at_least=[name for name in details["at_least"] if name in _MEASURED],
         at_least_because=reasons_for_lower_bounds(trace),
         differences=details["differences"],
-        missing={str(name): reason for name, reason in trace.missing.items()},
+        missing=dict(trace.missing),
         not_carried=list(trace.not_carried),
     )
 
@@ -203,20 +205,24 @@ def _print_file(checked: CheckedFile) -> None:
 
 def _lower_bounds(traces: list[CheckedTrace]) -> Iterator[str]:
     """Yield why tokens and costs are lower bounds, unless it is what the source lacks; of one trace with the shares."""
+    from weighbridge.graders.budget.limit_table import BY_MEASUREMENT
+
     for trace in traces:
         for name, reason in trace.at_least_because.items():
             if reason not in trace.missing.values():
                 why = _NAMED.sub("", reason)
                 if len(traces) > 1:
                     why = _SHARE.sub("some model calls", why)
-                yield f"not all {_AMOUNTS[name]}: {why}"
+                yield f"not all {BY_MEASUREMENT[name].noun}s: {why}"
 
 
 def _counts(traces: list[CheckedTrace]) -> str:
     """Return the total counts of some traces as text."""
+    from weighbridge.graders.budget.limit_table import BY_MEASUREMENT
+
     parts = [pluralize(len(traces), "trace")]
-    nouns = ("step", "model call", "tool call", "token")
-    for name, noun in zip(_COUNTS, nouns, strict=False):
+    for name in _COUNTS:
+        noun = BY_MEASUREMENT[name].noun
         known = [count for trace in traces if (count := trace.counts[name]) is not None]
         part = any(name in trace.at_least or trace.counts[name] is None for trace in traces)
         if known and part and not sum(known):

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.tool_limits import BUDGET, PER_TOOL, ToolLimit
+from weighbridge_producer.tool_limits import BUDGET, ToolLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,11 +21,16 @@ _LOOKED_AT = 10_000  #: traces that may offer a tool
 
 def uncalled_tools(results: Path, graders: Iterable[GraderSpec]) -> list[ToolLimit]:
     """Return the limits of the graders' configurations on tools that no result has a call of."""
+    configs = [(spec.label, spec.config) for spec in graders if spec.grader == BUDGET]
+    if not configs:
+        return []
+    # Imported here, because it loads the grader, which other runs do not need.
+    from weighbridge.graders.budget.limit_table import PER_TOOL
+
     limits = [
-        (spec.label, ToolLimit(tool))
-        for spec in graders
-        if spec.grader == BUDGET
-        for tool in (spec.config or {}).get(PER_TOOL) or {}
+        (label, ToolLimit(tool))
+        for label, config in configs
+        for tool in (config or {}).get(PER_TOOL) or {}
     ]
     if not limits:
         return []

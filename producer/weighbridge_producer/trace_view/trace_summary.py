@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import localcontext
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.budget.limit_table import LIMITS
 from weighbridge.graders.budget.measurements import ARITHMETIC, Measurements
 from weighbridge.graders.budget.readings import Readings
 from weighbridge.text import pluralize
@@ -12,18 +13,20 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weighbridge.traces import Trace
+    from weighbridge.graders.budget.limit_table import Measured
+    from weighbridge.traces import Capability, Trace
 
-_NOUNS = {"llm_calls": "model call", "tool_calls": "tool call", "total_tokens": "token"}
-_LIMITS = {"total_tokens": "max_tokens", "cost_usd": "max_cost_usd"}
-_CALLS = ("tool_calls", "llm_calls")
-#: By capability: the name of the count, and what is counted.
-_KNOWN_IN_PART = {
-    "tool_calls": ("tool_calls", "tool calls"),
-    "llm_calls": ("llm_calls", "model calls"),
-    "token_usage": ("total_tokens", "tokens"),
-    "cost": ("cost_usd", "costs"),
+#: The limits whose measurements are in a summary.
+_SUMMED_UP = ("max_llm_calls", "max_tool_calls", "max_tokens")
+#: The limits whose measurements can be known in part although the source lacks no capability.
+_EXPLAINED = ("max_tokens", "max_cost_usd")
+#: By capability: the measurement of which a part can be known although the source lacks it.
+_OF_CAPABILITY = {
+    limit.capability: limit
+    for limit in (LIMITS[name] for name in (*_SUMMED_UP, *_EXPLAINED))
+    if limit.capability
 }
+_CALLS = frozenset({"tool_calls", "llm_calls"})
 
 
 def measured(trace: Trace) -> dict[str, Any]:
@@ -32,16 +35,16 @@ def measured(trace: Trace) -> dict[str, Any]:
         return Measurements(trace, with_prices=False).details()
 
 
-def reasons_for_lower_bounds(trace: Trace) -> dict[str, str]:
+def reasons_for_lower_bounds(trace: Trace) -> dict[Measured, str]:
     """Return why the tokens and the cost of a trace are known in part, by the names of the details, as `budget` says it."""
     with localcontext(ARITHMETIC):
         measured_run = Measurements(trace, with_prices=False)
         readings = Readings(measured_run, lambda name: trace.missing[name], ignores_missing=False)
         lower_bounds: Any = measured_run.details()["at_least"]
         return {
-            name: readings.of(limit).inexact_reason
-            for name, limit in _LIMITS.items()
-            if name in lower_bounds
+            LIMITS[name].measured: readings.of(name).inexact_reason
+            for name in _EXPLAINED
+            if LIMITS[name].measured in lower_bounds
         }
 
 
@@ -49,7 +52,8 @@ def summary_facts(trace: Trace) -> tuple[str, ...]:
     """Return a trace's format and its numbers of steps, calls and, if known, tokens, as texts."""
     counts = measured(trace)
     facts = [trace.format, pluralize(len(trace.steps), "step")]
-    for name, noun in _NOUNS.items():
+    for limit in (LIMITS[name] for name in _SUMMED_UP):
+        name, noun = limit.measured, limit.noun
         is_least = name in counts["at_least"]
         if is_least and not counts[name]:
             facts.append(f"{noun}s not known")
@@ -58,9 +62,11 @@ def summary_facts(trace: Trace) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def lack(capability: str, counts: Mapping[str, float | None]) -> str:
+def lack(capability: Capability, counts: Mapping[str, float | None]) -> str:
     """Return in words what a trace lacks: all of it, or a part where the counts have some."""
-    count, name = _KNOWN_IN_PART.get(capability, ("", ""))
-    if counts.get(count):
-        return f"not all {name}"
-    return f"{name} not known" if count in _CALLS else f"no {capability.replace('_', ' ')}"
+    limit = _OF_CAPABILITY.get(capability)
+    if limit and counts.get(limit.measured):
+        return f"not all {limit.noun}s"
+    if limit and limit.measured in _CALLS:
+        return f"{limit.noun}s not known"
+    return f"no {capability.replace('_', ' ')}"

@@ -14,9 +14,11 @@ from weighbridge.errors import ConfigError, ConfigTypeError
 from weighbridge.graders import GraderRequirements
 from weighbridge.graders.budget import BudgetGrader
 from weighbridge.graders.budget.consumption import exceeds
+from weighbridge.graders.budget.limit_table import LIMITS, PER_TOOL
 from weighbridge.graders.budget.limits import percent, shown, utilisation
-from weighbridge.graders.budget.measurements import as_number
-from weighbridge.traces import Step, Trace, Usage
+from weighbridge.graders.budget.measurements import FIELDS, Measurements, as_number
+from weighbridge.graders.budget.readings import Readings
+from weighbridge.traces import Step, Trace, Usage, read_trace
 
 DETAILS = [
     *("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "llm_steps_without_usage"),
@@ -279,7 +281,11 @@ def test_three_steps_without_usage_are_named_and_the_others_counted():
 def test_tokens_known_in_part_that_exceed_the_limit_already_fail():
     result = grade(llm(900), llm(), llm(200), max_tokens=1000)
     assert result["verdict"] == "fail"
-    assert only(result)["description"].startswith("used at least 1100/1000 tokens = 110%: 100 over")
+    assert only(result)["description"] == (
+        "used at least 1100/1000 tokens = 110%: at least 100 over the limit; crossed at step s3 or before, "
+        "where the running total was at least 1100; "
+        "the rest is not known: no tokens are recorded by 1 of 3 LLM steps (step s2)"
+    )
     assert only(result)["step_ids"] == ["s3"]
 
 
@@ -311,10 +317,91 @@ def test_tokens_known_in_part_pass_when_missing_usage_is_ignored_which_is_said()
     result = grade(llm(300), llm(), max_tokens=1000, missing_usage="ignore")
     assert result["verdict"] == "pass"
     assert only(result)["description"] == (
-        "used 300/1000 tokens = 30%; 700 left; "
+        "used at least 300/1000 tokens = 30%; at most 700 left; "
         "ignored: no tokens are recorded by 1 of 2 LLM steps (step s2)"
     )
-    assert grade(llm(3000), llm(), max_tokens=1000, missing_usage="ignore")["verdict"] == "fail"
+    failed = grade(llm(3000), llm(), max_tokens=1000, missing_usage="ignore")
+    assert failed["verdict"] == "fail"
+    assert only(failed)["description"] == (
+        "used at least 3000/1000 tokens = 300%: at least 2000 over the limit; crossed at step s1 or before, "
+        "where the running total was at least 3000; "
+        "ignored: no tokens are recorded by 1 of 2 LLM steps (step s2)"
+    )
+
+
+def test_tokens_that_no_call_records_are_not_stated_as_none_when_they_are_ignored():
+    result = grade(llm(), tool(), max_tokens=1000, max_tool_calls=1, missing_usage="ignore")
+    entry = entry_of(result, "max_tokens")
+    assert (entry["passed"], entry["observed"]) == (True, None)
+    assert entry["description"] == (
+        "limit 1000 tokens; what was used is not known; "
+        "ignored: the trace has no token counts: no model call of the trace records its tokens (token_usage)"
+    )
+    assert result["details"]["total_tokens"] is None
+
+
+#: Runs of which each measurement is known only in part, and a limit that the known part exceeds.
+KNOWN_IN_PART = [
+    pytest.param((llm(9), llm()), {"max_tokens": 5}, "(step s2)", id="tokens"),
+    pytest.param((llm((9, 1)), llm()), {"max_input_tokens": 5}, "(step s2)", id="input"),
+    pytest.param((llm((1, 9)), llm()), {"max_output_tokens": 5}, "(step s2)", id="output"),
+    pytest.param(
+        (llm(9, cost_usd=9.0), llm((9, 9))),
+        {"max_cost_usd": 5},
+        "no model is named (step s2)",
+        id="cost",
+    ),
+    pytest.param(
+        (timed(llm(), 0, 9), llm()),
+        {"max_duration_ms": 5},
+        "the start or the end of the run is not recorded",
+        id="duration",
+    ),
+    pytest.param(
+        (timed(llm(), 0, 9), llm()), {"max_step_latency_ms": 5}, "1 of 2 calls", id="latency"
+    ),
+]
+
+
+@pytest.mark.parametrize("missing_usage", ["ungradable", "ignore"])
+@pytest.mark.parametrize(("steps", "limit", "why"), KNOWN_IN_PART)
+def test_a_breach_by_a_lower_bound_says_why_it_is_one_and_agrees_with_the_details(
+    steps, limit, why, missing_usage
+):
+    result = grade(*steps, missing_usage=missing_usage, **limit)
+    assert result["verdict"] == "fail"
+    (entry,) = result["evidence"]
+    (measured,) = [LIMITS[name].measured for name in limit]
+    assert measured in result["details"]["at_least"]
+    assert result["details"][measured] == entry["observed"]
+    assert entry["description"].startswith("used at least ")
+    is_ignored = missing_usage == "ignore" and why == "(step s2)"
+    gap = "; ignored: " if is_ignored else "; the rest is not known: "
+    assert why in entry["description"].partition(gap)[2]
+
+
+@pytest.mark.parametrize(
+    ("check", "limit"),
+    [
+        ("max_tool_calls", {"max_tool_calls": 0}),
+        ("max_tool_calls_per_tool.search", {"max_tool_calls_per_tool": {"search": 0}}),
+        ("max_llm_calls", {"max_llm_calls": 0}),
+        ("max_steps", {"max_steps": 0}),
+    ],
+)
+def test_a_breach_by_calls_that_are_known_in_part_says_why(check, limit):
+    lost = "line 7 is damaged"
+    run = {"missing": {"tool_calls": lost, "llm_calls": lost}}
+    description = entry_of(grade(llm(1), tool(), run=run, **limit), check)["description"]
+    assert "used at least" in description
+    assert description.partition("; the rest is not known: ")[2].partition(lost)[1]
+
+
+def test_an_exact_breach_says_nothing_of_a_rest():
+    result = grade(llm(9), llm(9), max_tokens=5, missing_usage="ignore")
+    assert only(result)["description"] == (
+        "used 18/5 tokens = 360%: 13 over the limit; first crossed at step s1, where the running total was 9"
+    )
 
 
 def test_a_step_with_only_a_total_counts_towards_the_total_alone():
@@ -487,7 +574,8 @@ def test_a_total_of_the_run_that_tells_only_its_input_is_the_least_of_all_tokens
     assert grade(tool(), run=run, max_tokens=800)["verdict"] == "fail"
     result = grade(tool(), run=run, max_tokens=1000)
     assert result["verdict"] == "ungradable"
-    assert "no tokens are recorded by the run and its steps" in only(result)["description"]
+    why = "only a part of the tokens is recorded by the run and its steps"
+    assert why in only(result)["description"]
 
 
 def test_the_sum_that_an_agent_tells_is_not_counted_beside_the_calls_inside_it():
@@ -512,8 +600,14 @@ def test_an_agent_that_tells_no_more_than_the_calls_inside_it_is_no_step_that_us
 
 def test_steps_of_other_types_that_tell_a_part_are_counted_as_steps_that_used_a_model():
     steps = llm(10), tool(id="t", usage={"input_tokens": 5}), llm(id="m")
-    why = "no tokens are recorded by 2 steps that used a model (steps t and m)"
+    why = (
+        "no tokens are recorded by 1 of 2 LLM steps (step m), "
+        "and only a part of the tokens is recorded by 1 step that used a model (step t)"
+    )
     assert why in only(grade(*steps, max_tokens=100))["description"]
+    without = llm((1, 9)), tool(id="t", usage={"input_tokens": 5}), llm(id="m")
+    why = "no output tokens are recorded by 2 steps that used a model (steps t and m)"
+    assert why in only(grade(*without, max_output_tokens=100))["description"]
 
 
 def test_the_sum_that_an_agent_tells_counts_where_the_calls_inside_it_do_not_tell_everything():
@@ -979,6 +1073,21 @@ def test_the_limits_in_the_details_are_the_callers_own_to_change():
 # Configuration
 
 
+def test_every_limit_of_the_configuration_is_in_the_table_with_what_it_measures():
+    assert [*LIMITS, "prices", "missing_usage"] == [*BudgetGrader.Config.model_fields]
+    assert {limit.measured for limit in LIMITS.values()} <= {*FIELDS}
+    assert len({limit.measured for limit in LIMITS.values()}) == len(LIMITS)
+
+
+@pytest.mark.parametrize("check", ["vacuous", PER_TOOL, "max_tokens.search", "max_tokenz", ""])
+def test_a_check_that_is_no_limit_has_no_reading(check):
+    measured = Measurements(read_trace(trace(llm(5), tool())), with_prices=True)
+    readings = Readings(measured, str, ignores_missing=False)
+    with pytest.raises(KeyError):
+        readings.of(check)
+    assert readings.of(f"{PER_TOOL}.search").known == 1
+
+
 def test_a_budget_without_a_limit_is_refused():
     for config in (None, {}, {"missing_usage": "ignore"}, {"max_tokens": None}):
         with pytest.raises(ConfigError, match="at least one limit is needed: max_tokens"):
@@ -1114,7 +1223,12 @@ def test_sums_beyond_sixty_four_bits_go_to_json():
 
 def test_names_and_ids_that_utf8_cannot_carry_are_shown_all_the_same():
     steps = [{**tool("\ud800" * 300), "id": "\udfff", "arguments": {"a": "\ud800"}}]
-    orjson.dumps(grade(*steps, llm((5, 5), model="\ud800"), max_tool_calls=0, max_cost_usd=1))
+    result = grade(*steps, llm((5, 5), model="\ud800"), max_tool_calls=0, max_cost_usd=1)
+    told = orjson.loads(orjson.dumps(result))
+    assert list(told["details"]["tool_calls_by_tool"]) == ["\ufffd" * 200]
+    calls, cost = entry_of(told, "max_tool_calls"), entry_of(told, "max_cost_usd")
+    assert (calls["step_ids"], calls["excerpt"][:9]) == (["s1"], "\ufffd" * 9)
+    assert "the model '\\ud800' is not in the table" in cost["description"]
 
 
 def test_the_callers_decimal_context_changes_nothing():

@@ -116,6 +116,16 @@ def test_a_trace_that_cannot_be_read_stays_ungradable() -> None:
     assert (candidate.passed, candidate.failed, candidate.ungradable) == (0, 0, 1)
 
 
+def test_tokens_that_are_not_recorded_and_ignored_keep_every_limit() -> None:
+    steps = [{"type": "llm", "output": "Well."}]
+    line = orjson.dumps({"custom_id": "q", "inputs": {"trace": {"steps": steps}}})
+    spec = GraderSpec("budget", {"max_tokens": 5, "missing_usage": "ignore"})
+    found = [ResultRow.from_bytes(each) for each in graded([line], (spec,))]
+    assert found[0].evidence[0]["observed"] is None
+    candidates = swept(found, "max_tokens").candidates([0.0, 5.0, 100.0])
+    assert [each.passed for each in candidates] == [1, 1, 1]
+
+
 def test_the_least_score_that_passes_can_be_swept_for_any_grader() -> None:
     found = [ResultRow.from_bytes(line) for line in graded([case("a"), case("b", "Porto")])]
     made = swept(found, "score", "string-match")

@@ -55,17 +55,24 @@ class Total(Struct, frozen=True):
         """The first steps that contribute to the total, up to the limit of evidence."""
         return [self.usage_steps[at] for at in islice(self.parts, STEP_IDS_LIMIT)]
 
+    @property
+    def stating_ids(self) -> set[str]:
+        """The ids of all steps that contribute to the total."""
+        return {self.usage_steps[at].id for at in self.parts}
+
+    def course(self) -> Iterator[tuple[Step, Amount]]:
+        """Yield the steps that contribute to the total, each with the running total there."""
+        running: Amount = 0
+        for at, amount in self.parts.items():
+            running += amount
+            yield self.usage_steps[at], running
+
     def crossing(self, limit: Amount) -> tuple[Step, Amount] | None:
         """Return the step at which the running total first exceeds a limit, and the running total there.
 
         None if only the run's own total shows that the limit is exceeded.
         """
-        running: Amount = 0
-        for at, amount in self.parts.items():
-            running += amount
-            if running > limit:
-                return self.usage_steps[at], running
-        return None
+        return next(((step, running) for step, running in self.course() if running > limit), None)
 
 
 class UsageSteps:

@@ -16,7 +16,8 @@ from weighbridge.graders.base import (
     Verdict,
     graded,
 )
-from weighbridge.graders.budget.limits import Finding, judge
+from weighbridge.graders.budget.limit_table import LIMITS, PER_TOOL, check_of_tool
+from weighbridge.graders.budget.limits import exact, judge
 from weighbridge.graders.budget.measurements import ARITHMETIC, FIELDS, Measurements, as_number
 from weighbridge.graders.budget.prices import Rates
 from weighbridge.graders.budget.readings import Readings
@@ -24,28 +25,12 @@ from weighbridge.graders.config import parse_config
 from weighbridge.graders.trace_grader import TraceGrader, bounded
 
 if TYPE_CHECKING:
-    from weighbridge.graders.budget.consumption import Amount
-    from weighbridge.traces import Capability, StepType, Trace
+    from weighbridge.traces import Capability, Trace
 
 _Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 _REASON_CHARACTERS = 300  #: of a trace's reason for lacking data
 _Quantity = Annotated[float, Field(ge=0)]
 _Price = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
-_PER_TOOL = "max_tool_calls_per_tool"
-
-#: The needs of each limit: the steps that it counts or adds up, and the capabilities of the trace.
-_NEEDS: dict[str, tuple[tuple[StepType, ...], tuple[Capability, ...]]] = {
-    "max_tokens": (("llm",), ("token_usage",)),
-    "max_input_tokens": (("llm",), ("token_usage",)),
-    "max_output_tokens": (("llm",), ("token_usage",)),
-    "max_tool_calls": (("tool",), ("tool_calls",)),
-    _PER_TOOL: (("tool",), ("tool_calls",)),
-    "max_llm_calls": (("llm",), ("llm_calls",)),
-    "max_steps": ((), ()),
-    "max_duration_ms": ((), ("timing",)),
-    "max_step_latency_ms": (("llm", "tool"), ("timing",)),
-    "max_cost_usd": (("llm",), ("cost",)),
-}
 
 
 class ModelPrices(GraderConfig):
@@ -109,13 +94,17 @@ class BudgetConfig(GraderConfig):
     @model_validator(mode="after")
     def _want_a_limit(self) -> BudgetConfig:
         if not self.limits():
-            raise ValueError(f"at least one limit is needed: {', '.join(_NEEDS)}")
+            raise ValueError(f"at least one limit is needed: {', '.join(LIMITS)}")
         return self
 
     def limits(self) -> dict[str, Any]:
         """Return the limits that are set."""
-        given = ((name, getattr(self, name)) for name in _NEEDS)
+        given = ((name, getattr(self, name)) for name in LIMITS)
         return {name: limit for name, limit in given if limit is not None}
+
+    def own_prices(self) -> dict[str, Rates]:
+        """Return the configured prices as exact numbers, by model."""
+        return {model: prices.rates() for model, prices in self.prices.items()}
 
 
 class BudgetGrader(TraceGrader):
@@ -131,10 +120,11 @@ class BudgetGrader(TraceGrader):
     def prepare(self) -> None:
         """Convert the limits to exact numbers, with a separate entry for each tool."""
         limits = self.settings.limits()
-        self._per_tool = tuple(limits.pop(_PER_TOOL, {}).items())
-        self._limits = tuple((check, _exact(limit)) for check, limit in limits.items())
+        of_tools = limits.pop(PER_TOOL, {}).items()
+        limits |= {check_of_tool(tool): limit for tool, limit in of_tools}
+        self._limits = tuple((check, exact(limit)) for check, limit in limits.items())
         self._with_prices = self.settings.max_cost_usd is not None
-        self._own_prices = {name: own.rates() for name, own in self.settings.prices.items()}
+        self._own_prices = self.settings.own_prices()
         self._ignores_missing = self.settings.missing_usage == "ignore"
 
     @classmethod
@@ -143,9 +133,10 @@ class BudgetGrader(TraceGrader):
 
         Raises ConfigError or ConfigTypeError.
         """
-        limits = _NEEDS if config is None else parse_config(cls.Config, config, cls.id).limits()
-        types = dict.fromkeys(kind for limit in limits for kind in _NEEDS[limit][0])
-        needed = dict.fromkeys(name for limit in limits for name in _NEEDS[limit][1])
+        names = LIMITS if config is None else parse_config(cls.Config, config, cls.id).limits()
+        limits = [LIMITS[name] for name in names]
+        types = dict.fromkeys(kind for limit in limits for kind in limit.step_types)
+        needed = dict.fromkeys(limit.capability for limit in limits if limit.capability)
         return GraderRequirements(tuple(types), tuple(needed))
 
     @classmethod
@@ -162,7 +153,8 @@ class BudgetGrader(TraceGrader):
             measured = Measurements(
                 trace, with_prices=self._with_prices, own_prices=self._own_prices
             )
-            findings = self._findings(measured)
+            readings = self._readings(measured)
+            findings = [judge(check, limit, readings.of(check)) for check, limit in self._limits]
             details = measured.details()
         found = {finding.verdict for finding in findings}
         verdict = next(kind for kind in _BY_WEIGHT if kind in found)
@@ -182,30 +174,21 @@ class BudgetGrader(TraceGrader):
         return {**dict.fromkeys(FIELDS), "limits": self._limits_shown()}
 
     def _limits_shown(self) -> dict[str, object]:
-        shown: dict[str, object] = {check: as_number(limit) for check, limit in self._limits}
-        return shown | ({_PER_TOOL: dict(self._per_tool)} if self._per_tool else {})
+        shown: dict[str, object] = {
+            name: as_number(limit) for name, limit in self._limits if name in LIMITS
+        }
+        of_tools = self.settings.max_tool_calls_per_tool
+        return shown | ({PER_TOOL: dict(of_tools)} if of_tools else {})
 
-    def _findings(self, measured: Measurements) -> list[Finding]:
+    def _readings(self, measured: Measurements) -> Readings:
         def lacking(capability: Capability) -> str:
             (entry,) = self.lacking(measured.trace, capability)
             return f"{entry['description'][:_REASON_CHARACTERS]} ({capability})"
 
-        readings = Readings(measured, lacking, ignores_missing=self._ignores_missing)
-        findings = [judge(check, limit, readings.of(check)) for check, limit in self._limits]
-        if self._per_tool:
-            of_tools = readings.of_tools([tool for tool, _ in self._per_tool])
-            findings += [
-                judge(f"{_PER_TOOL}.{tool}", limit, reading)
-                for (tool, limit), reading in zip(self._per_tool, of_tools, strict=True)
-            ]
-        return findings
+        return Readings(measured, lacking, ignores_missing=self._ignores_missing)
 
 
 _BY_WEIGHT = (Verdict.FAIL, Verdict.UNGRADABLE, Verdict.PASS)
-
-
-def _exact(limit: float) -> Amount:
-    return limit if isinstance(limit, int) else Decimal(repr(limit))
 
 
 def _vacuous() -> Evidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
 from weighbridge.text import all_encodable, encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from weighbridge.graders.budget.consumption import Amount
     from weighbridge.traces import Step
@@ -42,7 +43,10 @@ class Reading(Struct, frozen=True):
     is_exact: bool
     is_stated: bool  #: True if the trace has any data for it
     breach: Callable[[Amount], Breach]  #: finds where a limit was exceeded
+    #: the steps that add to it, each with the amount after it; for latencies with that of the step alone
+    course: Callable[[], Iterable[tuple[Step, Amount]]]
     steps: Sequence[Step] = ()  #: the steps concerned
+    is_ignored: bool = False  #: True if the limit is judged by `known` although it is not exact
     inexact_reason: str = ""  #: reason why it is not exact
     inexact_steps: Sequence[Step] = ()
     remark: str = ""  #: an additional remark
@@ -59,14 +63,28 @@ class Finding(Struct, frozen=True):
 
 
 def judge(check: str, limit: Amount, reading: Reading) -> Finding:
-    """Check a measurement against a limit: a lower bound can exceed it, but only an exact value can meet it."""
+    """Check a measurement against a limit: a lower bound can exceed it, but only an exact value can meet it.
+
+    A lower bound also meets it if the configuration ignores what is missing.
+    """
     if reading.known > limit:
         return _exceeded(check, limit, reading)
-    if not reading.is_exact:
+    if not reading.is_exact and not reading.is_ignored:
         return _unknown(check, limit, reading)
-    left = shown(limit - reading.known)
-    description = f"{utilisation(reading.known, limit, reading.unit)}; {left} left{reading.remark}"
-    evidence = _evidence(check, description, limit, reading.known, reading.steps)
+    return _met(check, limit, reading)
+
+
+def _met(check: str, limit: Amount, reading: Reading) -> Finding:
+    observed: Amount | None = reading.known
+    if reading.is_exact or reading.is_stated:
+        how, most = ("", "") if reading.is_exact else ("at least ", "at most ")
+        used = utilisation(reading.known, limit, reading.unit, how)
+        description = f"{used}; {most}{shown(limit - reading.known)} left"
+    else:
+        observed = None
+        description = f"limit {_with_unit(limit, reading.unit)}; what was used is not known"
+    description += _gap(reading) + reading.remark
+    evidence = _evidence(check, description, limit, observed, reading.steps)
     evidence["passed"] = True
     return Finding(Verdict.PASS, evidence, 1.0, reading.is_stated)
 
@@ -77,15 +95,24 @@ def _exceeded(check: str, limit: Amount, reading: Reading) -> Finding:
     used = utilisation(reading.known, limit, reading.unit, how)
     if reading.is_count:
         amount = f"{how}{_with_unit(reading.known, reading.unit)}, limit {shown(limit)}"
-        description = f"{amount}: {breach.text}; {used}{reading.remark}"
+        description = f"{amount}: {breach.text}; {used}"
     else:
         over = shown(reading.known - limit)
-        description = f"{used}: {over} over the limit; {breach.text}{reading.remark}"
+        description = f"{used}: {how}{over} over the limit; {breach.text}"
+    description += _gap(reading) + reading.remark
     evidence = _evidence(check, description, limit, reading.known, breach.steps)
     if breach.excerpt:
         evidence["excerpt"] = breach.excerpt
     score = min(float(limit / reading.known), _BELOW_ONE)
     return Finding(Verdict.FAIL, evidence, score, reading.is_stated)
+
+
+def _gap(reading: Reading) -> str:
+    """Return why a measurement is not exact, after a semicolon; empty if it is exact."""
+    if reading.is_exact:
+        return ""
+    gap = "ignored" if reading.is_ignored else "the rest is not known"
+    return f"; {gap}: {reading.inexact_reason}"
 
 
 def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
@@ -125,6 +152,11 @@ def utilisation(observed: Amount, limit: Amount, unit: str, how: str = "") -> st
     share = f" = {percent(observed, limit)}" if limit else ""
     of = _with_unit(limit, unit) if observed == 1 else f"{shown(limit)} {unit}"
     return f"used {how}{shown(observed)}/{of}{share}"
+
+
+def exact(limit: float) -> Amount:
+    """Return a limit of a configuration, or of evidence, as an exact number."""
+    return limit if isinstance(limit, int) else Decimal(repr(limit))
 
 
 def percent(observed: Amount, limit: Amount) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Context, Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from weighbridge.graders.budget.consumption import UsageSteps, stated_tokens
 from weighbridge.graders.budget.costs import cost, own_cost
+from weighbridge.graders.budget.limit_table import BY_MEASUREMENT
 from weighbridge.graders.budget.run_times import RunTimes
 from weighbridge.graders.budget.stated_totals import Difference, of_count, of_total
 from weighbridge.graders.values import EXCERPT_CHARACTERS
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weighbridge.graders.budget.consumption import Amount, Total
+    from weighbridge.graders.budget.limit_table import Measured
     from weighbridge.graders.budget.prices import Rates
     from weighbridge.traces import Capability, Trace
 
-CountedCalls = Literal["llm_calls", "tool_calls"]
+#: The measurements that are one number, and so can be lower bounds.
+_AMOUNTS: tuple[Measured, ...] = (
+    *("input_tokens", "output_tokens", "total_tokens", "cost_usd"),
+    *("llm_calls", "tool_calls", "steps", "duration_ms", "max_step_latency_ms"),
+)
 _CALLS = frozenset({"llm_calls", "tool_calls"})
 TOOLS_LIMIT = 50  #: tools whose number of calls is in the details
 _NO_PRICES: Mapping[str, Rates] = MappingProxyType({})
@@ -71,36 +77,53 @@ class Measurements:
         self.cost = (
             cost(trace, usage_steps, own_prices) if with_prices else own_cost(trace, usage_steps)
         )
+        self.totals: dict[Measured, Total] = {
+            "input_tokens": self.input,
+            "output_tokens": self.output,
+            "total_tokens": self.tokens,
+            "cost_usd": self.cost.total,
+        }
         counts = trace.counts or Counts()
         #: by measurement; None if the source's total equals that of the steps, or one is unknown
         self.differences: dict[str, Difference | None] = {
-            "input_tokens": of_total(self.input),
-            "output_tokens": of_total(self.output),
-            "total_tokens": of_total(self.tokens),
-            "cost_usd": of_total(self.cost.total),
+            **{name: of_total(total) for name, total in self.totals.items()},
             "llm_calls": of_count(counts.llm_calls, len(self.llm_steps)),
             "tool_calls": of_count(counts.tool_calls, len(self.tool_steps)),
             "steps": of_count(counts.steps, len(trace.steps)),
         }
 
-    def counted(self, what: str, read: int) -> int:
-        """Return the number of calls or steps: the larger one of those read and the source's count."""
-        found = self.differences[what]
+    def counted(self, name: str, read: int) -> int:
+        """Return the number of calls or steps: the larger one of those read and the source's count, if it has one."""
+        found = self.differences.get(name)
         return int(max(found.by_source, read)) if found else read
 
-    def has_count_of(self, calls: CountedCalls) -> bool:
-        """Return whether the number of model or tool calls is known: all were read, or the source states it."""
-        counts = self.trace.counts
-        is_counted = counts is not None and getattr(counts, calls) is not None
-        return is_counted or calls not in self.trace.missing
+    def is_exact(self, name: Measured) -> bool:
+        """Return whether a measurement is exact; if it is not, the figure is a lower bound."""
+        match name:
+            case "input_tokens" | "output_tokens" | "total_tokens" | "cost_usd":
+                return self._is_exact_total(self.totals[name], BY_MEASUREMENT[name].capability)
+            case "llm_calls":
+                return self._is_counted("llm_calls") or "llm_calls" not in self.trace.missing
+            case "tool_calls":
+                return self._is_counted("tool_calls") or "tool_calls" not in self.trace.missing
+            case "tool_calls_by_tool":
+                return "tool_calls" not in self.trace.missing
+            case "steps":
+                return self._is_counted("steps") or not self.trace.missing.keys() >= _CALLS
+            case "duration_ms":
+                return self.duration.is_exact
+            case "max_step_latency_ms":
+                has_times = bool(self.latencies.timed) or "timing" not in self.trace.missing
+                return has_times and not self.latencies.untimed
+            case _:
+                assert_never(name)
 
-    def has_all_steps(self) -> bool:
-        """Return whether the number of steps is known: the source states it, or records calls of models or of tools."""
+    def _is_counted(self, name: Literal["llm_calls", "tool_calls", "steps"]) -> bool:
+        """Return whether the source states how many there are."""
         counts = self.trace.counts
-        is_stated = counts is not None and counts.steps is not None
-        return is_stated or not self.trace.missing.keys() >= _CALLS
+        return counts is not None and getattr(counts, name) is not None
 
-    def is_exact(self, total: Total, capability: Capability) -> bool:
+    def _is_exact_total(self, total: Total, capability: Capability | None) -> bool:
         """Return whether a total is exact; it is not if the source lacks the capability, or model calls.
 
         What is stated counts although the source lacks the capability, unless it lacks model calls too.
@@ -118,31 +141,15 @@ class Measurements:
 
     def details(self) -> dict[str, object]:
         """Return all measurements: null for unknown ones, and the names of those that are lower bounds."""
-        totals: dict[str, tuple[Total, Capability]] = {
-            "input_tokens": (self.input, "token_usage"),
-            "output_tokens": (self.output, "token_usage"),
-            "total_tokens": (self.tokens, "token_usage"),
-            "cost_usd": (self.cost.total, "cost"),
-        }
         shown: dict[str, object] = {
-            name: as_number(total.known)
-            if total.is_stated or self.is_exact(total, needed)
-            else None
-            for name, (total, needed) in totals.items()
-        }
-        whole = {name: self.is_exact(*facts) for name, facts in totals.items()}
-        whole |= {
-            "llm_calls": self.has_count_of("llm_calls"),
-            "tool_calls": self.has_count_of("tool_calls"),
-            "steps": self.has_all_steps(),
-            "duration_ms": self.duration.is_exact,
-            "max_step_latency_ms": not self.latencies.untimed,
+            name: as_number(total.known) if total.is_stated or self.is_exact(name) else None
+            for name, total in self.totals.items()
         }
         shown |= self._calls() | self._times()
         shown["cached_tokens"] = as_number(self.cached.known) if self.cached.is_stated else None
         shown["cost_source"] = self._cost_source()
         shown["at_least"] = [
-            name for name, is_all in whole.items() if not is_all and shown[name] is not None
+            name for name in _AMOUNTS if shown[name] is not None and not self.is_exact(name)
         ]
         shown["differences"] = [
             found.shown(name, self.trace.totals_from)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, assert_never
 
+from weighbridge.graders.budget.limit_table import limit_of
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
@@ -12,10 +15,11 @@ from weighbridge.graders.values import as_json
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.graders.budget.consumption import Amount, Total
-    from weighbridge.graders.budget.measurements import CountedCalls, Measurements
+    from weighbridge.graders.budget.limit_table import Limit
+    from weighbridge.graders.budget.measurements import Measurements
     from weighbridge.traces import Capability, Step
 
 _NAMED_THINGS = 3  #: reasons or models named in a description
@@ -36,83 +40,88 @@ class Readings:
         self._lacking = lacking
         self._ignores_missing = ignores_missing
 
-    def of(self, limit: str) -> Reading:
-        """Return the reading for a limit."""
-        measured = self._measured
-        match limit:
-            case "max_tokens":
-                return self._tokens("tokens", measured.tokens, "total_tokens")
-            case "max_input_tokens":
-                return self._tokens("input tokens", measured.input, "input_tokens")
-            case "max_output_tokens":
-                return self._tokens("output tokens", measured.output, "output_tokens")
-            case "max_tool_calls":
-                return self._calls("tool calls", "call", measured.tool_steps, "tool_calls")
-            case "max_llm_calls":
-                return self._calls("LLM calls", "call", measured.llm_steps, "llm_calls")
-            case "max_steps":
-                return self._calls("steps", "step", measured.trace.steps, "steps")
-            case "max_duration_ms":
-                return self._duration()
-            case "max_step_latency_ms":
-                return self._latency()
-            case _:
-                return self._cost()
+    def of(self, check: str) -> Reading:
+        """Return the reading for a limit, by its check in evidence.
 
-    def of_tools(self, names: Sequence[str]) -> list[Reading]:
-        """Return the readings for the limits of single tools."""
+        Raises KeyError if the check is not a limit.
+        """
+        limit, tool = limit_of(check)
+        match limit.measured:
+            case "input_tokens" | "output_tokens" | "total_tokens":
+                return self._tokens(limit)
+            case "tool_calls":
+                return self._count(limit, self._measured.tool_steps)
+            case "llm_calls":
+                return self._count(limit, self._measured.llm_steps)
+            case "steps":
+                return self._count(limit, self._measured.trace.steps)
+            case "tool_calls_by_tool":
+                return self._count(limit, self._calls_by_tool.get(tool, ()), tool)
+            case "duration_ms":
+                return self._duration(limit)
+            case "max_step_latency_ms":
+                return self._latency(limit)
+            case "cost_usd":
+                return self._cost(limit)
+            case _:
+                assert_never(limit.measured)
+
+    @cached_property
+    def _calls_by_tool(self) -> dict[str | None, list[Step]]:
         calls: dict[str | None, list[Step]] = defaultdict(list)
         for step in self._measured.tool_steps:
             calls[step.name].append(step)
-        return [
-            self._calls(f"calls of {name[:_NAME_CHARACTERS]!r}", "call", calls.get(name, ()))
-            for name in names
-        ]
+        return calls
 
-    def _difference(self, what: str) -> str:
-        found = self._measured.differences[what]
+    def _difference(self, name: str) -> str:
+        found = self._measured.differences.get(name)
         return found.remark(self._measured.trace.totals_from, shown) if found else ""
 
-    def _tokens(self, unit: str, total: Total, what: str) -> Reading:
-        measured = self._measured
-        is_exact = measured.is_exact(total, "token_usage")
-        inexact_reason = (
-            ""
-            if is_exact
-            else self._inexact_reason("token_usage", total, f"no {unit} are recorded")
-        )
+    def _tokens(self, limit: Limit) -> Reading:
+        total = self._measured.totals[limit.measured]
+        is_exact = self._measured.is_exact(limit.measured)
+        inexact_reason = ""
+        if not is_exact:
+            inexact_reason = self._inexact_reason(
+                "token_usage", total, f"no {limit.unit} are recorded", f"the {limit.unit}"
+            )
         return Reading(
-            unit=unit,
+            unit=limit.unit,
             known=total.known,
-            is_exact=is_exact or self._ignores_missing,
+            is_exact=is_exact,
             is_stated=total.is_stated,
-            breach=lambda limit: _crossing(total, limit),
+            breach=lambda most: _crossing(total, most, is_exact=is_exact),
+            course=total.course,
             steps=total.steps,
+            is_ignored=self._ignores_missing and not is_exact,
             inexact_reason=inexact_reason,
             inexact_steps=total.missing,
-            remark=(
-                f"; ignored: {inexact_reason}" if inexact_reason and self._ignores_missing else ""
-            )
-            + self._difference(what),
+            remark=self._difference(limit.measured),
         )
 
-    def _inexact_reason(self, capability: Capability, total: Total, what: str) -> str:
-        """Return the reason why a total is not exact."""
+    def _inexact_reason(self, capability: Capability, total: Total, none: str, what: str) -> str:
+        """Return the reason why a total is not exact; `none` says that nothing is recorded of `what`."""
+        some = f"only a part of {what} is recorded"
         has_steps_without = total.is_stated and bool(total.missing)
         if capability in self._measured.trace.missing and not has_steps_without:
             return self._lacking(capability)
         if not total.missing and self._measured.lacks_calls(total):
             return "the source counts more model calls than it has recorded"
         if not total.missing:
-            return f"{what} by the run and its steps"
-        partial = [step for step in total.missing if step.usage and step.usage.is_partial]
-        without = [step for step in total.missing if not (step.usage and step.usage.is_partial)]
-        reasons = []
-        if without:
-            reasons.append(f"{what} by {self._share(without)} ({named(without)})")
-        if partial:
-            counted = f"the output of {self._share(partial)} was counted before it was complete"
-            reasons.append(f"{counted} ({named(partial)})")
+            return f"{some if total.is_stated else none} by the run and its steps"
+        stating = total.stating_ids
+        incomplete = [step for step in total.missing if step.usage and step.usage.is_partial]
+        others = [step for step in total.missing if not (step.usage and step.usage.is_partial)]
+        without = [step for step in others if step.id not in stating]
+        partial = [step for step in others if step.id in stating]
+        reasons = [
+            f"{recorded} by {self._share(steps)} ({named(steps)})"
+            for recorded, steps in ((none, without), (some, partial))
+            if steps
+        ]
+        if incomplete:
+            counted = f"the output of {self._share(incomplete)} was counted before it was complete"
+            reasons.append(f"{counted} ({named(incomplete)})")
         return ", and ".join(reasons)
 
     def _share(self, steps: Sequence[Step]) -> str:
@@ -120,28 +129,27 @@ class Readings:
             return f"{len(steps)} of {len(self._measured.llm_steps)} LLM steps"
         return f"{pluralize(len(steps), 'step')} that used a model"
 
-    def _calls(
-        self, unit: str, noun: str, steps: Sequence[Step], what: str | None = None
-    ) -> Reading:
-        """Return the reading of a number of steps; `what` is the measurement, None for the calls of a single tool."""
+    def _count(self, limit: Limit, steps: Sequence[Step], tool: str | None = None) -> Reading:
+        """Return the reading of a number of steps; `tool` is the name of the tool if they are the calls of one."""
         measured = self._measured
-        needed: CountedCalls = "llm_calls" if what == "llm_calls" else "tool_calls"
-        is_known = measured.has_count_of(needed) if what else needed not in measured.trace.missing
-        is_exact = measured.has_all_steps() if what == "steps" else is_known
-        known = measured.counted(what, len(steps)) if what else len(steps)
+        is_exact = measured.is_exact(limit.measured)
+        known = measured.counted(limit.measured, len(steps))
+        of_tool = "" if tool is None else f" of {tool[:_NAME_CHARACTERS]!r}"
+        noun = limit.noun.split()[-1]
         return Reading(
-            unit=unit,
+            unit=limit.unit + of_tool,
             known=known,
             is_exact=is_exact,
             is_stated=bool(known or (is_exact and measured.trace.steps)),
-            breach=lambda limit: _beyond(steps[int(limit) :], int(limit), noun),
+            breach=lambda most: _beyond(steps[int(most) :], int(most), noun),
+            course=lambda: zip(steps, count(1)),
             steps=steps,
-            inexact_reason="" if is_exact else self._lacking(needed),
-            remark=self._difference(what) if what else "",
+            inexact_reason="" if is_exact else self._lacking(limit.capability or "tool_calls"),
+            remark=self._difference(limit.measured),
             is_count=True,
         )
 
-    def _duration(self) -> Reading:
+    def _duration(self, limit: Limit) -> Reading:
         measured = self._measured
         took = measured.duration
         inexact_reason = ""
@@ -150,14 +158,21 @@ class Readings:
             if "timing" in measured.trace.missing and not took.is_stated:
                 inexact_reason = self._lacking("timing")
         return Reading(
-            unit="ms",
+            unit=limit.unit,
             known=milliseconds(took.nanoseconds),
             is_exact=took.is_exact,
             is_stated=took.is_stated,
             breach=self._moment_beyond,
+            course=self._moments,
             steps=took.edges,
             inexact_reason=inexact_reason,
         )
+
+    def _moments(self) -> Iterator[tuple[Step, Amount]]:
+        took = self._measured.duration
+        if took.is_stated:
+            for step, latest in self._measured.times.latest():
+                yield step, milliseconds(latest - took.first)
 
     def _moment_beyond(self, limit: Amount) -> Breach:
         first = self._measured.duration.first
@@ -165,10 +180,12 @@ class Readings:
         if found is None:
             return Breach("it is known only from the total of the run")
         step, time = found
-        after = shown(milliseconds(time - first))
-        return Breach(f"first exceeded at {named([step])}, {after} ms after the start", [step])
+        after = f"{shown(milliseconds(time - first))} ms after the start"
+        if self._measured.duration.is_exact:
+            return Breach(f"first exceeded at {named([step])}, {after}", [step])
+        return Breach(f"exceeded at {named([step])} or before, at least {after}", [step])
 
-    def _latency(self) -> Reading:
+    def _latency(self, limit: Limit) -> Reading:
         measured = self._measured
         timed, untimed, slowest = (
             measured.latencies.timed,
@@ -181,54 +198,55 @@ class Readings:
             inexact_reason = f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
         if not timed and "timing" in measured.trace.missing:
             inexact_reason = self._lacking("timing")
+        is_exact = measured.is_exact(limit.measured)
+        which = "the slowest" if is_exact else "the slowest of those recorded"
         return Reading(
-            unit="ms",
+            unit=limit.unit,
             known=milliseconds(slowest[1]) if slowest else 0,
-            is_exact=not inexact_reason,
+            is_exact=is_exact,
             is_stated=bool(timed),
             breach=self._slow_steps,
+            course=lambda: ((step, milliseconds(took)) for step, took in timed),
             steps=[slowest[0]] if slowest else [],
             inexact_reason=inexact_reason,
             inexact_steps=untimed,
-            remark=f"; the slowest is {named([slowest[0]])}" if slowest else "",
+            remark=f"; {which} is {named([slowest[0]])}" if slowest else "",
         )
 
     def _slow_steps(self, limit: Amount) -> Breach:
         slow = [step for step, took in self._measured.latencies.timed if milliseconds(took) > limit]
         return Breach(f"exceeded by {named(slow)}", slow)
 
-    def _cost(self) -> Reading:
+    def _cost(self, limit: Limit) -> Reading:
         measured = self._measured
         cost, total = measured.cost, measured.cost.total
-        is_exact = measured.is_exact(total, "cost")
-        inexact_reason = "" if is_exact else self._unpriced()
-        # A model without a known price never counts as free, even if missing usage is ignored.
-        is_ignored = self._ignores_missing and not cost.unpriced
-        remark = f"; ignored: {inexact_reason}" if inexact_reason and is_ignored else ""
+        is_exact = measured.is_exact(limit.measured)
+        remark = ""
         if cost.priced_as:
             models = [
                 f"{model[:_NAME_CHARACTERS]} as {price}" for model, price in cost.priced_as.items()
             ]
-            remark += f"; priced by {' and '.join(cost.price_lists)}: {_some(models)}"
-        remark += self._difference("cost_usd")
+            remark = f"; priced by {' and '.join(cost.price_lists)}: {_some(models)}"
         return Reading(
-            unit="USD",
+            unit=limit.unit,
             known=total.known,
-            is_exact=is_exact or is_ignored,
+            is_exact=is_exact,
             is_stated=total.is_stated,
-            breach=lambda limit: _crossing(total, limit),
+            breach=lambda most: _crossing(total, most, is_exact=is_exact),
+            course=total.course,
             steps=total.steps,
-            inexact_reason=inexact_reason,
+            # A model without a known price never counts as free, even if missing usage is ignored.
+            is_ignored=self._ignores_missing and not is_exact and not cost.unpriced,
+            inexact_reason="" if is_exact else self._unpriced(),
             inexact_steps=total.missing,
-            remark=remark,
+            remark=remark + self._difference(limit.measured),
         )
 
     def _unpriced(self) -> str:
         cost = self._measured.cost
         if not cost.unpriced:
-            return self._inexact_reason(
-                "cost", cost.total, "neither a cost nor tokens to price are recorded"
-            )
+            none = "neither a cost nor tokens to price are recorded"
+            return self._inexact_reason("cost", cost.total, none, "the cost")
         return _some(
             [
                 f"{reason} ({named(steps)})" if steps else reason
@@ -237,14 +255,16 @@ class Readings:
         )
 
 
-def _crossing(total: Total, limit: Amount) -> Breach:
+def _crossing(total: Total, limit: Amount, *, is_exact: bool) -> Breach:
     found = total.crossing(limit)
     if found is None:
         return Breach("it is known only from the total of the run, not from its steps")
     step, running = found
-    return Breach(
-        f"first crossed at {named([step])}, where the running total was {shown(running)}", [step]
-    )
+    if is_exact:
+        where = f"first crossed at {named([step])}, where the running total was {shown(running)}"
+    else:
+        where = f"crossed at {named([step])} or before, where the running total was at least {shown(running)}"
+    return Breach(where, [step])
 
 
 def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:

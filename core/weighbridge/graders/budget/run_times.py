@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.traces import Step, Trace
 
@@ -69,11 +69,16 @@ class RunTimes:
 
     def first_after(self, time: int) -> tuple[Step, int] | None:
         """Return the first step with a later time, and that time; None if only the run states one."""
+        return next(((step, latest) for step, latest in self.latest() if latest > time), None)
+
+    def latest(self) -> Iterator[tuple[Step, int]]:
+        """Yield the steps with a time, each with the latest time so far."""
+        latest = 0
         for step, *times in zip(self._steps, self._started, self._ended, strict=True):
-            latest = max((moment for moment in times if moment is not None), default=0)
-            if latest > time:
-                return step, latest
-        return None
+            stated = [time for time in times if time is not None]
+            if stated:
+                latest = max(latest, *stated)
+                yield step, latest
 
     def latencies(self) -> Latencies:
         """Return the durations of calls of models and tools, and of other steps that contain none.
