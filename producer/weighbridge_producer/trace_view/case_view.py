@@ -17,7 +17,7 @@ from weighbridge_producer.trace_view.timeline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from weighbridge.grading.case import Case
     from weighbridge.jobs.grader_spec import GraderSpec
@@ -71,18 +71,25 @@ def view_case(
     wanted: StepSelection,
 ) -> CaseView:
     """Return the view of a case for the page of one of its results."""
-    config = next((spec.config for spec in defaults if spec.label == label), None)
+    spec = _labelled(defaults, label)
     try:
         case = read_case(line, defaults)
-        config = next((spec.config for spec in case.graders if spec.label == label), config)
+        spec = _labelled(case.graders, label) or spec
         trace = trace_in(case)
         if trace is None:
-            return CaseView(config, inputs=_inputs(case))
-        return CaseView(
-            config, timeline=timeline_of(trace, result, step=wanted.step, first=wanted.first)
-        )
+            return CaseView(_config_of(spec), inputs=_inputs(case))
+        timeline = timeline_of(trace, result, spec, step=wanted.step, first=wanted.first)
+        return CaseView(_config_of(spec), timeline=timeline)
     except NoTimelineError as error:
-        return CaseView(config, not_shown_reason=str(error))
+        return CaseView(_config_of(spec), not_shown_reason=str(error))
+
+
+def _labelled(specs: Iterable[GraderSpec], label: str | None) -> GraderSpec | None:
+    return next((spec for spec in specs if spec.label == label), None)
+
+
+def _config_of(spec: GraderSpec | None) -> Mapping[str, Any] | None:
+    return None if spec is None else spec.config
 
 
 def view_step(line: bytes | None, number: int, part: str, at: int) -> StepView:

@@ -111,13 +111,14 @@ class TotalsChart:
     left: int
     right: int
     breach: Spot | None
+    rest: Spot | None  #: the amount at the end, if it is more than the steps add up to
     last_step: int
-    most: float
 
 
 def totals_chart(total: RunningTotal, steps: int) -> TotalsChart:
     """Return the chart of a running total over a trace with `steps` steps."""
-    most = max(total.limit, *(amount for _, amount in total.points)) * _HEADROOM or 1.0
+    by_steps = max(amount for _, amount in total.points)
+    most = max(total.limit, total.known, by_steps) * _HEADROOM or 1.0
     width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
     def spot(number: int, amount: float) -> Spot:
@@ -135,8 +136,8 @@ def totals_chart(total: RunningTotal, steps: int) -> TotalsChart:
         left=_LEFT,
         right=WIDTH - _RIGHT,
         breach=spot(*total.breach) if total.breach else None,
+        rest=spot(max(1, steps), total.known) if total.known > by_steps else None,
         last_step=steps,
-        most=max(amount for _, amount in total.points),
     )
 
 

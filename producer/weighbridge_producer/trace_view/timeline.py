@@ -23,7 +23,11 @@ from weighbridge_producer.trace_view.annotated_json import (
 )
 from weighbridge_producer.trace_view.folded_calls import folded
 from weighbridge_producer.trace_view.loop_marks import ShownLoop, loops_of
-from weighbridge_producer.trace_view.running_totals import RunningTotal, running_totals
+from weighbridge_producer.trace_view.running_totals import (
+    RunningTotal,
+    own_prices_of,
+    running_totals,
+)
 from weighbridge_producer.trace_view.shown_step import (
     LoopMark,
     Mark,
@@ -127,11 +131,15 @@ def step_numbers(trace: Trace) -> dict[str, int]:
 def timeline_of(
     trace: Trace,
     result: Mapping[str, Any] | None,
+    spec: GraderSpec | None = None,
     *,
     step: int | None = None,
     first: int | None = None,
 ) -> Timeline:
-    """Return the window of a trace that starts at `first`, contains `step`, or else contains the first failure."""
+    """Return the window of a trace that starts at `first`, contains `step`, or else contains the first failure.
+
+    `spec` is the grader of the result, with the configuration that it was graded with, if that is known.
+    """
     evidence = _evidence(result)
     numbers = step_numbers(trace)
     window = _window(len(trace.steps), first, step or _first_failure(evidence, numbers))
@@ -142,7 +150,7 @@ def timeline_of(
         window=window,
         steps=folded(map(rows.row, range(window.first, window.last + 1))),
         loops=tuple(loops),
-        totals=tuple(running_totals(trace, evidence, numbers)),
+        totals=tuple(running_totals(trace, evidence, own_prices_of(spec))),
         lacks=tuple((lack.replace("_", " "), why) for lack, why in trace.missing.items()),
         not_carried=trace.not_carried,
         numbers={each: numbers[each] for each in _named(evidence) if each in numbers},

@@ -228,6 +228,38 @@ def test_the_running_total_is_drawn_with_its_limit_and_first_breach(
     assert "First past the limit at step 28" in calls.one("desc").text
 
 
+def test_the_chart_of_a_limit_says_what_the_evidence_says(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    usage = {"input_tokens": 4000, "output_tokens": 4000}
+    call = {"type": "llm", "output": "x", "model": "house-model", "usage": usage}
+    case = traced(call, {**call, "model": "gpt-4o"}, {"type": "llm", "output": "y"}, tool())
+    case["inputs"]["trace"]["counts"] = {"tool_calls": 9}
+    prices = {
+        name: {"input": 1 + 499 * big, "output": 0}
+        for big, name in enumerate(("house-model", "gpt-4o"))
+    }
+    limits = {"max_cost_usd": 1, "max_tokens": 9000, "max_tool_calls": 5, "prices": prices}
+    batch = grade([case], {"grader": "budget", "config": limits})
+    page = result(service, batch, "run")
+    told = {
+        flat(each.one("strong")): flat(each)
+        for each in page.root.all("figcaption")
+        if each.all("strong")
+    }
+    assert told == {
+        "max_cost_usd": "max_cost_usd reached at least 2.004 USD, limit 1; past it at step 2 or before, where it was at least 2.004.",
+        "max_tokens": "max_tokens reached at least 16,000 tokens, limit 9,000; past it at step 2 or before, where it was at least 16,000.",
+        "max_tool_calls": "max_tool_calls reached 9 tool calls, limit 5; the steps add up to 1.",
+    }
+    tokens, calls, cost = (flat(page.root.one(id=f"evidence-{number}")) for number in (1, 2, 3))
+    assert "crossed at step s2 or before, where the running total was at least 16000" in tokens
+    assert "9 tool calls, limit 5: it is known only from the source's own count" in calls
+    assert "crossed at step s2 or before, where the running total was at least 2.004" in cost
+    assert len(page.root.all("line", class_="rest")) == 1
+    assert len(page.root.all("circle", class_="breach")) == 2
+
+
 def test_invalid_arguments_are_marked_at_their_line(service: HttpServer, shop: Batch) -> None:
     page = result(service, shop, "shop-misuse-6", "tool-schema")
     lines = page.root.one(id="step-8").all("div", class_="wrong")

@@ -61,8 +61,18 @@ def test_a_histogram_has_a_column_for_each_bucket_as_high_as_its_share():
 # ---- running totals ----
 
 
-def running(points, limit=10.0, breach=None, *, is_sum=True):
-    return RunningTotal("max_tokens", "tokens", limit, tuple(points), breach, is_sum)
+def running(points, limit=10.0, breach=None, known=None):
+    return RunningTotal(
+        check="max_tokens",
+        unit="tokens",
+        limit=limit,
+        points=tuple(points),
+        known=points[-1][1] if known is None else known,
+        is_exact=True,
+        breach=breach,
+        is_first=True,
+        is_sum=True,
+    )
 
 
 def test_a_running_total_is_a_line_of_steps_under_or_over_its_limit():
@@ -70,6 +80,13 @@ def test_a_running_total_is_a_line_of_steps_under_or_over_its_limit():
     assert chart.breach.y < chart.limit_y < chart.base_y
     assert chart.line.split()[0] == f"{chart.left:g},{chart.base_y:g}"
     assert chart.line.split()[-1].split(",")[0] == f"{chart.right:g}"
+    assert chart.rest is None
+
+
+def test_what_only_the_run_states_is_drawn_above_the_end_of_the_line():
+    chart = totals_chart(running([(1, 4.0), (3, 6.0)], known=12.0), steps=5)
+    assert (chart.rest.x, chart.rest.number, chart.rest.amount) == (chart.right, 5, 12.0)
+    assert 0 < chart.rest.y < chart.limit_y < float(chart.line.split(",")[-1])
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,9 @@ class Breach(Struct, frozen=True):
     text: str
     steps: Sequence[Step] = ()
     excerpt: str = ""
+    is_first: bool = (
+        True  #: False if the limit may have been exceeded before the first of the steps
+    )
 
 
 class Reading(Struct, frozen=True):

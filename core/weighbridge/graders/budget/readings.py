@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
+from weighbridge.graders.budget.consumption import exceeds
 from weighbridge.graders.budget.limit_table import limit_of
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
@@ -141,7 +142,9 @@ class Readings:
             known=known,
             is_exact=is_exact,
             is_stated=bool(known or (is_exact and measured.trace.steps)),
-            breach=lambda most: _beyond(steps[int(most) :], int(most), noun),
+            breach=lambda most: _beyond(
+                steps[int(most) :], int(most), noun, is_first=is_exact and known == len(steps)
+            ),
             course=lambda: zip(steps, count(1)),
             steps=steps,
             inexact_reason="" if is_exact else self._lacking(limit.capability or "tool_calls"),
@@ -183,7 +186,9 @@ class Readings:
         after = f"{shown(milliseconds(time - first))} ms after the start"
         if self._measured.duration.is_exact:
             return Breach(f"first exceeded at {named([step])}, {after}", [step])
-        return Breach(f"exceeded at {named([step])} or before, at least {after}", [step])
+        return Breach(
+            f"exceeded at {named([step])} or before, at least {after}", [step], is_first=False
+        )
 
     def _latency(self, limit: Limit) -> Reading:
         measured = self._measured
@@ -215,7 +220,8 @@ class Readings:
 
     def _slow_steps(self, limit: Amount) -> Breach:
         slow = [step for step, took in self._measured.latencies.timed if milliseconds(took) > limit]
-        return Breach(f"exceeded by {named(slow)}", slow)
+        is_first = self._measured.is_exact("max_step_latency_ms")
+        return Breach(f"exceeded by {named(slow)}", slow, is_first=is_first)
 
     def _cost(self, limit: Limit) -> Reading:
         measured = self._measured
@@ -260,14 +266,15 @@ def _crossing(total: Total, limit: Amount, *, is_exact: bool) -> Breach:
     if found is None:
         return Breach("it is known only from the total of the run, not from its steps")
     step, running = found
-    if is_exact:
+    # A larger total of the run shows that steps are missing, which may be before this one.
+    if is_exact and not exceeds(total.known, sum(total.parts.values())):
         where = f"first crossed at {named([step])}, where the running total was {shown(running)}"
-    else:
-        where = f"crossed at {named([step])} or before, where the running total was at least {shown(running)}"
-    return Breach(where, [step])
+        return Breach(where, [step])
+    where = f"crossed at {named([step])} or before, where the running total was at least {shown(running)}"
+    return Breach(where, [step], is_first=False)
 
 
-def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:
+def _beyond(steps: Sequence[Step], limit: int, noun: str, *, is_first: bool) -> Breach:
     if not steps:
         return Breach("it is known only from the source's own count, not from the steps")
     first, last = limit + 1, limit + len(steps)
@@ -281,7 +288,7 @@ def _beyond(steps: Sequence[Step], limit: int, noun: str) -> Breach:
         which += f" (the first {STEP_IDS_LIMIT} are listed)"
     step = steps[0]
     excerpt = f"{step.name or ''} {as_json(step.arguments)}" if step.type == "tool" else ""
-    return Breach(which, steps, excerpt_of(excerpt))
+    return Breach(which, steps, excerpt_of(excerpt), is_first)
 
 
 def _some(things: Sequence[str]) -> str:
