@@ -148,7 +148,9 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         if self.result is None or self.outcome is Outcome.PASSED:
             return ""
         reason = self.result["details"].get("reason")
-        return str(reason or next((check["description"] for check in self.failed_checks), ""))
+        # A plug-in's evidence may lack a description.
+        described = (check.get("description") for check in self.failed_checks)
+        return str(reason or next(described, "") or "")
 
     def compared(self) -> tuple[Any, Any]:
         """Return the expected and the observed text, or the limit and the observed value of the deciding check."""

@@ -11,14 +11,24 @@ from weighbridge.errors import OutputError
 from weighbridge.jobs.result_line_parts import read_labelled_metadata
 from weighbridge.text import encodable
 from weighbridge_producer.reports.csv_tables import METADATA_COLUMNS
+from weighbridge_producer.reports.job_columns import (
+    FACTS,
+    JUDGED,
+    PROOFS,
+    facts_of,
+    judged_of,
+    proofs_of,
+)
 from weighbridge_producer.reports.metadata_fields import flat
 from weighbridge_producer.reports.report import parsed_lines
+from weighbridge_producer.reports.table_rows import Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from weighbridge.jobs.result_line import ResultRow
+    from weighbridge_producer.reports.job_columns import Column
     from weighbridge_producer.reports.report import Report
 
 ROWS_AT_ONCE = 10_000  #: rows per row group
@@ -143,51 +153,36 @@ def _schema(pa: Any, fields: dict[str, str], *, has_rest: bool) -> Any:
         ]
     )
     columns = [
-        *(("custom_id", text), ("line", pa.int64()), ("label", text), ("grader", text)),
-        *(("grader_version", pa.int64()), ("status", text), ("verdict", text)),
-        *(("score", pa.float64()), ("expected", text), ("observed", text)),
-        *(("reason", text), ("cause", text), ("error_code", text), ("error_message", text)),
+        *_typed(pa, (*FACTS, *JUDGED)),
         ("evidence", pa.list_(check)),
         *((f"metadata.{path}", getattr(pa, kind)()) for path, kind in fields.items()),
         *([("metadata", text)] if has_rest else []),
-        *(("config_digest", text), ("receipt", text)),
+        *_typed(pa, PROOFS),
     ]
     return pa.schema(columns)
 
 
+def _typed(pa: Any, columns: tuple[Column, ...]) -> list[tuple[str, Any]]:
+    return [(column.name, getattr(pa, column.kind)()) for column in columns]
+
+
 def _cells(row: ResultRow, fields: dict[str, str], *, has_rest: bool) -> dict[str, Any]:
-    error = row.error
-    expected, observed = row.compared()
+    values = (*facts_of(row), *judged_of(Judgement.of(row)), *proofs_of(row))
+    columns = zip((*FACTS, *JUDGED, *PROOFS), values, strict=True)
     metadata = flat(dict(row.metadata or {}))
     cells = {
-        "custom_id": row.custom_id,
-        "line": row.line,
-        "label": row.label,
-        "grader": row.grader,
-        "grader_version": row.grader_version,
-        "status": row.status,
-        "verdict": row.verdict,
-        "score": row.score,
-        "expected": _text(expected),
-        "observed": _text(observed),
-        "reason": row.reason() or None,
-        "cause": row.cause or None,
-        "error_code": error and error.code,
-        "error_message": error and error.message,
+        **{column.name: _value(value, column.kind) for column, value in columns},
         "evidence": [_check(entry) for entry in row.evidence],
-        "config_digest": row.config_digest,
-        "receipt": row.receipt,
-        **{
-            f"metadata.{path}": _text(metadata.get(path))
-            if kind == "string"
-            else metadata.get(path)
-            for path, kind in fields.items()
-        },
+        **{f"metadata.{path}": _value(metadata.get(path), kind) for path, kind in fields.items()},
     }
     if has_rest:
         rest = {path: value for path, value in metadata.items() if path not in fields}
         cells["metadata"] = _text(rest) if rest else None
     return cells
+
+
+def _value(value: Any, kind: str) -> Any:
+    return _text(value) if kind == "string" else value
 
 
 def _check(entry: Any) -> dict[str, Any]:

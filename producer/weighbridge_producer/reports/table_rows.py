@@ -12,6 +12,7 @@ from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, Outcome
 from weighbridge.jobs.result_line import (
     GraderVersion,
     LineNumber,
+    ResultRow,
     check_result,
     check_status,
     named_cause,
@@ -43,14 +44,33 @@ class _Verdict(msgspec.Struct, gc=False):
 
 
 class Judgement(msgspec.Struct, gc=False):
-    """What the columns of a table say of a result, each as the ResultRow has it."""
+    """What the columns of a table say of a result, by the names of the columns."""
 
     outcome: Outcome
-    score: str  #: as Python writes it; empty if the job was not graded
-    expected: Any
-    observed: Any
-    reason: str
-    cause: str
+    verdict: str | None = None  #: None, like the score, if the job was not graded
+    score: float | None = None
+    expected: Any = None
+    observed: Any = None
+    reason: str | None = None  #: None, like the cause, if there is none to name
+    cause: str | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+
+    @classmethod
+    def of(cls, row: ResultRow) -> Judgement:
+        """Return what the columns say of a whole result line."""
+        expected, observed = row.compared()
+        return cls(
+            outcome=row.outcome,
+            verdict=row.verdict,
+            score=row.score,
+            expected=expected,
+            observed=observed,
+            reason=row.reason() or None,
+            cause=row.cause or None,
+            error_code=row.error.code if row.error else None,
+            error_message=row.error.message if row.error else None,
+        )
 
 
 class TableRow(msgspec.Struct, frozen=True, gc=False):
@@ -82,16 +102,19 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
         return row
 
     def judgement(self) -> Judgement:
-        """Return what the columns say."""
+        """Return the same as `Judgement.of` the whole result line, in a fraction of the time."""
         result, error = self.result, self.error
+        code, message = (error.code, error.message) if error else (None, None)
+        reason: Any = str(error) if error else None
+        cause: str | None = None
         if result is None:
             outcome = UNGRADED[self.status]
-            cause = error.code if error and outcome is Outcome.ERRORED else ""
-            return Judgement(outcome, "", None, None, str(error or ""), cause)
+            cause = code if outcome is Outcome.ERRORED else None
+            return Judgement(
+                *(outcome, None, None, None, None, reason or None, cause or None, code, message)
+            )
         checks, details = result.evidence, result.details
         outcome, deciding = OUTCOME_OF[result.verdict], checks[0]
-        reason: Any = error or ""
-        cause = ""
         for check in checks:
             if not check.passed:
                 deciding = check
@@ -104,11 +127,14 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
             reason = reason or details.reason
             if not deciding.passed:
                 reason = reason or deciding.description
-                cause = named_cause(deciding.check, deciding.cause)
+                cause = named_cause(deciding.check, deciding.cause) or None
         expected, observed = details.expected_original, details.actual_original
         if expected is msgspec.UNSET:
             expected, observed = deciding.limit, deciding.observed
-        return Judgement(outcome, str(result.score), expected, observed, str(reason or ""), cause)
+        return Judgement(
+            *(outcome, result.verdict, result.score, expected, observed),
+            *(str(reason) if reason else None, cause, code, message),
+        )
 
 
 _decode = msgspec.json.Decoder(TableRow).decode

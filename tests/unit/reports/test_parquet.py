@@ -1,5 +1,6 @@
 """Parquet: typed, in row groups, read back by pyarrow with all evidence."""
 
+import csv
 import io
 
 import orjson
@@ -58,6 +59,19 @@ def test_every_field_has_its_type_and_its_value(tmp_path):
         [],
     )
     assert errored["metadata.n"] is None
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_the_columns_are_those_of_the_other_tables_and_the_evidence(tmp_path, form):
+    cases = case(1, n=1), case(2, "graz", n=2), {"custom_id": "e", "inputs": {}, "metadata": {}}
+    file = table(tmp_path, *cases)
+    text = b"".join(FORMS[form].blocks(Report(tmp_path / "results.jsonl", "cases"))).decode()
+    dialect = "excel-tab" if form == "tsv" else "excel"
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), dialect=dialect))
+    names = [name for name in file.schema_arrow.names if name != "evidence"]
+    assert names == list(rows[0])
+    for row, typed in zip(rows, file.read().to_pylist(), strict=True):
+        assert row == {name: "" if typed[name] is None else str(typed[name]) for name in names}
 
 
 def test_rows_are_written_in_groups(tmp_path, monkeypatch):

@@ -7,17 +7,23 @@ from hypothesis import strategies as st
 
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge_producer.reports.table_rows import TableRow
+from weighbridge_producer.reports.job_columns import facts_of, proofs_of
+from weighbridge_producer.reports.table_rows import Judgement, TableRow
 
 _JSON = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3) | st.just([1, {}])
 _CHECKS = st.fixed_dictionaries(
     {
-        "check": st.sampled_from(["a", "b" * 200, VACUOUS]),
-        "description": st.text(max_size=3),
+        "check": st.sampled_from(["a", "", "b" * 200, VACUOUS]) | _JSON,
         "passed": st.booleans() | st.sampled_from([0, 1]),
         "step_ids": st.just(["s1"]),
     },
-    optional={"cause": _JSON, "limit": _JSON, "observed": _JSON, "difference": _JSON},
+    optional={
+        "description": _JSON,
+        "cause": _JSON,
+        "limit": _JSON,
+        "observed": _JSON,
+        "difference": _JSON,
+    },
 )
 _DETAILS = st.dictionaries(
     st.sampled_from(["reason", "expected_original", "actual_original", "other"]), _JSON
@@ -31,21 +37,23 @@ _RESULTS = st.fixed_dictionaries(
         "evidence": st.lists(_CHECKS, min_size=1, max_size=3),
     }
 )
-_FAULTS = st.fixed_dictionaries({key: st.just(key) for key in ("code", "message", "hint")})
+_FAULTS = st.fixed_dictionaries(
+    {key: st.sampled_from([key, ""]) for key in ("code", "message", "hint")}
+)
 _FACTS = st.fixed_dictionaries(
     {
         "custom_id": st.none() | st.text(max_size=3),
         "line": st.integers(0, 2**53 - 1),
         "label": st.none() | st.text(max_size=3),
         "grader": st.just("g"),
-        "grader_version": st.just(1),
-        "config_digest": st.just("d"),
+        "grader_version": st.none() | st.integers(-(2**63), 2**63 - 1),
+        "config_digest": st.none() | st.just("d"),
         "metadata": st.none() | st.dictionaries(st.text(max_size=2), _JSON, max_size=2),
         "receipt": st.just("r"),
     }
 )
 _GRADED = st.fixed_dictionaries(
-    {"status": st.just("graded"), "result": _RESULTS, "error": st.none()}
+    {"status": st.just("graded"), "result": _RESULTS, "error": st.none() | _FAULTS}
 )
 _UNGRADED = st.fixed_dictionaries(
     {"status": st.sampled_from(sorted(UNGRADED)), "result": st.none(), "error": st.none() | _FAULTS}
@@ -57,13 +65,14 @@ def test_a_row_says_what_a_result_row_says(facts, judged):
     line = orjson.dumps(facts | judged)
     row, expected = TableRow.from_bytes(line), ResultRow.from_bytes(line)
     told = row.judgement()
+    assert told == Judgement.of(expected)
     assert told.outcome is expected.outcome
-    assert told.score == ("" if expected.score is None else str(expected.score))
+    assert (told.verdict, told.score) == (expected.verdict, expected.score)
     assert (told.expected, told.observed) == expected.compared()
-    assert (told.reason, told.cause) == (expected.reason(), expected.cause)
-    assert (row.custom_id, row.line, row.metadata) == (
-        *(expected.custom_id, expected.line, expected.metadata),
-    )
+    assert (told.reason or "", told.cause or "") == (expected.reason(), expected.cause)
+    assert facts_of(row) == facts_of(expected)
+    assert proofs_of(row) == proofs_of(expected)
+    assert row.metadata == expected.metadata
 
 
 _LINE = {
