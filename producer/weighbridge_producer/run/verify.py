@@ -130,7 +130,8 @@ class Verification:
             "unproven": self.unproven,
             "missing": self.missing,
             "surplus": self.surplus,
-            "complaints": self.problems,
+            "problems": self.problems,
+            "more_problems": self.more_problems,
         }
 
 

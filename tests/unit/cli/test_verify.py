@@ -37,3 +37,30 @@ def test_results_of_traces_of_your_own_format_are_proven_with_their_mapping(
         run_app(["verify", "results.jsonl", "runs.jsonl", *options])
     assert capsys.readouterr().out.startswith("3 proven, 0 changed, 0 missing, 0 surplus")
     assert ended.value.code == 0
+
+
+def test_the_json_has_the_first_problems_and_how_many_more_there_are(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    cases = [
+        {"custom_id": f"q{n}", "inputs": {"agent_response": "a", "expected_output": "a"}}
+        for n in range(30)
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    rows = grade_lines((json.dumps(case).encode() for case in cases[:5]), ["string-match"])
+    (tmp_path / "results.jsonl").write_bytes(b"".join(rows))
+    with pytest.raises(SystemExit) as ended:
+        run_app(["verify", "results.jsonl", "cases.jsonl", "-g", "string-match", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    problems = told.pop("problems")
+    assert problems[0] == "line 6, label 'string-match': no result"
+    assert len(problems) == 20
+    assert told == {
+        "ok": False,
+        "proven": 5,
+        "changed": 0,
+        "unproven": 0,
+        "missing": 25,
+        "surplus": 0,
+        "more_problems": 5,
+    }
+    assert ended.value.code == 1
