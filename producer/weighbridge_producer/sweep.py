@@ -142,7 +142,7 @@ class Sweep:
         observed, is_whole = _observed(self.param, details)
         own = next((check for check in row.evidence if check["check"] == self.param), None)
         if own and own["passed"]:
-            # The value that was compared with the limit: with `missing_usage: ignore`, the part that is known, if any.
+            # The value that was compared with the limit, also of a tool that the details do not list.
             observed, is_whole = own.get("observed") or 0, True
         rest = [check for check in row.evidence if check["check"] != self.param]
         return Measurement(_number(observed), is_whole and observed is not None, _verdict_of(rest))
@@ -261,10 +261,12 @@ def _is_limit(param: str) -> bool:
 
 
 def _observed(param: str, details: dict[str, Any]) -> tuple[Any, bool]:
-    """Return the value that `budget` measured for a limit, and whether it is exact."""
+    """Return the value that `budget` measured for a limit, and whether it is exact, or counts as if it were."""
     partly = details.get("at_least") or []
     if param in _MEASURED:
         name = _MEASURED[param]
+        if name in (details.get("ignored") or []):
+            return details.get(name) or 0, True
         return details.get(name), name not in partly
     by_tool = details.get("tool_calls_by_tool")
     if by_tool is None:

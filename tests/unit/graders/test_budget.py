@@ -24,7 +24,7 @@ DETAILS = [
     *("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "llm_steps_without_usage"),
     *("llm_calls", "tool_calls", "tools_called", "tool_calls_by_tool", "steps"),
     *("duration_ms", "max_step_latency_ms", "cost_usd", "cost_source", "at_least"),
-    *("differences", "limits"),
+    *("ignored", "differences", "limits"),
 ]
 NOON = 1_780_000_000  # seconds
 
@@ -337,7 +337,22 @@ def test_tokens_that_no_call_records_are_not_stated_as_none_when_they_are_ignore
         "limit 1000 tokens; what was used is not known; "
         "ignored: the trace has no token counts: no model call of the trace records its tokens (token_usage)"
     )
-    assert result["details"]["total_tokens"] is None
+    assert (result["details"]["total_tokens"], result["details"]["at_least"]) == (None, [])
+    assert result["details"]["ignored"] == ["total_tokens", "input_tokens", "output_tokens"]
+
+
+def test_the_details_name_what_is_ignored_and_never_a_cost_without_a_price():
+    steps = llm((5, 5), model="gpt-4o"), llm((5, 5), model="own"), llm(model="gpt-4o")
+    ignored = grade(*steps, max_cost_usd=5, max_tokens=50, missing_usage="ignore")["details"]
+    assert ignored["ignored"] == ["total_tokens", "input_tokens", "output_tokens"]
+    priced = grade(steps[0], steps[2], max_cost_usd=5, missing_usage="ignore")["details"]
+    assert priced["ignored"] == ["total_tokens", "input_tokens", "output_tokens", "cost_usd"]
+    assert priced["at_least"][-1] == "cost_usd"
+    # Without a limit on the cost nothing is priced, and what it would be is not known.
+    assert (
+        "cost_usd" not in grade(*steps, max_tokens=50, missing_usage="ignore")["details"]["ignored"]
+    )
+    assert grade(*steps, max_tokens=50)["details"]["ignored"] == []
 
 
 #: Runs of which each measurement is known only in part, and a limit that the known part exceeds.
@@ -1042,6 +1057,7 @@ def test_the_details_have_every_measurement_whichever_limit_is_set():
         "cost_usd": 0.5,
         "cost_source": "trace",
         "at_least": [],
+        "ignored": [],
         "differences": [],
         "limits": {"max_steps": 9},
     }

@@ -63,8 +63,10 @@ def config(limits: dict[str, float]) -> dict[str, Any]:
     return made
 
 
-def rows(cases: list[bytes], limits: dict[str, float]) -> list[ResultRow]:
-    spec = GraderSpec("budget", config(limits))
+def rows(
+    cases: list[bytes], limits: dict[str, float], missing_usage: str = "ungradable"
+) -> list[ResultRow]:
+    spec = GraderSpec("budget", {**config(limits), "missing_usage": missing_usage})
     return [ResultRow.from_bytes(line) for line in graded(cases, (spec,))]
 
 
@@ -76,8 +78,9 @@ def swept(found: list[ResultRow], param: str, label: str = "budget") -> Sweep:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("missing_usage", ["ungradable", "ignore"])
 @pytest.mark.parametrize("param", PARAMS)
-def test_a_limit_gives_what_grading_again_with_it_gives(param: str) -> None:
+def test_a_limit_gives_what_grading_again_with_it_gives(param: str, missing_usage: str) -> None:
     chance = random.Random(param)
     cases = [
         orjson.dumps({"custom_id": f"q{n}", "inputs": {"trace": trace(chance)}}) for n in range(80)
@@ -85,26 +88,27 @@ def test_a_limit_gives_what_grading_again_with_it_gives(param: str) -> None:
     others = {name: PARAMS[name] for name in chance.sample(sorted(PARAMS), 3) if name != param}
     for in_force in (PARAMS[param], PARAMS[param] / 4 if param == "max_cost_usd" else 1):
         limits = {**others, param: in_force}
-        made = swept(rows(cases, limits), param)
+        made = swept(rows(cases, limits, missing_usage), param)
         assert set(made.limits) == {in_force}
         for candidate in made.candidates():
-            again = Counter(
-                str(row.outcome) for row in rows(cases, {**limits, param: candidate.limit})
-            )
+            graded_again = rows(cases, {**limits, param: candidate.limit}, missing_usage)
+            again = Counter(str(row.outcome) for row in graded_again)
             told = (candidate.passed, candidate.failed, candidate.ungradable)
             assert told == (again["passed"], again["failed"], again["ungradable"])
 
 
+@pytest.mark.parametrize("missing_usage", ["ungradable", "ignore"])
 @pytest.mark.parametrize("param", [name for name in PARAMS if name != "max_cost_usd"])
-def test_a_limit_that_was_not_in_force_is_derived_too(param: str) -> None:
+def test_a_limit_that_was_not_in_force_is_derived_too(param: str, missing_usage: str) -> None:
     chance = random.Random(param)
     cases = [
         orjson.dumps({"custom_id": f"q{n}", "inputs": {"trace": trace(chance)}}) for n in range(80)
     ]
     in_force = {"max_steps": 6} if param != "max_steps" else {"max_tool_calls": 3}
-    made = swept(rows(cases, in_force), param)
+    made = swept(rows(cases, in_force, missing_usage), param)
     assert not made.limits
-    again = Counter(str(row.outcome) for row in rows(cases, {**in_force, param: PARAMS[param]}))
+    graded_again = rows(cases, {**in_force, param: PARAMS[param]}, missing_usage)
+    again = Counter(str(row.outcome) for row in graded_again)
     candidate = made.at(PARAMS[param])
     told = (candidate.passed, candidate.failed, candidate.ungradable)
     assert told == (again["passed"], again["failed"], again["ungradable"])

@@ -155,7 +155,7 @@ class BudgetGrader(TraceGrader):
             )
             readings = self._readings(measured)
             findings = [judge(check, limit, readings.of(check)) for check, limit in self._limits]
-            details = measured.details()
+            details = measured.details(readings.ignored())
         found = {finding.verdict for finding in findings}
         verdict = next(kind for kind in _BY_WEIGHT if kind in found)
         findings.sort(key=lambda finding: _BY_WEIGHT.index(finding.verdict))

@@ -17,7 +17,7 @@ from weighbridge.text import encodable
 from weighbridge.traces import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from weighbridge.graders.budget.consumption import Amount, Total
     from weighbridge.graders.budget.limit_table import Measured
@@ -51,6 +51,7 @@ FIELDS = (
     "cost_usd",
     "cost_source",
     "at_least",
+    "ignored",
     "differences",
 )
 
@@ -65,6 +66,7 @@ class Measurements:
         rows = [stated_tokens(step.usage) for step in usage_steps.steps]
         columns = zip(*rows, strict=True) if rows else [(), (), (), ()]
         self.trace = trace
+        self.is_priced = with_prices
         self.llm_steps = trace.steps_of("llm")
         self.tool_steps = trace.steps_of("tool")
         self.input, self.output, self.tokens, self.cached = (
@@ -139,8 +141,11 @@ class Measurements:
         is_sum = total.by_run is None and all(step.type == "llm" for step in total.usage_steps)
         return stated is not None and is_sum and 0 < len(self.llm_steps) < stated
 
-    def details(self) -> dict[str, object]:
-        """Return all measurements: null for unknown ones, and the names of those that are lower bounds."""
+    def details(self, ignored: Sequence[Measured] = ()) -> dict[str, object]:
+        """Return all measurements: null for unknown ones, and the names of those that are lower bounds.
+
+        `ignored` are those whose missing part is ignored.
+        """
         shown: dict[str, object] = {
             name: as_number(total.known) if total.is_stated or self.is_exact(name) else None
             for name, total in self.totals.items()
@@ -151,6 +156,7 @@ class Measurements:
         shown["at_least"] = [
             name for name in _AMOUNTS if shown[name] is not None and not self.is_exact(name)
         ]
+        shown["ignored"] = list(ignored)
         shown["differences"] = [
             found.shown(name, self.trace.totals_from)
             for name, found in self.differences.items()

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
 from weighbridge.graders.budget.consumption import exceeds
-from weighbridge.graders.budget.limit_table import limit_of
+from weighbridge.graders.budget.limit_table import LIMITS, limit_of
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.graders.budget.consumption import Amount, Total
-    from weighbridge.graders.budget.limit_table import Limit
+    from weighbridge.graders.budget.limit_table import Limit, Measured
     from weighbridge.graders.budget.measurements import Measurements
     from weighbridge.traces import Capability, Step
 
@@ -66,6 +66,16 @@ class Readings:
                 return self._cost(limit)
             case _:
                 assert_never(limit.measured)
+
+    def ignored(self) -> list[Measured]:
+        """Return the measurements by whose known part limits are judged, because the rest is to be ignored."""
+        if not self._ignores_missing:
+            return []
+        return [
+            limit.measured
+            for check, limit in LIMITS.items()
+            if limit.measured in self._measured.totals and self.of(check).is_ignored
+        ]
 
     @cached_property
     def _calls_by_tool(self) -> dict[str | None, list[Step]]:
@@ -242,7 +252,9 @@ class Readings:
             course=total.course,
             steps=total.steps,
             # A model without a known price never counts as free, even if missing usage is ignored.
-            is_ignored=self._ignores_missing and not is_exact and not cost.unpriced,
+            is_ignored=(
+                self._ignores_missing and not is_exact and measured.is_priced and not cost.unpriced
+            ),
             inexact_reason="" if is_exact else self._unpriced(),
             inexact_steps=total.missing,
             remark=remark + self._difference(limit.measured),
