@@ -58,7 +58,7 @@ class TraceGrader(Grader):
         return [
             {
                 "check": f"has_{capability}",
-                "description": f"the trace has no {_MEANING[capability]}: {trace.missing[capability]}",
+                "description": lack_of(trace, capability),
                 "passed": False,
                 "observed": None,
                 "step_ids": [],
@@ -81,6 +81,12 @@ class TraceGrader(Grader):
             "required": ["trace"],
             "additionalProperties": False,
         }
+
+
+def lack_of(trace: Trace, capability: Capability, *, in_part: bool = False) -> str:
+    """Return what a trace's source lacks, all of it or a part, with the importer's reason."""
+    lacks = "lacks some" if in_part else "has no"
+    return f"the trace {lacks} {_MEANING[capability]}: {trace.missing[capability]}"
 
 
 def first_ids(step_ids: Sequence[str]) -> list[str]:

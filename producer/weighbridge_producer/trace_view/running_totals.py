@@ -67,7 +67,7 @@ def running_totals(
         measured = Measurements(
             trace, with_prices=any(map(_is_of_cost, limits)), own_prices=own_prices
         )
-        readings = Readings(measured, lambda _: "", ignores_missing=False)
+        readings = Readings(measured, lambda *_: "", ignores_missing=False)
         numbers = {step.id: number for number, step in enumerate(trace.steps, 1)}
         found = [
             _total(check, entry, readings.of(check), numbers)

@@ -39,7 +39,9 @@ def reasons_for_lower_bounds(trace: Trace) -> dict[Measured, str]:
     """Return why the tokens and the cost of a trace are known in part, by the names of the details, as `budget` says it."""
     with localcontext(ARITHMETIC):
         measured_run = Measurements(trace, with_prices=False)
-        readings = Readings(measured_run, lambda name: trace.missing[name], ignores_missing=False)
+        readings = Readings(
+            measured_run, lambda name, _: trace.missing[name], ignores_missing=False
+        )
         lower_bounds: Any = measured_run.details()["at_least"]
         return {
             LIMITS[name].measured: readings.of(name).inexact_reason

@@ -409,7 +409,20 @@ def test_a_breach_by_calls_that_are_known_in_part_says_why(check, limit):
     run = {"missing": {"tool_calls": lost, "llm_calls": lost}}
     description = entry_of(grade(llm(1), tool(), run=run, **limit), check)["description"]
     assert "used at least" in description
-    assert description.partition("; the rest is not known: ")[2].partition(lost)[1]
+    gap = description.partition("; the rest is not known: ")[2]
+    assert gap.startswith(
+        f"the trace lacks some {'model' if 'llm' in check else 'tool'} calls: {lost}"
+    )
+
+
+def test_a_trace_with_some_calls_is_not_said_to_have_none():
+    run = {"missing": {"tool_calls": "line 7 is damaged"}}
+    limits = {"max_tool_calls": 5, PER_TOOL: {"search": 5, "read": 5}}
+    for entry in grade(llm(1), tool(), run=run, **limits)["evidence"]:
+        why = "not known: the trace lacks some tool calls: line 7 is damaged"
+        assert why in entry["description"]
+    none = only(grade(llm(1), run=run, max_tool_calls=5))["description"]
+    assert "not known: the trace has no tool calls: line 7 is damaged" in none
 
 
 def test_an_exact_breach_says_nothing_of_a_rest():
@@ -1098,7 +1111,7 @@ def test_every_limit_of_the_configuration_is_in_the_table_with_what_it_measures(
 @pytest.mark.parametrize("check", ["vacuous", PER_TOOL, "max_tokens.search", "max_tokenz", ""])
 def test_a_check_that_is_no_limit_has_no_reading(check):
     measured = Measurements(read_trace(trace(llm(5), tool())), with_prices=True)
-    readings = Readings(measured, str, ignores_missing=False)
+    readings = Readings(measured, "{}{}".format, ignores_missing=False)
     with pytest.raises(KeyError):
         readings.of(check)
     assert readings.of(f"{PER_TOOL}.search").known == 1

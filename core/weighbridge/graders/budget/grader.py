@@ -22,7 +22,7 @@ from weighbridge.graders.budget.measurements import ARITHMETIC, FIELDS, Measurem
 from weighbridge.graders.budget.prices import Rates
 from weighbridge.graders.budget.readings import Readings
 from weighbridge.graders.config import parse_config
-from weighbridge.graders.trace_grader import TraceGrader, bounded
+from weighbridge.graders.trace_grader import TraceGrader, bounded, lack_of
 
 if TYPE_CHECKING:
     from weighbridge.traces import Capability, Trace
@@ -181,9 +181,9 @@ class BudgetGrader(TraceGrader):
         return shown | ({PER_TOOL: dict(of_tools)} if of_tools else {})
 
     def _readings(self, measured: Measurements) -> Readings:
-        def lacking(capability: Capability) -> str:
-            (entry,) = self.lacking(measured.trace, capability)
-            return f"{entry['description'][:_REASON_CHARACTERS]} ({capability})"
+        def lacking(capability: Capability, in_part: bool) -> str:
+            lack = lack_of(measured.trace, capability, in_part=in_part)
+            return f"{lack[:_REASON_CHARACTERS]} ({capability})"
 
         return Readings(measured, lacking, ignores_missing=self._ignores_missing)
 

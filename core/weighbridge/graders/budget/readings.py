@@ -28,12 +28,15 @@ _NAME_CHARACTERS = 80
 
 
 class Readings:
-    """The readings of one run for its limits."""
+    """The readings of one run for its limits.
+
+    `lacking` returns why the trace's source lacks a capability: all of it, or a part if its second argument is true.
+    """
 
     def __init__(
         self,
         measured: Measurements,
-        lacking: Callable[[Capability], str],
+        lacking: Callable[[Capability, bool], str],
         *,
         ignores_missing: bool,
     ) -> None:
@@ -115,7 +118,7 @@ class Readings:
         some = f"only a part of {what} is recorded"
         has_steps_without = total.is_stated and bool(total.missing)
         if capability in self._measured.trace.missing and not has_steps_without:
-            return self._lacking(capability)
+            return self._lacking(capability, total.is_stated)
         if not total.missing and self._measured.lacks_calls(total):
             return "the source counts more model calls than it has recorded"
         if not total.missing:
@@ -147,6 +150,10 @@ class Readings:
         known = measured.counted(limit.measured, len(steps))
         of_tool = "" if tool is None else f" of {tool[:_NAME_CHARACTERS]!r}"
         noun = limit.noun.split()[-1]
+        inexact_reason = ""
+        if not is_exact:
+            in_part = known > 0 or (tool is not None and bool(measured.tool_steps))
+            inexact_reason = self._lacking(limit.capability or "tool_calls", in_part)
         return Reading(
             unit=limit.unit + of_tool,
             known=known,
@@ -157,7 +164,7 @@ class Readings:
             ),
             course=lambda: zip(steps, count(1)),
             steps=steps,
-            inexact_reason="" if is_exact else self._lacking(limit.capability or "tool_calls"),
+            inexact_reason=inexact_reason,
             remark=self._difference(limit.measured),
             is_count=True,
         )
@@ -169,7 +176,7 @@ class Readings:
         if not took.is_exact:
             inexact_reason = "the start or the end of the run is not recorded"
             if "timing" in measured.trace.missing and not took.is_stated:
-                inexact_reason = self._lacking("timing")
+                inexact_reason = self._lacking("timing", False)
         return Reading(
             unit=limit.unit,
             known=milliseconds(took.nanoseconds),
@@ -212,7 +219,7 @@ class Readings:
             calls = len(measured.llm_steps) + len(measured.tool_steps)
             inexact_reason = f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
         if not timed and "timing" in measured.trace.missing:
-            inexact_reason = self._lacking("timing")
+            inexact_reason = self._lacking("timing", False)
         is_exact = measured.is_exact(limit.measured)
         which = "the slowest" if is_exact else "the slowest of those recorded"
         return Reading(
