@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.budget.prices import Rates
     from weighbridge.traces import Capability, Trace
 
-#: The measurements that are one number, and so can be lower bounds.
-_AMOUNTS: tuple[Measured, ...] = (
-    *("input_tokens", "output_tokens", "total_tokens", "cost_usd"),
-    *("llm_calls", "tool_calls", "steps", "duration_ms", "max_step_latency_ms"),
-)
 _CALLS = frozenset({"llm_calls", "tool_calls"})
 TOOLS_LIMIT = 50  #: tools whose number of calls is in the details
 _NO_PRICES: Mapping[str, Rates] = MappingProxyType({})
@@ -53,6 +48,10 @@ FIELDS = (
     "at_least",
     "ignored",
     "differences",
+)
+#: The measurements that are one number, and so can be lower bounds.
+_AMOUNTS = sorted(
+    (name for name in BY_MEASUREMENT if name != "tool_calls_by_tool"), key=FIELDS.index
 )
 
 
