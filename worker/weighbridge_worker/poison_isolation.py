@@ -24,14 +24,19 @@ _log = logging.getLogger("weighbridge.worker")
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The death of a child, as observed by its parent."""
+    """The death of a child, as observed by its parent, or an unexpected error that the child survived."""
 
     work: Assignment
     line: int | None  #: index of the current line; None between jobs
     job: int  #: index among the line's jobs, or WHOLE_LINE
     cause: ErrorCode  #: WORKER_KILLED, TIMEOUT, OUT_OF_MEMORY or GRADER_CRASHED
-    how: str  #: such as "signal 9 (SIGKILL)"
+    how: str  #: such as "signal 9 (SIGKILL)", or the error
     known: Fault | None = None  #: error for the job, if the parent measured the cause
+    was_survived: bool = False  #: True if grading raised an error and the child goes on
+
+    def __str__(self) -> str:
+        """Return what happened, for the log."""
+        return f"grading raised {self.how}" if self.was_survived else f"a child died by {self.how}"
 
     def fault(self, limit: int) -> Fault:
         """Return the error for the job when the limit of deaths is reached."""
@@ -40,7 +45,7 @@ class Death:
         times = pluralize(limit, "time")
         if self.cause == ErrorCode.TIMEOUT:
             message = f"the job did not end, could not be interrupted, and was killed, {times}"
-        elif self.cause == ErrorCode.GRADER_CRASHED:
+        elif self.was_survived:
             message = f"grading it failed {times}, the last time with {self.how}"
         else:
             message = f"its worker process died at this job {times}, the last time by {self.how}"
@@ -53,8 +58,11 @@ class Death:
         return FailureCount(job, limit, self.fault(limit))
 
 
-def handle(death: Death, store: Store, limit: int) -> bool:
-    """Put back a dead child's chunk, split so as to isolate a poison job; False if another worker owns it by now."""
+def put_back_after_death(death: Death, store: Store, limit: int) -> bool:
+    """Put back a dead child's chunk, split so as to isolate a poison job.
+
+    Return False if the child no longer held it: it was recorded, released, or given to another worker.
+    """
     batch, chunk = death.work.batch, ChunkId.parse(death.work.chunk)
     try:
         stored = store.chunk(batch, chunk)
@@ -65,10 +73,15 @@ def handle(death: Death, store: Store, limit: int) -> bool:
             failure = death.failure_of(job, limit)
             back = [chunk] if store.count_failure(batch, chunk, death.work.token, failure) else []
     except BatchError as error:
-        _log.info("a child died at %s, which needs no retry: %s", death.work, error)
+        _log.info("%s at %s, which needs no retry: %s", death, death.work, error)
         return False
-    put = f"put back as {', '.join(map(str, back))}" if back else "another worker already has it"
-    _log.warning("a child died by %s at %s: %s", death.how, death.work, put)
+    if back:
+        _log.warning("%s at %s: put back as %s", death, death.work, ", ".join(map(str, back)))
+    else:
+        _log.warning(
+            "%s at %s: nothing to put back, as it was recorded, released or given to another worker",
+            *(death, death.work),
+        )
     return bool(back)
 
 

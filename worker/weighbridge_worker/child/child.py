@@ -21,7 +21,7 @@ from weighbridge.store.worker_registry import WorkerRegistry
 from weighbridge_worker.child.child_memory import ChildMemory
 from weighbridge_worker.child.deadline import Deadline
 from weighbridge_worker.child.deferred_signals import DeferredSignals, deferring
-from weighbridge_worker.poison_isolation import Death, handle
+from weighbridge_worker.poison_isolation import Death, put_back_after_death
 from weighbridge_worker.scoreboard import Assignment, Slot
 
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ class Child:
         except BaseException as error:  # noqa: BLE001 - a grader may raise anything
             # Handled like a child's death, because an unchanged chunk would fail again and again.
             _log.exception("unexpected error in grading %s, which is put back", work)
-            handle(_failure(work, error), self._store, self.settings.observed_deaths_limit)
+            put_back_after_death(
+                _failure(work, error), self._store, self.settings.observed_deaths_limit
+            )
             self._wake("", 0)
             return "failed"
         finally:
@@ -253,7 +255,8 @@ def _unknown_graders(tally: Tally) -> list[Need]:
 def _failure(work: Assignment, error: BaseException) -> Death:
     memory = isinstance(error, MemoryError)
     cause = ErrorCode.OUT_OF_MEMORY if memory else ErrorCode.GRADER_CRASHED
-    return Death(work, None, WHOLE_LINE, cause, f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT])
+    how = f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+    return Death(work, None, WHOLE_LINE, cause, how, was_survived=True)
 
 
 def _rest_of(

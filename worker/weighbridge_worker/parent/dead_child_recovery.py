@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_worker.parent.death_causes import external_cause_of
-from weighbridge_worker.poison_isolation import Death, handle
+from weighbridge_worker.poison_isolation import Death, put_back_after_death
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ class DeadChildRecovery:
         self._count(Death(work, seen.line, seen.job, cause, how), self._limit)
 
     def _count(self, death: Death, limit: int) -> None:
-        if handle(death, self._store, limit):
+        if put_back_after_death(death, self._store, limit):
             self._wake()
 
     def _release(self, work: Assignment, what: str, external_cause: str) -> None:

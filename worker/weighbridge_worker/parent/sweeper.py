@@ -23,7 +23,7 @@ from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.capabilities import Lane
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_worker.parent.liveness import Liveness
-from weighbridge_worker.poison_isolation import Death, handle
+from weighbridge_worker.poison_isolation import Death, put_back_after_death
 from weighbridge_worker.scoreboard import Assignment
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Sweeper:
             work = Assignment(batch, name, info.token)
             how = "the loss of its whole worker"
             death = Death(work, line, job, ErrorCode.WORKER_KILLED, how)
-            handle(death, self._store, self._settings.observed_deaths_limit)
+            put_back_after_death(death, self._store, self._settings.observed_deaths_limit)
         else:
             doublings = min(info.suspicions - 1, _SUSPECT_PAUSES)
             pause = _SUSPECT_PAUSE_SECONDS * 2**doublings if info.suspicions else 0.0
