@@ -24,6 +24,8 @@ from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
 from weighbridge_producer.service.api.comparisons import RESULTS_LIMIT
 from weighbridge_producer.service.metrics import RequestMetrics
+from weighbridge_worker.child import child
+from weighbridge_worker.parent import liveness, supervisor, sweeper
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +96,37 @@ def test_the_protocol_names_every_key_and_every_script() -> None:
     assert "record" in scripts
     named = sorted({*key_names.KEYS, *scripts} - {"prelude"})
     assert [name for name in named if f"`{name}`" not in text] == []
+
+
+#: What the page of the protocol says, with the value that the code has for it.
+NUMBERS_OF_THE_PROTOCOL = {
+    "the worker that sweeps, a lease of {:g} s": sweeper._LEAD_SECONDS,
+    "One worker sweeps at a time, every {:g} s": Settings().sweep_seconds,
+    "at most {:g} in one sweep": sweeper.BATCHES_AT_ONCE,
+    "active ones within {:g} minutes": sweeper._AUDIT_SECONDS / 60,
+    "a pause of {:g} s that doubles": sweeper._SUSPECT_PAUSE_SECONDS,
+    "each time up to {:g} s": sweeper._SUSPECT_PAUSE_SECONDS * 2**sweeper._SUSPECT_PAUSES,
+    "if none comes from it for another {:g} s": liveness._SURE_SECONDS,
+    "under a fresh token for {:g} s": Settings().lease_seconds,
+    "(`renew`) every {:.1f} s": Settings().lease_seconds / 3,
+    "s, for at most {:g} s": Settings().chunk_hard_limit_seconds,
+    "After {:g} s of grading": Settings().chunk_budget_seconds,
+    "over its deadline of {:g} s": Settings().job_deadline_seconds,
+    "its heartbeat (every {:g} s": Settings().heartbeat_seconds,
+    ", valid for {:g} s)": Settings().heartbeat_ttl_seconds,
+    "was within the last {:g} s": Settings().capability_timeout_seconds,
+    "messages wait for {:g} s": supervisor._DEAF_SECONDS,
+    "still runs after {:g} s is killed": supervisor._END_GRACE_SECONDS,
+    "At {:g} failures of one kind": Settings().observed_deaths_limit,
+    "sends the message on after {:g} ms": 1000 * child._HOP_SECONDS,
+    "ms, at most {:g} times": child._HOPS,
+}
+
+
+@pytest.mark.parametrize("phrase", NUMBERS_OF_THE_PROTOCOL)
+def test_the_protocol_states_the_numbers_of_the_code(phrase: str) -> None:
+    text = " ".join(read("docs/explanation/protocol.md").split())
+    assert phrase.format(NUMBERS_OF_THE_PROTOCOL[phrase]) in text
 
 
 def test_the_diagram_of_the_protocol_is_in_line() -> None:

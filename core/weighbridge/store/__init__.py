@@ -3,7 +3,7 @@
 The keys of a batch all start with `wb:{<batch id>}:` and expire together:
 
 meta      hash    status, counts, the producer's position in its input, options, and the rows of the summary:
-                  ["label", "grader", "count", "cause"] -> jobs
+                  ["label", "grader", "outcome", "cause"] -> jobs
 open      zset    chunks without results; the score says when each may be claimed (see prelude.lua)
 chunks    hash    <name>: ChunkInfo of an open chunk; grader versions, checksum and tally of a finished one
                   <name> results: the result lines, compressed; prior <name> [results]: the same from before a retry
