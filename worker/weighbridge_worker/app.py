@@ -18,7 +18,7 @@ from celery.worker.request import Request
 
 from weighbridge.broker.publisher import GRADE_TASK, make_celery, translate_broker_errors
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
-from weighbridge.errors import BatchError, ServerError
+from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import read_settings
@@ -138,13 +138,16 @@ def grade_chunk(schema_version: int, lane: str, hops: int) -> None:  # noqa: ARG
     assert child is not None, "a worker child was started without its set-up"
     try:
         outcome = child.grade_next(lane, hops)
-    except (BatchError, ServerError) as error:
-        _log.warning("a message was processed without grading a chunk: %s", error)
+    except WeighbridgeError as error:
+        _log.warning(
+            "processing a message failed, and another is sent for work that waits: %s", error
+        )
         _wake_another()
         return
-    except Exception:  # noqa: BLE001 - the sweeper reopens the chunk when its lease expires
+    except Exception:  # noqa: BLE001 - an error of one message must not end the child
+        # The child handles errors in grading, so this one was raised before or after.
         _log.exception(
-            "unexpected error before grading: a chunk already claimed is put back when its lease expires"
+            "unexpected error in processing a message: a chunk leased for it is put back when its lease ends"
         )
         return
     _log.debug("message processed: %s", outcome)
