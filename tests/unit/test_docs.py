@@ -35,7 +35,8 @@ PAGES = sorted(
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
 )
 ARCHITECTURE = "docs/explanation/architecture.md"
-#: Folders that a path on the page of the architecture may be relative to; only one of them has the file.
+PROTOCOL = "docs/explanation/protocol.md"
+#: Folders that a path on these pages may be relative to; only one of them has the file.
 PATHS_BEGIN_IN = [
     ROOT,
     *(ROOT / name for name in ("core/weighbridge", "worker/weighbridge_worker")),
@@ -91,7 +92,7 @@ def test_the_settings_page_has_every_variable_that_the_code_names() -> None:
 
 
 def test_the_protocol_names_every_key_and_every_script() -> None:
-    text = read("docs/explanation/protocol.md")
+    text = read(PROTOCOL)
     scripts = {path.stem for path in (ROOT / "core/weighbridge/store/scripts").glob("*.lua")}
     assert "record" in scripts
     named = sorted({*key_names.KEYS, *scripts} - {"prelude"})
@@ -125,12 +126,12 @@ NUMBERS_OF_THE_PROTOCOL = {
 
 @pytest.mark.parametrize("phrase", NUMBERS_OF_THE_PROTOCOL)
 def test_the_protocol_states_the_numbers_of_the_code(phrase: str) -> None:
-    text = " ".join(read("docs/explanation/protocol.md").split())
+    text = " ".join(read(PROTOCOL).split())
     assert phrase.format(NUMBERS_OF_THE_PROTOCOL[phrase]) in text
 
 
 def test_the_diagram_of_the_protocol_is_in_line() -> None:
-    diagram = read("docs/explanation/protocol.md").split("```")[1]
+    diagram = read(PROTOCOL).split("```")[1]
     posts = {match.start() for match in re.finditer("│", diagram.splitlines()[2])}
     assert len(posts) == 4
     for line in diagram.splitlines():
@@ -262,10 +263,11 @@ def test_the_page_of_the_architecture_has_the_rooms_in_the_order_of_the_import_r
     assert sorted((int(number), room) for number, room in told) == sorted(rows)
 
 
-def test_every_file_and_name_on_the_page_of_the_architecture_is_in_the_code() -> None:
-    text = re.sub(r"^```.*?^```$", "", read(ARCHITECTURE), flags=re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize(("page", "least"), [(ARCHITECTURE, 60), (PROTOCOL, 20)])
+def test_every_file_and_name_on_the_page_is_in_the_code(page: str, least: int) -> None:
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
     named = re.findall(r"`([\w./-]+\.(?:py|lua|html|md|toml))(?::([\w.]+))?`", text)
-    assert len(named) > 60
+    assert len(named) > least
     missing = []
     for path, name in named:
         files = [root / path for root in PATHS_BEGIN_IN if (root / path).is_file()]
