@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
 from functools import cache
@@ -17,8 +18,9 @@ from generators.site_links import dead_links
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.graders import Registry
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
-from weighbridge.store import key_names
+from weighbridge.store import Store, key_names
 from weighbridge.store.health import Health
 from weighbridge.traces import FORMATS
 from weighbridge.traces.importer import Importer
@@ -97,6 +99,33 @@ def test_the_protocol_names_every_key_and_every_script() -> None:
     assert "record" in scripts
     named = sorted({*key_names.KEYS, *scripts} - {"prelude"})
     assert [name for name in named if f"`{name}`" not in text] == []
+
+
+def fields_in_the_protocol(key: str) -> list[list[str]]:
+    """Return the rows of the table of a key's fields, each with its cells."""
+    section = read(PROTOCOL).partition(f"### Fields of `{key}`")[2].partition("\n### ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+@pytest.mark.parametrize("key", ["meta", "chunks"])
+def test_the_writers_and_readers_of_each_field_in_the_protocol_exist(key: str) -> None:
+    folder = ROOT / "core/weighbridge/store/scripts"
+    scripts = {path.stem: path.read_text() for path in folder.glob("*.lua")}
+    prelude = scripts.pop("prelude")
+    scripts = {name: prelude + script for name, script in scripts.items()}
+    scripts |= dict.fromkeys(("finish", "make_ready"), prelude)
+    found = fields_in_the_protocol(key)
+    assert len(found) >= 10
+    for fields, _, writers, readers in found:
+        names = set(re.findall(r"`([^`]+)`", fields))
+        using = set(re.findall(r"`([^`]+)`", f"{writers} {readers}")) - (names - set(scripts))
+        assert {name for name in using - set(scripts) if not hasattr(Store, name)} == set()
+        # The names of counts come from the tally.
+        plain = {name for name in names if re.fullmatch(r"[a-z_]+", name)} - set(Outcome)
+        for name in using & set(scripts):
+            method = inspect.getsource(getattr(Store, name)) if hasattr(Store, name) else ""
+            assert [field for field in plain if field not in scripts[name] + method] == [], name
 
 
 #: What the page of the protocol says, with the value that the code has for it.

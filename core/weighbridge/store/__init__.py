@@ -1,20 +1,7 @@
 """The store: all Redis keys and scripts of a batch, behind typed methods that are idempotent.
 
-The keys of a batch all start with `wb:{<batch id>}:` and expire together:
-
-meta      hash    status, counts, the producer's position in its input, options, and the rows of the summary:
-                  ["label", "grader", "outcome", "cause"] -> jobs
-open      zset    chunks without results; the score says when each may be claimed (see prelude.lua)
-chunks    hash    <name>: ChunkInfo of an open chunk; grader versions, checksum and tally of a finished one
-                  <name> results: the result lines, compressed; prior <name> [results]: the same from before a retry
-                  <number>: name of the chunk submitted with that number; <number> lines: its lines as submitted
-                  <number> parts: further chunk names that have results; <number> ids: packed digests of its
-                  custom_ids, until they are indexed
-log       stream  finished chunks in the order in which they were recorded; `end` once the batch has ended
-ids       hash    index of custom_ids, 65,536 buckets of packed digests (see find_duplicates.lua)
-lane:<c>  zset    open chunks that wait for a worker with a capability
-audit     list    the batch's latest 100 audit entries (see weighbridge.store.audit)
-deleted   string  marks a deleted batch, which would otherwise be reported as lost
+The keys of a batch all start with `wb:{<batch id>}:` and expire together. `docs/explanation/protocol.md` lists them, the
+fields of the hashes `meta` and `chunks`, and which script or method writes and reads each field.
 """
 
 from weighbridge.store.admin import Administration

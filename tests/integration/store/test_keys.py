@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import closing, suppress
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +26,7 @@ from support.chunks import (
 )
 from support.proxy import Proxy
 from support.waiting import eventually
+from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import (
     BatchExpiredError,
     BatchLostError,
@@ -32,12 +35,14 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.store import BatchOptions, Store, new_batch_id
+from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
     from support.servers import TcpServer
     from weighbridge.embedded.server import EmbeddedServer
 
 LANE = "grader:elsewhere@0"
+PROTOCOL = Path(__file__).parents[3] / "docs/explanation/protocol.md"
 
 
 def well_used(store: Store, queue: str) -> str:
@@ -84,6 +89,32 @@ def test_a_key_that_was_emptied_and_made_again_dies_with_the_others(
     assert store.release(batch, str(chunk.of_epoch(1)), "w/2")
     left = {key: store.redis.pttl(f"wb:{{{batch}}}:{key}") for key in keys_of(store, batch)}
     assert min(left.values()) > 0, left
+
+
+def test_every_field_of_a_batch_is_on_the_page_of_the_protocol(store: Store, queue: str) -> None:
+    batch = well_used(store, queue)
+    [twice] = filled(store, other := a_batch(store, queue), [2])
+    recorded(store, other, twice)
+    store.record(other, twice, b"other results\n", graded(store, other, twice)[1])
+    store.close_batch(batch, BatchStatus.CANCELLED, "cancelled")
+    while finish_open_chunks(store, batch, BatchStatus.CANCELLED):
+        pass
+    assert store.state(batch).status == BatchStatus.CANCELLED
+    for name in ("meta", "chunks"):
+        section = PROTOCOL.read_text("utf-8").partition(f"### Fields of `{name}`")[2]
+        section = section.partition("\n### ")[0]
+        cells = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+        listed = {field for cell in cells for field in re.findall(r"`([^`]+)`", cell)}
+        used = [each for b in (batch, other) for each in store.redis.hkeys(key(b, name))]
+        assert {general(field.decode()) for field in used} - listed == set()
+
+
+def general(field: str) -> str:
+    """Return a field's name as the page of the protocol writes it."""
+    if field.startswith("["):
+        return '["<label>","<grader>","<outcome>","<cause>"]'
+    field = re.sub(r"\b\d+[:~][^ ]+", "<name>", field)
+    return re.sub(r"^\d+\b", "<number>", field)
 
 
 @pytest.mark.parametrize("damage", ["of a chunk", "of a key"])
