@@ -15,7 +15,7 @@ from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
-from weighbridge.store.key_names import DUE, expires_at, key, text, turns
+from weighbridge.store.key_names import DUE, LANE_SECONDS, expires_at, key, text, turns
 from weighbridge.store.records import BatchOptions
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ _SCRIPTS = files("weighbridge.store") / "scripts"
 
 @cache
 def source_of(script: str) -> str:
-    """Return the source of a script, with what all scripts share."""
-    outcomes = (
+    """Return the source of a script, after the constants and functions that all scripts share."""
+    constants = (
         f"local UNGRADED, CUT_SHORT = {_lua_list(UNGRADED.values())}, {_lua_list(CUT_SHORT)}\n"
+        f"local LANE_SECONDS = {LANE_SECONDS}\n"
     )
-    return outcomes + "".join(
+    return constants + "".join(
         (_SCRIPTS / f"{name}.lua").read_text() for name in ("prelude", script)
     )
 
@@ -97,9 +98,9 @@ class StoreBase:
         if not self.is_cluster:
             self.redis.connection_pool.disconnect(inuse_connections=False)
 
-    def _keys(self, batch: str, queue: str = "") -> list[str]:
-        """Return the KEYS that each script of a batch takes."""
-        return [key(batch, "meta"), *(() if self.is_cluster else (turns(queue), DUE))]
+    def _keys(self, batch: str, order: str = "") -> list[str]:
+        """Return the KEYS that each script of a batch takes; `order` is the key of turns that it changes, if any."""
+        return [key(batch, "meta"), *(() if self.is_cluster else (order or turns(""), DUE))]
 
     def _run_all(
         self,
@@ -134,8 +135,8 @@ class StoreBase:
                     raise answer
         return answers
 
-    def _run(self, script: str, batch: str, *args: Any, queue: str = "", client: Any = None) -> Any:
-        keys, registered = self._keys(batch, queue), self._scripts[script]
+    def _run(self, script: str, batch: str, *args: Any, order: str = "", client: Any = None) -> Any:
+        keys, registered = self._keys(batch, order), self._scripts[script]
         with translate_errors():
             try:
                 return registered(keys=keys, args=[batch, *args], client=client)

@@ -19,6 +19,7 @@ ACTIVE = shared_key("active")  #: batches that have not ended
 DUE = shared_key("due")  #: time in ms of the sweeper's next check of each active batch
 SWEEPER = shared_key("sweeper")  #: name of the worker that currently sweeps; expires
 PAUSED = ""  #: marks a paused queue, as the first entry of its turns
+LANE_SECONDS = 3600  #: how long the turns in a lane are kept after the last one was given
 LISTED_SECONDS = 366 * 24 * 3600  #: maximum age of a batch in the lists
 _BATCH_ID = re.compile(r"wb_([0-9a-f]{11})_([0-9a-f]{1,8})_[0-9a-f]{20}")
 

@@ -18,7 +18,7 @@ from weighbridge.jobs.chunk import (
 )
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.key_names import DUE, key, text, turns
+from weighbridge.store.key_names import DUE, LANE_SECONDS, key, text, turns
 from weighbridge.store.prior_results import results_of_part
 from weighbridge.store.records import ChunkInfo, ClaimResult
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from weighbridge.store.records import FailureCount, Recorded
 
 _BATCHES_TRIED = 8  #: by one claim on a cluster, each with its own round trip
-_LANE_SECONDS = 3600  #: same as in `set_aside.lua`
 CLAIM_SECONDS = 0.2  #: estimated work that a claim is charged with; `charge` corrects it
 
 
@@ -100,13 +99,12 @@ class Leasing(StoreBase):
         self, batch: str, chunk: str, token: str, queue: str, lane: str, seconds: float = 1.0
     ) -> bool:
         """Put a chunk in the lane of the capability it needs; with an empty lane, any worker may claim it."""
-        done = bool(
-            self._run("set_aside", batch, chunk, token, lane, int(seconds * 1000), queue=queue)
-        )
+        order, check_ms = turns(queue, lane), int(seconds * 1000)
+        done = bool(self._run("set_aside", batch, chunk, token, lane, check_ms, order=order))
         if self.is_cluster:
             with translate_errors():
-                self.redis.zadd(turns(queue, lane), {batch: 0}, nx=True)
-                self.redis.expire(turns(queue, lane), _LANE_SECONDS)
+                self.redis.zadd(order, {batch: 0}, nx=True)
+                self.redis.expire(order, LANE_SECONDS)
         self._take_turn(batch)
         return done
 

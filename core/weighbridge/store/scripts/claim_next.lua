@@ -19,12 +19,12 @@ end
 local function is_stopped()
   local state = redis.call('HMGET', meta, 'paused', 'closing', 'queue')
   if state[1] ~= '0' or state[2] ~= '' then return true end
-  return same_server and redis.call('ZSCORE', shared .. 'ready:' .. state[3], '')
+  return same_server and redis.call('ZSCORE', turns_key(state[3]), '')
 end
 
 local function claim(id)
   use(id)
-  local lane = ARGV[4] ~= '' and 'wb:{' .. id .. '}:lane:' .. ARGV[4]
+  local lane = ARGV[4] ~= '' and lane_key(ARGV[4])
   local name
   if lane then
     if is_stopped() then return nil end

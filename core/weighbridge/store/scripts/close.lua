@@ -7,7 +7,7 @@ if state[2] ~= '' then return 'same' end
 write_first_so_oom_is_allowed()
 redis.call('HSET', meta, 'closing', ARGV[2], 'closed_epoch', state[4], 'reason', ARGV[3], 'ready', '0',
   'status', ARGV[2] == 'cancelled' and 'cancelling' or 'in_progress')
-if same_server then redis.call('ZREM', shared .. 'ready:' .. state[3], batch) end
+if same_server then redis.call('ZREM', turns_key(state[3]), batch) end
 look_at(0)
 finish_if_done()
 return 'new'

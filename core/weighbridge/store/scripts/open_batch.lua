@@ -15,7 +15,7 @@ redis.call('XTRIM', log, 'MAXLEN', 0)
 keep(meta, chunks, log)
 look_at(ARGV[3])
 if ARGV[8] ~= '' then
-  local audit = 'wb:{' .. batch .. '}:audit'
+  local audit = prefix .. 'audit'
   redis.call('RPUSH', audit, ARGV[8])
   keep(audit)
 end

@@ -6,7 +6,7 @@ if state[1] ~= '' then return 'ended' end
 write_first_so_oom_is_allowed()
 redis.call('HSET', meta, 'paused', ARGV[2], 'ready', '0')
 if ARGV[2] == '1' then
-  if same_server then redis.call('ZREM', shared .. 'ready:' .. state[5], batch) end
+  if same_server then redis.call('ZREM', turns_key(state[5]), batch) end
 else
   make_ready_again()
 end

@@ -1,16 +1,23 @@
 -- Shared by all scripts. KEYS[1] routes a script to the node of its batch, whose keys share a hash tag; their names
 -- are derived from the batch's id. KEYS[2] and KEYS[3] are the turns of a queue's batches and the times of the
 -- sweeper's checks. On a cluster these are on other nodes, so they are not passed, and the client updates them.
--- UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a batch's end cut short, are above.
+-- Above are constants from Python: UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a
+-- batch's end cut short, and LANE_SECONDS, after which the turns in a lane that nobody renews are dropped.
 local shared = 'wb:{fleet}:'
 local same_server = #KEYS > 1
-local batch, meta, open, chunks, log, ids
+local batch, prefix, meta, open, chunks, log, ids
 
 local function use(id)
   batch = id
-  local prefix = 'wb:{' .. id .. '}:'
+  prefix = 'wb:{' .. id .. '}:'
   meta, open, chunks, log, ids = prefix .. 'meta', prefix .. 'open', prefix .. 'chunks', prefix .. 'log', prefix .. 'ids'
 end
+
+-- The key of a batch's open chunks that wait for a worker with a capability.
+local function lane_key(lane) return prefix .. 'lane:' .. lane end
+
+-- The key of the turns of a queue's batches.
+local function turns_key(queue) return shared .. 'ready:' .. queue end
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -54,7 +61,7 @@ local function make_ready(ready, paused, closing, queue)
   if ready == '1' or paused == '1' or closing ~= '' then return end
   redis.call('HSET', meta, 'ready', '1')
   if not same_server then return end
-  local turns = shared .. 'ready:' .. queue
+  local turns = turns_key(queue)
   local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   redis.call('ZADD', turns, 'NX', first[2] or 0, batch)
 end

@@ -33,7 +33,7 @@ if redis.call('ZREM', open, name) == 0 then
 end
 
 local tally, info = cjson.decode(ARGV[6]), info_of(name)
-if info.lane then redis.call('ZREM', 'wb:{' .. batch .. '}:lane:' .. info.lane, name) end
+if info.lane then redis.call('ZREM', lane_key(info.lane), name) end
 local rest = ARGV[7] == '[]' and {} or cjson.decode(ARGV[7])
 local fresh_info = function(_, jobs) return part_info(info, name, jobs) end
 local rest_jobs, rest_chunks = open_parts(rest, fresh_info)

@@ -6,7 +6,7 @@ if not info then return 0 end
 write_first_so_oom_is_allowed()
 info.token, info.at = nil, nil
 if ARGV[4] == '1' then info.suspicions = (info.suspicions or 0) + 1 end
-local lane = info.lane and 'wb:{' .. batch .. '}:lane:' .. info.lane
+local lane = info.lane and lane_key(info.lane)
 if lane then
   redis.call('ZADD', lane, waiting(ARGV[2]), ARGV[2])
   keep(lane)

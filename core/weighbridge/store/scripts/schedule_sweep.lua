@@ -11,7 +11,7 @@ redis.call('HSET', chunks, 'watched', next)
 if same_server then redis.call('ZADD', KEYS[3], next, batch) end
 -- A failover may have lost the turn, of which the flag `ready` has no record.
 local waits = redis.call('ZCOUNT', open, '-inf', '(0') > 0
-if waits and not (same_server and redis.call('ZSCORE', shared .. 'ready:' .. queue, batch)) then
+if waits and not (same_server and redis.call('ZSCORE', turns_key(queue), batch)) then
   state[2] = '0'
   make_ready(unpack(state, 2, 1 + #TURN))
 end
