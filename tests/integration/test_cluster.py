@@ -119,6 +119,22 @@ def test_a_batch_on_a_cluster_of_which_nothing_waits_has_no_turn(store: Store) -
 
 
 @pytest.mark.slow
+def test_a_chunk_on_a_cluster_that_any_worker_may_grade_leaves_the_turns_of_its_queue_for_good(
+    store: Store,
+) -> None:
+    batch = a_batch(store, "anyway")
+    [chunk] = filled(store, batch, [1])
+    assert store.set_aside(batch, str(chunk), "", "anyway", "some-lane")
+    assert store.redis.ttl(turns("anyway", "some-lane")) > 0
+    assert store.set_aside(batch, str(chunk), "", "anyway", "")
+    assert store.redis.ttl(turns("anyway")) == -1
+    claim = store.claim_next("anyway", "w/1", 60)
+    assert claim
+    assert (claim.chunk, claim.info.anyway) == (chunk, True)
+    store.delete(batch)
+
+
+@pytest.mark.slow
 def test_a_closed_batch_on_a_cluster_is_swept_at_once(store: Store) -> None:
     batch = a_batch(store, "closed")
     assert batch not in store.due_batches(store.now() + 60, 100)

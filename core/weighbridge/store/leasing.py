@@ -101,7 +101,7 @@ class Leasing(StoreBase):
         """Put a chunk in the lane of the capability it needs; with an empty lane, any worker may claim it."""
         order, check_ms = turns(queue, lane), int(seconds * 1000)
         done = bool(self._run("set_aside", batch, chunk, token, lane, check_ms, order=order))
-        if self.is_cluster:
+        if self.is_cluster and lane:
             with translate_errors():
                 self.redis.zadd(order, {batch: 0}, nx=True)
                 self.redis.expire(order, LANE_SECONDS)
