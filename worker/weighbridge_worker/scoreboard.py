@@ -98,9 +98,9 @@ class Slot:
         """Number of messages received by the child."""
         return self._words[_MESSAGES]
 
-    def note_memory(self, held_bytes: int) -> None:
+    def note_memory(self, used_bytes: int) -> None:
         """Record the child's memory use at start-up."""
-        self._words[_MEMORY] = held_bytes
+        self._words[_MEMORY] = used_bytes
 
     @property
     def memory_at_start(self) -> int:

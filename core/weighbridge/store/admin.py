@@ -182,8 +182,8 @@ class Administration(StoreBase):
             with translate_errors():
                 rows = self.redis.xrange(key(batch, "log"), after, "+", count=_RECORDS_AT_ONCE)
                 names = [row[b"chunk"] for _, row in rows if b"chunk" in row]
-                held = self.redis.hmget(key(batch, "chunks"), names) if names else []
-            for name, record in zip(names, held, strict=True):
+                records = self.redis.hmget(key(batch, "chunks"), names) if names else []
+            for name, record in zip(names, records, strict=True):
                 # A chunk without a record was reopened, by a retry or by a rollback of the server.
                 if is_recorded(record):
                     tally = orjson.loads(record)["tally"]

@@ -205,9 +205,9 @@ def _moved_at(meta: list[bytes | None] | None, last: list[tuple[bytes, Any]] | N
     return max(opened, finished) / 1000
 
 
-def _info(held: bytes | None) -> ChunkInfo:
+def _info(raw: bytes | None) -> ChunkInfo:
     with suppress(*DAMAGED_DATA):
-        return decoded_info(held or b"{}")
+        return decoded_info(raw or b"{}")
     return _NOTHING
 
 

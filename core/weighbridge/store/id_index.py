@@ -88,8 +88,8 @@ class IdIndex(StoreBase):
         # The index is read last, so that an id which is indexed meanwhile is found there.
         numbers = self._fresh_claimants(batch, digest)
         with translate_errors():
-            held = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
-            entries = [held[at : at + 13] for at in range(0, len(held), 13)]
+            bucket = self.redis.hget(key(batch, "ids"), digest[:2]) or b""
+            entries = [bucket[at : at + 13] for at in range(0, len(bucket), 13)]
             numbers |= {int.from_bytes(entry[10:]) for entry in entries if entry[:6] == digest[2:]}
             ordered = sorted(numbers)
             fields = [field for number in ordered for field in (f"{number}", f"{number} parts")]

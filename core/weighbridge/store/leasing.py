@@ -112,18 +112,18 @@ class Leasing(StoreBase):
         """Return a chunk as submitted; if it cannot be read, a chunk of lost lines."""
         names = [f"{chunk.number} lines", str(chunk)]
         with translate_errors():
-            blob, held = self.redis.hmget(key(batch, "chunks"), names)
-        if blob is None and held is None:
+            blob, raw = self.redis.hmget(key(batch, "chunks"), names)
+        if blob is None and raw is None:
             raise self.missing(batch)
         with readable(batch):
-            return unpacked(blob, decoded_info(held).jobs if held else 1)
+            return unpacked(blob, decoded_info(raw).jobs if raw else 1)
 
     def info(self, batch: str, chunk: ChunkId) -> ChunkInfo | None:
         """Return the state of a chunk without results; None if there is no such chunk."""
         with translate_errors():
-            held = self.redis.hget(key(batch, "chunks"), str(chunk))
+            raw = self.redis.hget(key(batch, "chunks"), str(chunk))
         with readable(batch):
-            return decoded_info(held) if held else None
+            return decoded_info(raw) if raw else None
 
     def record(
         self,
@@ -160,10 +160,10 @@ class Leasing(StoreBase):
         name = info.prior_name or str(chunk)
         with translate_errors():
             fields = [f"prior {name}", f"prior {name} results"]
-            held, blob = self.redis.hmget(key(batch, "chunks"), fields)
-        if held is None or blob is None:
+            raw, blob = self.redis.hmget(key(batch, "chunks"), fields)
+        if raw is None or blob is None:
             return False
-        prior = orjson.loads(held)
+        prior = orjson.loads(raw)
         versions, tally = prior["versions"], prior["tally"]
         if info.prior_name:
             try:
@@ -228,9 +228,9 @@ def unpacked(blob: bytes | None, jobs: int) -> Chunk:
     return Chunk.lost(jobs)
 
 
-def decoded_info(held: bytes) -> ChunkInfo:
+def decoded_info(raw: bytes) -> ChunkInfo:
     """Decode a ChunkInfo; Lua encodes empty objects and empty lists alike."""
-    return _decode_info(held.replace(b"[]", b"{}"))
+    return _decode_info(raw.replace(b"[]", b"{}"))
 
 
 _decode_info = msgspec.json.Decoder(ChunkInfo, strict=False).decode
@@ -239,8 +239,8 @@ _decode_info = msgspec.json.Decoder(ChunkInfo, strict=False).decode
 def _claimed(answer: list[Any], token: str) -> ClaimResult | None:
     if not answer:
         return None
-    batch, name, held, blob, options, contended = answer
-    chunk, info = ChunkId.parse(text(name)), decoded_info(held)
+    batch, name, raw, blob, options, contended = answer
+    chunk, info = ChunkId.parse(text(name)), decoded_info(raw)
     return ClaimResult(text(batch), chunk, token, info, blob, options, bool(contended))
 
 

@@ -228,21 +228,21 @@ class Queries(StoreBase):
     def finished(self, batch: str, chunks: Sequence[str]) -> list[str]:
         """Return the chunks that are still recorded; a retry or a rollback of the server reopens chunks."""
         with translate_errors():
-            held = self.redis.hmget(key(batch, "chunks"), list(chunks)) if chunks else []
+            records = self.redis.hmget(key(batch, "chunks"), list(chunks)) if chunks else []
         with readable(batch):
             return [
-                chunk for chunk, record in zip(chunks, held, strict=True) if is_recorded(record)
+                chunk for chunk, record in zip(chunks, records, strict=True) if is_recorded(record)
             ]
 
     def freed(self, batch: str, chunks: Sequence[str]) -> list[str]:
         """Return the chunks that are recorded but whose results were freed; open chunks are left out."""
         fields = [field for chunk in chunks for field in (chunk, f"{chunk} results")]
         with translate_errors():
-            held = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
+            values = self.redis.hmget(key(batch, "chunks"), fields) if fields else []
         with readable(batch):
             return [
                 chunk
-                for chunk, record, results in zip(chunks, held[::2], held[1::2], strict=True)
+                for chunk, record, results in zip(chunks, values[::2], values[1::2], strict=True)
                 if results is None and is_recorded(record)
             ]
 

@@ -200,9 +200,9 @@ class GapError(Exception):
         self.expected = expected
 
 
-def is_recorded(held: bytes | None) -> bool:
+def is_recorded(raw: bytes | None) -> bool:
     """Return whether a chunk's field is the record of a finished chunk rather than the ChunkInfo of an open one."""
-    return held is not None and "checksum" in orjson.loads(held)
+    return raw is not None and "checksum" in orjson.loads(raw)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from importlib.resources import files
 
 from weighbridge.store.base import source_of
@@ -23,3 +25,11 @@ def test_only_the_prelude_knows_how_keys_are_named() -> None:
 def test_the_scripts_have_the_constants_of_the_python_code() -> None:
     assert f"\nlocal LANE_SECONDS = {LANE_SECONDS}\n" in source_of("set_aside")
     assert "LANE_SECONDS)" in SCRIPTS["set_aside"]
+
+
+def test_each_argument_of_a_script_is_named_where_the_script_begins() -> None:
+    uses = {
+        name: Counter(re.findall(r"\bARGV\[\d+\]", re.sub("--.*", "", text)))
+        for name, text in SCRIPTS.items()
+    }
+    assert {name: found for name, found in uses.items() if found and max(found.values()) > 1} == {}

@@ -45,7 +45,7 @@ class Overrun:
 
     sequence: int  #: number of the current job
     is_at_job: bool  #: True if a job was running
-    held_bytes: int
+    used_bytes: int
     by_job: bool  #: True if the job itself used the memory, False if earlier jobs left it
     limit_bytes: int
 
@@ -57,7 +57,7 @@ class Overrun:
         """Return the error for the job."""
         return Fault(
             ErrorCode.OUT_OF_MEMORY,
-            f"the job held {self.held_bytes // _MIB:,} MiB of memory when it was stopped;"
+            f"the job held {self.used_bytes // _MIB:,} MiB of memory when it was stopped;"
             f" a worker child may hold {self.limit_bytes // _MIB:,} MiB",
             "split the case, or raise WEIGHBRIDGE_CHILD_MEMORY_LIMIT_BYTES",
         )
@@ -71,7 +71,7 @@ class _Watched:
     at: tuple[int, int] = (-1, -1)  #: chunk and line
     sequence: int = 0  #: number of the current job
     was_busy: bool = False  #: True if it had a chunk
-    held_bytes: int = 0
+    used_bytes: int = 0
     before_bytes: int = (
         0  #: memory use at the start of its line, or at the first check of that line
     )
@@ -133,48 +133,48 @@ class MemoryWatch:
             watched = self._watched.get(pid) or self._watched.setdefault(
                 pid, _Watched(PrivateMemory(pid))
             )
-            held = watched.memory.read() - slot.memory_at_start
+            used = watched.memory.read() - slot.memory_at_start
         except OSError:
             return  # ended, which the supervisor handles; or not available on this system
         at, sequence = (slot.done[1], slot.line), slot.sequence
         if at != watched.at:
             watched.is_whole = watched.is_only_line_since(sequence)
-            watched.before_bytes = watched.held_bytes if watched.is_whole else held
+            watched.before_bytes = watched.used_bytes if watched.is_whole else used
             watched.at = at
-        watched.sequence, watched.held_bytes, watched.was_busy = sequence, held, slot.busy
-        if held > self._limit:
+        watched.sequence, watched.used_bytes, watched.was_busy = sequence, used, slot.busy
+        if used > self._limit:
             self._judge(slot, pid, watched)
 
     def _judge(self, slot: Slot, pid: int, watched: _Watched) -> None:
-        if not slot.running and watched.held_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
+        if not slot.running and watched.used_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
             return
         by_job = slot.running and self._grows_at_its_job(slot, watched)
-        seen, held = slot.read(), watched.held_bytes
+        seen, used = slot.read(), watched.used_bytes
         if seen.pid != pid:
             return  # it has ended, and the slot is free or another child's
-        overrun = Overrun(seen.sequence, seen.line is not None, held, by_job, self._limit)
+        overrun = Overrun(seen.sequence, seen.line is not None, used, by_job, self._limit)
         self._overruns[pid] = overrun
         kill_child(pid)
         _log.warning(
             "killed child %d at %s: it used %d MiB of memory, and the limit is %d MiB",
-            *(pid, seen.work, held // _MIB, self._limit // _MIB),
+            *(pid, seen.work, used // _MIB, self._limit // _MIB),
         )
 
     def _grows_at_its_job(self, slot: Slot, watched: _Watched) -> bool:
         """Return whether the current job used the memory; if other lines ran since the last check, watch it longer."""
-        if watched.held_bytes - watched.before_bytes >= self._limit // 2:
+        if watched.used_bytes - watched.before_bytes >= self._limit // 2:
             return True
         if watched.is_whole:
             return False
-        sequence, first = slot.sequence, watched.held_bytes
+        sequence, first = slot.sequence, watched.used_bytes
         for _ in range(_CLOSER_LOOKS):
             time.sleep(_CLOSER_LOOK_SECONDS)
             try:
-                watched.held_bytes = watched.memory.read() - slot.memory_at_start
+                watched.used_bytes = watched.memory.read() - slot.memory_at_start
             except OSError:
                 return False  # the child has ended
             if slot.sequence != sequence or not slot.running:
                 return False
-            if watched.held_bytes - first >= self._limit // _CLOSER_SHARE:
+            if watched.used_bytes - first >= self._limit // _CLOSER_SHARE:
                 return True
         return False

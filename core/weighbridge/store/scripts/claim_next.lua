@@ -4,6 +4,7 @@
 -- KEYS[2]: the turns of the queue. ARGV: the batch chosen by the client on a cluster, or ''; token, lease in ms,
 -- lane (see `set_aside`) or '', seconds of work that a claim is charged with
 local BATCHES_AT_ONCE = 64
+local chosen, token, lease_ms, lane, charged_seconds = unpack(ARGV)
 
 -- A full server refuses the lease's ZADD unless the script has freed memory before.
 local function hold(name, ends)
@@ -22,25 +23,32 @@ local function is_stopped()
   return same_server and redis.call('ZSCORE', turns_key(state[3]), '')
 end
 
+-- Take the next chunk out of the lane, and return its name; nil if none waits there.
+local function next_in_lane()
+  if is_stopped() then return nil end
+  local key = lane_key(lane)
+  local name = redis.call('ZRANGE', key, 0, 0)[1]
+  if name then redis.call('ZREM', key, name) end
+  return name
+end
+
+-- Lease the next chunk of a batch, and return the reply without its last part; nil if no chunk can be claimed.
 local function claim(id)
   use(id)
-  local lane = ARGV[4] ~= '' and lane_key(ARGV[4])
   local name
-  if lane then
-    if is_stopped() then return nil end
-    name = redis.call('ZRANGE', lane, 0, 0)[1]
-    if name then redis.call('ZREM', lane, name) end
+  if lane ~= '' then
+    name = next_in_lane()
   else
     name = redis.call('ZRANGEBYSCORE', open, '-inf', '(0', 'LIMIT', 0, 1)[1]
   end
   if not name then return nil end
-  local ends = now_ms() + tonumber(ARGV[3])
-  local held = redis.call('HMGET', chunks, name, name:match('^%d+') .. ' lines', 'watched')
-  local info = held[1] and cjson.decode(held[1]) or {jobs = 0}
-  info.token = ARGV[2]
+  local ends = now_ms() + tonumber(lease_ms)
+  local raw, lines, watched = unpack(redis.call('HMGET', chunks, name, name:match('^%d+') .. ' lines', 'watched'))
+  local info = raw and cjson.decode(raw) or {jobs = 0}
+  info.token = token
   hold(name, ends)
   -- If the sweeper checks the batch before this lease ends, it schedules the next check itself.
-  local watched = tonumber(held[3] or 0)
+  watched = tonumber(watched or 0)
   if watched == 0 or watched > ends then
     redis.call('HSET', chunks, name, cjson.encode(info), 'watched', ends)
     look_at(ends)
@@ -48,34 +56,34 @@ local function claim(id)
     redis.call('HSET', chunks, name, cjson.encode(info))
   end
   local options = name:sub(1, 2) == '0:' and redis.call('HGET', meta, 'options') or ''
-  return {id, name, held[1] or '{"jobs":0}', held[2], options}
+  return {id, name, raw or '{"jobs":0}', lines, options}
 end
 
 local function give_up_turn()
-  if ARGV[4] == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0') end
+  if lane == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0') end
 end
 
-if ARGV[1] ~= '' then
-  local found = claim(ARGV[1])
-  if not found then give_up_turn() end
-  return found or {}
+if chosen ~= '' then
+  local reply = claim(chosen)
+  if not reply then give_up_turn() end
+  return reply or {}
 end
 
-local function take_turn(id, contended)
-  local found = claim(id)
-  if not found then return nil end
-  if contended then redis.call('ZINCRBY', KEYS[2], ARGV[5] / (redis.call('HGET', meta, 'weight') or 1), id) end
-  found[6] = contended and 1 or 0
-  return found
+local function take_turn(id, is_contended)
+  local reply = claim(id)
+  if not reply then return nil end
+  if is_contended then redis.call('ZINCRBY', KEYS[2], charged_seconds / (redis.call('HGET', meta, 'weight') or 1), id) end
+  reply[#reply + 1] = is_contended and 1 or 0
+  return reply
 end
 
 for _ = 1, BATCHES_AT_ONCE do
   local turns = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
   -- In a paused queue the first entry is the pause marker.
   if not turns[1] or turns[1] == '' then return {} end
-  local is_sound, found = pcall(take_turn, turns[1], #turns > 2)
-  if not is_sound and tostring(type(found) == 'table' and found.err or found):find('OOM', 1, true) then error(found) end
-  if is_sound and found then return found end
+  local is_sound, reply = pcall(take_turn, turns[1], #turns > 2)
+  if not is_sound and tostring(type(reply) == 'table' and reply.err or reply):find('OOM', 1, true) then error(reply) end
+  if is_sound and reply then return reply end
   redis.call('ZREM', KEYS[2], batch)
   -- Damaged data of one batch must not block the other batches of its queue.
   if is_sound then give_up_turn() end

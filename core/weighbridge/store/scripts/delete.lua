@@ -3,10 +3,10 @@
 -- so that the batch is not reported as lost.
 -- ARGV: batch, lifetime of the marker in seconds, number of lists, the lists that contain the batch..., lanes...
 use(ARGV[1])
-local lists = tonumber(ARGV[3])
+local marker_seconds, lists = ARGV[2], tonumber(ARGV[3])
 redis.call('UNLINK', meta, open, chunks, log, ids, prefix .. 'audit')
 for i = 4 + lists, #ARGV do redis.call('UNLINK', lane_key(ARGV[i])) end
-if tonumber(ARGV[2]) > 0 then redis.call('SET', prefix .. 'deleted', 1, 'EX', ARGV[2]) end
+if tonumber(marker_seconds) > 0 then redis.call('SET', prefix .. 'deleted', 1, 'EX', marker_seconds) end
 if same_server then  -- otherwise the client has done this
   for i = 4, 3 + lists do redis.call('ZREM', ARGV[i], batch) end
 end

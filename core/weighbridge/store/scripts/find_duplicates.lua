@@ -4,6 +4,7 @@
 -- The index has 65,536 buckets by the digest's first two bytes; an entry is the other six, four of the line's
 -- digest, and three of its chunk's number.
 use(ARGV[1])
+local searched = ARGV[2]
 local state = redis.call('HMGET', meta, 'indexed', 'chunks')
 if not state[1] then return {'lost'} end
 
@@ -45,13 +46,13 @@ if number < tonumber(state[2]) then
 end
 
 local answer = {'taken'}
-look_up(ARGV[2], function(at, _, bucket)
-  local key = ARGV[2]:sub(at + 2, at + 7)
+look_up(searched, function(at, _, bucket)
+  local key = searched:sub(at + 2, at + 7)
   local from = bucket and bucket:find(key, 1, true)
   while from and (from - 1) % 13 ~= 0 do from = bucket:find(key, from + 1, true) end
   if from then
     answer[#answer + 1] = (at - 1) / 12
-    answer[#answer + 1] = bucket:sub(from + 6, from + 9) == ARGV[2]:sub(at + 8, at + 11) and 1 or 0
+    answer[#answer + 1] = bucket:sub(from + 6, from + 9) == searched:sub(at + 8, at + 11) and 1 or 0
   end
 end)
 return answer

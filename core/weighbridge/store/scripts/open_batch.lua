@@ -3,9 +3,10 @@
 -- capacity of that log, the batch's score in the lists, the score up to which list entries are dropped, the list of active
 -- batches, the lists that contain the batch...
 use(ARGV[1])
+local dies_ms, expires_ms, created_ms, options, queue, weight, entry, capacity, score, dropped_score, active = unpack(ARGV, 2, 12)
 if redis.call('EXISTS', meta) == 1 then return 'same' end
-redis.call('HSET', meta, 'dies_ms', ARGV[2], 'expires_ms', ARGV[3], 'created_ms', ARGV[4], 'options', ARGV[5],
-  'queue', ARGV[6], 'weight', ARGV[7], 'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '',
+redis.call('HSET', meta, 'dies_ms', dies_ms, 'expires_ms', expires_ms, 'created_ms', created_ms, 'options', options,
+  'queue', queue, 'weight', weight, 'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '',
   'chunks', 0, 'open', 0, 'indexed', 0, 'total', 0, 'offset', 0, 'lines', 0, 'prefix', '', 'duplicates', 0,
   'epoch', 0, 'last', '', 'ready', '0', 'paused', '0', 'rows', 0)
 redis.call('HSET', chunks, 'watched', 0)
@@ -13,18 +14,18 @@ redis.call('HSET', chunks, 'watched', 0)
 redis.call('XADD', log, '*', 'open', '1')
 redis.call('XTRIM', log, 'MAXLEN', 0)
 keep(meta, chunks, log)
-look_at(ARGV[3])
-if ARGV[8] ~= '' then
+look_at(expires_ms)
+if entry ~= '' then
   local audit = prefix .. 'audit'
-  redis.call('RPUSH', audit, ARGV[8])
+  redis.call('RPUSH', audit, entry)
   keep(audit)
 end
 if same_server then  -- otherwise the client does this
-  if ARGV[8] ~= '' then redis.call('XADD', shared .. 'audit', 'MAXLEN', '~', ARGV[9], '*', 'entry', ARGV[8]) end
-  redis.call('ZADD', ARGV[12], ARGV[10], batch)
+  if entry ~= '' then redis.call('XADD', shared .. 'audit', 'MAXLEN', '~', capacity, '*', 'entry', entry) end
+  redis.call('ZADD', active, score, batch)
   for i = 13, #ARGV do
-    redis.call('ZADD', ARGV[i], ARGV[10], batch)
-    redis.call('ZREMRANGEBYSCORE', ARGV[i], '-inf', ARGV[11])
+    redis.call('ZADD', ARGV[i], score, batch)
+    redis.call('ZREMRANGEBYSCORE', ARGV[i], '-inf', dropped_score)
   end
 end
 return 'new'

@@ -39,8 +39,8 @@ local function write_first_so_oom_is_allowed() redis.call('HDEL', meta, '') end
 local function waiting(name) return tonumber(name:match('^%d+')) - 2 ^ 40 end
 
 local function info_of(name)
-  local held = redis.call('HGET', chunks, name)
-  return held and cjson.decode(held) or {jobs = 0}
+  local raw = redis.call('HGET', chunks, name)
+  return raw and cjson.decode(raw) or {jobs = 0}
 end
 
 -- Return an open chunk's info if it is still leased to the execution with this token ('' for an unleased chunk).

@@ -3,7 +3,8 @@
 -- Replies: the entries, the results of each (nothing for an entry without a chunk, and where there are none), the fields
 -- (nothing after an entry with a chunk).
 use(ARGV[1])
-local entries = redis.call('XRANGE', log, ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
+local after, most = ARGV[2], ARGV[3]
+local entries = redis.call('XRANGE', log, after == '' and '-' or '(' .. after, '+', 'COUNT', most)
 local names, is_chunk = {}, false
 for i, entry in ipairs(entries) do
   is_chunk = entry[2][1] == 'chunk'

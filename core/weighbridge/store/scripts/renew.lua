@@ -1,13 +1,14 @@
 -- Extend a lease that is still valid, and save the running job if the chunk is suspected of killing whole workers.
 -- ARGV: batch, chunk, token, lease in ms, "line job" or ''
 use(ARGV[1])
-local info = held_by(ARGV[2], ARGV[3])
+local name, token, lease_ms, at = unpack(ARGV, 2)
+local info = held_by(name, token)
 if not info then return 0 end
 write_first_so_oom_is_allowed()
-local ends = now_ms() + tonumber(ARGV[4])
-redis.call('ZADD', open, ends, ARGV[2])
-if ARGV[5] ~= '' then
-  info.at = ARGV[5]
-  redis.call('HSET', chunks, ARGV[2], cjson.encode(info))
+local ends = now_ms() + tonumber(lease_ms)
+redis.call('ZADD', open, ends, name)
+if at ~= '' then
+  info.at = at
+  redis.call('HSET', chunks, name, cjson.encode(info))
 end
 return 1

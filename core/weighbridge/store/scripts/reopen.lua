@@ -2,21 +2,22 @@
 -- ARGV: batch, chunk, the chunk's new name, the batch's new epoch, the batch's new expiry in ms.
 -- Replies 1, 0 (nothing to reopen), or -1 (the batch was cancelled meanwhile)
 use(ARGV[1])
+local name, new_name, new_epoch, expires_ms = unpack(ARGV, 2)
 local state = redis.call('HMGET', meta, 'epoch', 'closed_epoch')
 if not state[1] then return 0 end
-local epoch = tonumber(ARGV[4])
+local epoch = tonumber(new_epoch)
 -- The first chunk of a retry reopens the batch; if the batch is closed after that, it stays closed.
 if tonumber(state[2] or -1) >= epoch then return -1 end
 -- Another retry was faster: a chunk that it has opened must not be opened under the same name again.
-if tonumber(state[1]) > epoch or ARGV[2] == ARGV[3] then return 0 end
-local number = ARGV[2]:match('^%d+')
-local held = redis.call('HMGET', chunks, ARGV[2], ARGV[2] .. ' results')
-local first = held[1] and cjson.decode(held[1])
-if not first or not first.checksum or not held[2] or redis.call('HEXISTS', chunks, number .. ' lines') == 0 then return 0 end
+if tonumber(state[1]) > epoch or name == new_name then return 0 end
+local number = name:match('^%d+')
+local raw, results = unpack(redis.call('HMGET', chunks, name, name .. ' results'))
+local first = raw and cjson.decode(raw)
+if not first or not first.checksum or not results or redis.call('HEXISTS', chunks, number .. ' lines') == 0 then return 0 end
 local tally = cjson.decode(first.tally)
 local jobs = 0
-for name, count in pairs(tally.counts) do
-  redis.call('HINCRBY', meta, name, -count)
+for outcome, count in pairs(tally.counts) do
+  redis.call('HINCRBY', meta, outcome, -count)
   jobs = jobs + count
 end
 for _, entry in ipairs(tally.summary) do
@@ -31,14 +32,14 @@ for _, entry in ipairs(tally.summary) do
   if own < count and redis.call('HINCRBY', meta, entry[3], own - count) <= 0 then redis.call('HDEL', meta, entry[3]) end
 end
 redis.call('HINCRBY', meta, 'reopened', 1)
-redis.call('HDEL', chunks, ARGV[2], ARGV[2] .. ' results')
-redis.call('HSET', chunks, 'prior ' .. ARGV[3], held[1], 'prior ' .. ARGV[3] .. ' results', held[2],
-  ARGV[3], cjson.encode({jobs = jobs, prior = true}))
+redis.call('HDEL', chunks, name, name .. ' results')
+redis.call('HSET', chunks, 'prior ' .. new_name, raw, 'prior ' .. new_name .. ' results', results,
+  new_name, cjson.encode({jobs = jobs, prior = true}))
 redis.call('HSET', meta, 'status', 'in_progress', 'ended_ms', '', 'closing', '', 'reason', '',
-  'epoch', ARGV[4], 'expires_ms', ARGV[5])
-redis.call('ZADD', open, waiting(ARGV[3]), ARGV[3])
+  'epoch', new_epoch, 'expires_ms', expires_ms)
+redis.call('ZADD', open, waiting(new_name), new_name)
 redis.call('HINCRBY', meta, 'open', 1)
 keep(open)
 make_ready_again()
-look_at(ARGV[5])
+look_at(expires_ms)
 return 1

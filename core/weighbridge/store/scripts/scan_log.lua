@@ -4,7 +4,8 @@
 -- Replies: the last position scanned, position and name of the last chunk scanned, then position, name and record of
 -- each chunk found. The reply is empty at the end of the log.
 use(ARGV[1])
-local entries = redis.call('XRANGE', log, ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
+local after, most_entries, most_found, numbers, or_text = unpack(ARGV, 2, 6)
+local entries = redis.call('XRANGE', log, after == '' and '-' or '(' .. after, '+', 'COUNT', most_entries)
 local positions, named = {}, {}
 for _, entry in ipairs(entries) do
   if entry[2][1] == 'chunk' then
@@ -17,19 +18,19 @@ if #named == 0 then return {entries[#entries][1], '', ''} end
 
 local function may_hold(chunk, record)
   local number = ' ' .. (chunk:match('^%d+') or '') .. ' '
-  if ARGV[5] ~= '' and not ARGV[5]:find(number, 1, true) and not record:find(ARGV[6], 1, true) then return false end
+  if numbers ~= '' and not numbers:find(number, 1, true) and not record:find(or_text, 1, true) then return false end
   for i = 7, #ARGV do
     if not record:find(ARGV[i], 1, true) then return false end
   end
   return true
 end
 
-local held = redis.call('HMGET', chunks, unpack(named))
+local records = redis.call('HMGET', chunks, unpack(named))
 local answer = {entries[#entries][1], positions[#positions], named[#named]}
-for i, record in ipairs(held) do
+for i, record in ipairs(records) do
   if record and may_hold(named[i], record) then
     for _, value in ipairs({positions[i], named[i], record}) do answer[#answer + 1] = value end
-    if #answer == 3 + 3 * ARGV[4] then
+    if #answer == 3 + 3 * most_found then
       answer[1], answer[2], answer[3] = positions[i], positions[i], named[i]
       break
     end

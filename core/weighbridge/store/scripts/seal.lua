@@ -1,9 +1,10 @@
 -- Seal the batch if all chunks have arrived. ARGV: batch, number of chunks, digest of all their lines
 use(ARGV[1])
+local number, digest = ARGV[2], ARGV[3]
 local state = redis.call('HMGET', meta, 'chunks', 'sealed', 'closing', 'prefix')
 if not state[1] then return {'lost'} end
-if tonumber(state[1]) ~= tonumber(ARGV[2]) then return {'gap', tonumber(state[1])} end
-if state[4] ~= ARGV[3] then return {'conflict'} end
+if tonumber(state[1]) ~= tonumber(number) then return {'gap', tonumber(state[1])} end
+if state[4] ~= digest then return {'conflict'} end
 if state[2] == '1' then return {'same'} end
 if state[3] ~= '' then return {'closed'} end
 write_first_so_oom_is_allowed()
