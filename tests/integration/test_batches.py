@@ -435,7 +435,7 @@ class TestServers:
                 lines = store.chunk(batch.id, chunk).lines(chunk)
                 results = b"".join(LineGrader().grade(line, tally) for line in lines)
                 assert store.record(batch.id, chunk, results, tally) == "new"
-                store.watch(batch.id)
+                store.reschedule_check(batch.id)
                 assert store.pause_batch(batch.id, paused=True)
                 assert store.pause_batch(batch.id, paused=False)
                 state = batch.cancel()

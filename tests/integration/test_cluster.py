@@ -113,7 +113,7 @@ def test_a_batch_on_a_cluster_of_which_nothing_waits_has_no_turn(store: Store) -
     [chunk] = filled(store, batch, [1])
     assert store.set_aside(batch, str(chunk), "", "empty", "some-lane")
     assert store.claim_next("empty", "w/1", 60) is None
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert store.redis.zscore(turns("empty"), batch) is None
     store.delete(batch)
 
@@ -147,7 +147,7 @@ def test_a_closed_batch_on_a_cluster_is_swept_at_once(store: Store) -> None:
 def test_a_batch_on_a_cluster_is_swept_once_a_lease_has_ended(store: Store) -> None:
     batch = a_batch(store, "short")
     filled(store, batch, [1])
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert store.claim_next("short", "w/1", 0.01)
     assert batch in store.due_batches(store.now() + 0.1, 100)
     store.delete(batch)

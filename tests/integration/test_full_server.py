@@ -96,7 +96,7 @@ STEPS: dict[str, Callable[[Store, ClaimResult], object]] = {
         it.batch, it.chunk, it.token, [(it.chunk.part(1, 2), 1)], "", FAILURE
     ),
     "record": lambda store, it: recorded(store, it.batch, it.chunk) == "new",
-    "schedule a sweep": lambda store, it: store.watch(it.batch) is None,
+    "schedule a sweep": lambda store, it: store.reschedule_check(it.batch) is None,
     "pause": lambda store, it: store.pause_batch(it.batch, paused=True),
     "seal": lambda store, it: store.seal(it.batch, 1, store.position(it.batch).prefix) is None,
     "close": lambda store, it: store.close_batch(it.batch, BatchStatus.CANCELLED),

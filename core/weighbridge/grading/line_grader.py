@@ -31,8 +31,8 @@ class JobDeadlineError(BaseException):
     """Raised in a grader that exceeds the deadline; not caught by `except Exception`."""
 
 
-class Watch(Protocol):
-    """Observer of the running job, to identify a job that hangs or kills its process."""
+class JobObserver(Protocol):
+    """Is told which job runs, to identify a job that hangs or kills its process."""
 
     def begin(self, line: int, job: int) -> None:
         """Called when a job starts, with its line's index in the chunk and its own index among the line's jobs."""
@@ -41,7 +41,7 @@ class Watch(Protocol):
         """Called when a job ends."""
 
 
-class _NoWatch:
+class _NoObserver:
     def begin(self, line: int, job: int) -> None:
         pass
 
@@ -49,7 +49,7 @@ class _NoWatch:
         pass
 
 
-_NO_WATCH = _NoWatch()
+_NO_OBSERVER = _NoObserver()
 
 
 class LineGrader:
@@ -69,7 +69,7 @@ class LineGrader:
         self,
         line: Line,
         tally: Tally,
-        watch: Watch = _NO_WATCH,
+        observer: JobObserver = _NO_OBSERVER,
         quarantined: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of one line of input and count them.
@@ -77,25 +77,25 @@ class LineGrader:
         `quarantined` are errors of jobs that must not be tried again, by index among the line's jobs or WHOLE_LINE.
         """
         # Parsing the line may be what kills the process.
-        case = (quarantined and quarantined.get(WHOLE_LINE)) or self._read(line, watch)
+        case = (quarantined and quarantined.get(WHOLE_LINE)) or self._read(line, observer)
         if isinstance(case, Fault):
             return self._errored(line, tally, case)
-        return self.grade_case(line, case, tally, watch, quarantined)
+        return self.grade_case(line, case, tally, observer, quarantined)
 
     def grade_case(
         self,
         line: Line,
         case: Case,
         tally: Tally,
-        watch: Watch = _NO_WATCH,
+        observer: JobObserver = _NO_OBSERVER,
         quarantined: Mapping[int, Fault] | None = None,
     ) -> bytes:
         """Return the result lines of a parsed line, and count them."""
         specs, inputs = case.graders, Inputs(case.inputs)
         if len(specs) == 1:
-            return self._job(line, case, inputs, specs[0], 0, tally, watch, quarantined)
+            return self._job(line, case, inputs, specs[0], 0, tally, observer, quarantined)
         return b"".join(
-            self._job(line, case, inputs, spec, job, tally, watch, quarantined)
+            self._job(line, case, inputs, spec, job, tally, observer, quarantined)
             for job, spec in enumerate(specs)
         )
 
@@ -124,14 +124,14 @@ class LineGrader:
                 return fault
         return None
 
-    def _read(self, line: Line, watch: Watch) -> Case | Fault:
-        """Parse a line's case, watched like a job, because a hostile line may be slow or large to parse."""
+    def _read(self, line: Line, observer: JobObserver) -> Case | Fault:
+        """Parse a line's case, observed like a job, because a hostile line may be slow or large to parse."""
         try:
             try:
-                watch.begin(line.index, WHOLE_LINE)
+                observer.begin(line.index, WHOLE_LINE)
                 return line.fault or parse_case(line.raw, self._defaults)
             finally:
-                watch.end()
+                observer.end()
         except LineError as error:
             return error.fault
         except JobDeadlineError as error:
@@ -164,17 +164,17 @@ class LineGrader:
         spec: GraderSpec,
         job: int,
         tally: Tally,
-        watch: Watch,
+        observer: JobObserver,
         quarantined: Mapping[int, Fault] | None,
     ) -> bytes:
-        """Run one job under watch: create the grader, grade, and write the result; any exception becomes an error."""
+        """Run one job, observed: create the grader, grade, and write the result; any exception becomes an error."""
         if quarantined and job in quarantined:
             return self._job_errored(line, case, spec, None, tally, quarantined[job])
         ready: ReadyGrader | Fault | None = None
         try:
             # Nested, because an interruption can arrive just as the job ends.
             try:
-                watch.begin(line.index, job)
+                observer.begin(line.index, job)
                 ready = self._ready.get(spec)
                 if isinstance(ready, Fault):
                     graded: Graded | Fault = ready
@@ -188,7 +188,7 @@ class LineGrader:
                         named = inputs.given if ready.is_built_in else inputs.copied
                     graded = to_result_line(line, case, inputs, spec, ready, ready.grade(**named))
             finally:
-                watch.end()
+                observer.end()
         except JobDeadlineError as error:
             hint = "raise WEIGHBRIDGE_JOB_DEADLINE_SECONDS, or correct the grader"
             graded = Fault(ErrorCode.TIMEOUT, str(error), hint)

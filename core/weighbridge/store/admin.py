@@ -59,7 +59,7 @@ class Administration(StoreBase):
             found = self.redis.zrangebyscore(DUE, "-inf", before * 1000, 0, most)
         return list(map(text, found))
 
-    def postpone(self, batch: str, seconds: float) -> None:
+    def postpone_check(self, batch: str, seconds: float) -> None:
         """Delay the sweeper's next check of a batch after a check has failed."""
         with translate_errors():
             self.redis.zadd(DUE, {batch: int((self.now() + seconds) * 1000)})
@@ -85,15 +85,15 @@ class Administration(StoreBase):
         ]
         return HeldChunks(now / 1000, bool(waiting), chunks)
 
-    def watch(self, batch: str) -> None:
-        """Schedule the sweeper's next check of a batch for its first held chunk or its expiry."""
-        due = int(self._run("schedule_sweep", batch))
+    def reschedule_check(self, batch: str) -> None:
+        """Schedule the sweeper's next check of a batch for the end of its first lease or pause, or for its expiry."""
+        due = int(self._run("reschedule_check", batch))
         if self.is_cluster and due:
             with translate_errors():
                 self.redis.zadd(DUE, {batch: due})
                 # A chunk claimed meanwhile may be due earlier; later claims update the time themselves.
                 self.redis.zadd(
-                    DUE, {batch: int(self._run("schedule_sweep", batch)) or due}, lt=True
+                    DUE, {batch: int(self._run("reschedule_check", batch)) or due}, lt=True
                 )
             self._take_turn(batch)
 
@@ -114,7 +114,7 @@ class Administration(StoreBase):
         answer = text(self._run("close", batch, str(status), reason))
         if answer == "lost":
             raise self.missing(batch)
-        self._look_at(batch, 0)
+        self._schedule_check(batch, 0)
         return answer != "ended"
 
     def pause_batch(self, batch: str, *, paused: bool) -> bool:

@@ -75,7 +75,14 @@ class StoreBase:
                     "renew",
                     "release",
                 ),
-                *("set_aside", "record", "split", "count_failure", "held_chunks", "schedule_sweep"),
+                *(
+                    "set_aside",
+                    "record",
+                    "split",
+                    "count_failure",
+                    "held_chunks",
+                    "reschedule_check",
+                ),
                 *("close", "pause", "reopen", "scan_log", "unindexed_duplicates", "delete", "free"),
                 "read_results",
             )
@@ -163,9 +170,9 @@ class StoreBase:
                 order = turns(text(meta[1]))
                 first = self.redis.zrange(order, 0, 0, withscores=True)
                 self.redis.zadd(order, {batch: max(first[0][1], 0) if first else 0}, nx=True)
-        self._look_at(batch, 1.0)
+        self._schedule_check(batch, 1.0)
 
-    def _look_at(self, batch: str, after_seconds: float) -> None:
+    def _schedule_check(self, batch: str, after_seconds: float) -> None:
         """On a cluster, schedule the sweeper's next check of a batch for a time, unless an earlier one is set."""
         if self.is_cluster:
             with translate_errors():

@@ -57,7 +57,7 @@ class Leasing(StoreBase):
             if not first or not first[0]:
                 return None
             batch, contended = first[0], len(first) > 1
-            self._look_at(batch, lease_seconds)
+            self._schedule_check(batch, lease_seconds)
             answer = self._run(
                 "claim_next", batch, token, int(lease_seconds * 1000), lane, CLAIM_SECONDS
             )

@@ -139,7 +139,7 @@ def test_a_chunk_claimed_after_a_look_that_found_nothing_held_is_looked_at_in_ti
     store: Store, batch: str, queue: str
 ) -> None:
     filled(store, batch, [1, 1])
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert batch not in store.due_batches(store.now() + 3600, 10_000)
     claimed(store, queue, "w/1", 8)
     assert batch in store.due_batches(store.now() + 9, 10_000)
@@ -151,7 +151,7 @@ def test_a_longer_lease_than_one_that_is_over_is_looked_at_in_time(
     chunks = filled(store, batch, [1, 1])
     claimed(store, queue, "w/1", 8)
     recorded(store, batch, chunks[0])
-    store.watch(batch)
+    store.reschedule_check(batch)
     claimed(store, queue, "w/1", 60)
     assert batch not in store.due_batches(store.now() + 55, 10_000)
     assert batch in store.due_batches(store.now() + 61, 10_000)
@@ -162,7 +162,7 @@ def test_a_batch_expires_in_time_although_a_lease_in_it_is_longer(store: Store, 
     batch = store.open_batch(options, expiry_seconds=60, ttl_seconds=DAY)
     filled(store, batch, [1])
     claimed(store, queue, "w/1", 3600)
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert batch in store.due_batches(store.now() + 61, 10_000)
 
 
@@ -172,7 +172,7 @@ def test_a_chunk_claimed_while_the_sweeper_looks_is_looked_at_in_time(
     filled(store, batch, [1, 1])
     assert store.held(batch).chunks == []
     claimed(store, queue, "w/1", 8)
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert batch in store.due_batches(store.now() + 9, 10_000)
 
 
@@ -183,7 +183,7 @@ def test_a_chunk_that_waits_out_a_pause_is_looked_at_when_it_ends(
     for number in range(2):
         claimed(store, queue, f"w/{number}", 60)
     store.release(batch, str(chunks[0]), "w/0", suspect=True, pause_seconds=4)
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert batch not in store.due_batches(store.now() + 2, 10_000)
     assert batch in store.due_batches(store.now() + 5, 10_000)
 

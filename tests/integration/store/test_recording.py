@@ -294,7 +294,7 @@ def test_what_comes_after_the_deletion_leaves_nothing_behind(
     assert not store.set_aside(batch, name, token, queue, "grader:other@0")
     assert not store.split(batch, chunk, token, [(chunk.part(1, 2), 1)], "", FAILURE)
     assert store.count_failure(batch, chunk, token, FAILURE) == 0
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert not store.reopen(batch, chunk, 1, DAY)
     assert store.claim_next(queue, "w/2", 60) is None
     assert keys_of(store, batch) == {"deleted"}

@@ -207,7 +207,7 @@ class TestPausing:
         store.count_failure(batch, single, "w/1", FAILURE)
         store.set_aside(batch, str(aside), "w/3", queue, "")
         add_chunk(store, batch)
-        store.watch(batch)
+        store.reschedule_check(batch)
         position = store.position(batch)
         store.seal(batch, position.chunks, position.prefix)
         assert store.reopen(batch, finished, 1, DAY)
@@ -267,7 +267,7 @@ def test_a_closed_batch_hands_out_nothing(store: Store, queue: str, ending: Batc
     assert store.claim_next(queue, "w/2", 60) is None
     # Releasing a chunk or scheduling a sweep does not change that.
     assert store.release(batch, str(claim.chunk), claim.token)
-    store.watch(batch)
+    store.reschedule_check(batch)
     store.pause_batch(batch, paused=False)
     assert store.claim_next(queue, "w/2", 60) is None
 
@@ -306,7 +306,7 @@ def test_a_turn_that_a_failover_lost_is_given_back_by_the_next_look(
     batch = a_batch_of(store, queue, 3)
     store.redis.delete(f"wb:{{fleet}}:ready:{queue}")
     assert store.claim_next(queue, "w/1", 60) is None
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert claims(store, queue, 3) == [batch] * 3
 
 
@@ -314,7 +314,7 @@ def test_a_look_gives_no_turn_to_a_batch_of_which_nothing_waits(store: Store, qu
     batch = a_batch_of(store, queue, 1)
     claimed(store, queue)
     assert store.claim_next(queue, "w/2", 60) is None
-    store.watch(batch)
+    store.reschedule_check(batch)
     assert store.redis.zscore(turns(queue), batch) is None
 
 

@@ -300,7 +300,7 @@ def test_a_crash_message_is_cut() -> None:
 
 
 class Record:
-    """A watch that records its calls."""
+    """An observer that records its calls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, int] | str] = []
@@ -312,20 +312,20 @@ class Record:
         self.told.append("end")
 
 
-def test_the_watch_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_even_when_it_crashes() -> (
+def test_the_observer_is_told_of_the_line_and_each_job_by_its_place_and_of_its_end_even_when_it_crashes() -> (
     None
 ):
-    watch = Record()
+    observer = Record()
     graders = [{"grader": "acting"}, {"grader": "true-false"}]
-    grade(case(graders=graders), acts("acting", raises(ValueError())), watch=watch)
-    assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end", (4, 1), "end"]
+    grade(case(graders=graders), acts("acting", raises(ValueError())), observer=observer)
+    assert observer.told == [(4, WHOLE_LINE), "end", (4, 0), "end", (4, 1), "end"]
 
 
 def test_the_only_job_of_a_line_is_its_first() -> None:
-    watch = Record()
+    observer = Record()
     verdict = Fault(ErrorCode.WORKER_KILLED, "it killed its worker 3 times", "see its log")
-    grade(case(), watch=watch)
-    assert watch.told == [(4, WHOLE_LINE), "end", (4, 0), "end"]
+    grade(case(), observer=observer)
+    assert observer.told == [(4, WHOLE_LINE), "end", (4, 0), "end"]
     [row] = grade(case(), quarantined={0: verdict})
     assert row["error"] == asdict(verdict)
 

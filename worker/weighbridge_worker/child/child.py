@@ -178,7 +178,7 @@ class Child:
         chunk = claim.chunk
         grader = self._grader_for(claim)[0]
         quarantined = claim.info.faults
-        watch = (
+        observer = (
             _JobRecorder(self.slot, partial(self._record_job, claim))
             if claim.info.suspicions
             else self.slot
@@ -188,7 +188,7 @@ class Child:
         rest: list[tuple[ChunkId, int]] = []
         collected = 0.0
         lines = list(stored.lines(chunk))
-        with self._deadline.watching():
+        with self._deadline.enforced():
             for done, line in enumerate(lines):
                 elapsed = time.perf_counter() - start
                 if elapsed > self.settings.chunk_budget_seconds and done:
@@ -202,7 +202,7 @@ class Child:
                 refused = quarantined
                 if len(line.raw) > largest:
                     refused = self._memory.refusal(line) or quarantined
-                results.append(grader.grade(line, tally, watch, refused))
+                results.append(grader.grade(line, tally, observer, refused))
         tally.grade_us = int((time.perf_counter() - start) * 1e6)
         return b"".join(results), tally, rest
 

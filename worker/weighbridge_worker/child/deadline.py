@@ -33,7 +33,7 @@ class Deadline:
         self._ticked_at = self._cpu_at_tick = 0.0
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
+    def enforced(self) -> Iterator[None]:
         """Run the timer inside the context."""
         interval = min(0.25, self._job_seconds / 4)
         self._line = -1

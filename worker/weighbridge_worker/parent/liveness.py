@@ -14,31 +14,31 @@ class Liveness:
     def __init__(self, gap_seconds: float = _GAP_SECONDS) -> None:
         self._gap_seconds = gap_seconds
         self._heard: dict[str, float] = {}  #: time of each worker's last heartbeat
-        self._watching_since = self._looked_at = -1.0
+        self._checking_since = self._checked_at = -1.0
 
     def note(self, alive: set[str], now: float | None = None) -> set[str]:
         """Record the workers that are alive; return those found dead since the last check."""
         now = time.monotonic() if now is None else now
-        if self._looked_at < 0 or now - self._looked_at > self._gap_seconds:
-            self._watching_since = now
-        before = {name for name in self._heard if self._is_gone_at(name, self._looked_at)}
-        self._looked_at = now
+        if self._checked_at < 0 or now - self._checked_at > self._gap_seconds:
+            self._checking_since = now
+        before = {name for name in self._heard if self._is_gone_at(name, self._checked_at)}
+        self._checked_at = now
         self._heard.update(dict.fromkeys(alive, now))
         return {name for name in self._heard if self._is_gone_at(name, now)} - before
 
     def is_gone(self, name: str) -> bool:
         """Return whether a worker is certainly dead; one without any heartbeat is, after some time of checking."""
-        return self._is_gone_at(name, self._looked_at)
+        return self._is_gone_at(name, self._checked_at)
 
     def was_alive(self, name: str) -> bool:
         """Return whether a worker had a heartbeat at the last check."""
-        return self._heard.get(name) == self._looked_at
+        return self._heard.get(name) == self._checked_at
 
     def forget(self) -> None:
         """Discard all records, because another worker has been checking meanwhile."""
         self._heard.clear()
-        self._watching_since = self._looked_at = -1.0
+        self._checking_since = self._checked_at = -1.0
 
     def _is_gone_at(self, name: str, now: float) -> bool:
-        heard = max(self._heard.get(name, self._watching_since), self._watching_since)
+        heard = max(self._heard.get(name, self._checking_since), self._checking_since)
         return now - heard > _SURE_SECONDS

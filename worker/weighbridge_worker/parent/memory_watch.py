@@ -64,7 +64,7 @@ class Overrun:
 
 
 @dataclass(slots=True)
-class _Watched:
+class _MemoryRecord:
     """The record of a child between two checks."""
 
     memory: PrivateMemory
@@ -90,7 +90,7 @@ class MemoryWatch:
         self._scoreboard = scoreboard
         self._limit = limit_bytes
         self._cgroups = cgroups
-        self._watched: dict[int, _Watched] = {}
+        self._records: dict[int, _MemoryRecord] = {}
         self._overruns: dict[int, Overrun] = {}
         self._looks = 0
         self._gate = ForkGate()
@@ -108,8 +108,8 @@ class MemoryWatch:
         if overrun or not by_kernel:
             return overrun
         # It grew by half of its cgroup's limit since the last check, which otherwise would have killed it.
-        watched, is_at_job = self._watched.get(seen.pid), seen.line is not None
-        by_job = bool(is_at_job and watched and watched.is_only_line_since(seen.sequence))
+        record, is_at_job = self._records.get(seen.pid), seen.line is not None
+        by_job = bool(is_at_job and record and record.is_only_line_since(seen.sequence))
         return Overrun(seen.sequence, is_at_job, self._cgroups.limit_bytes, by_job, self._limit)
 
     def _check_all(self) -> None:
@@ -119,37 +119,37 @@ class MemoryWatch:
             # A child records its memory use when it has started; before that there is nothing to compare.
             if slot.memory_at_start and slot.pid not in self._overruns and self._is_due(slot):
                 self._check_child(slot, slot.pid)
-        for pid in self._watched.keys() - {slot.pid for slot in slots}:
-            self._watched.pop(pid).memory.close()
+        for pid in self._records.keys() - {slot.pid for slot in slots}:
+            self._records.pop(pid).memory.close()
 
     def _is_due(self, slot: Slot) -> bool:
-        watched = self._watched.get(slot.pid)
-        if watched is None or slot.busy or watched.was_busy or slot.sequence != watched.sequence:
+        record = self._records.get(slot.pid)
+        if record is None or slot.busy or record.was_busy or slot.sequence != record.sequence:
             return True
         return self._looks % _IDLE_LOOKS == 0
 
     def _check_child(self, slot: Slot, pid: int) -> None:
         try:
-            watched = self._watched.get(pid) or self._watched.setdefault(
-                pid, _Watched(PrivateMemory(pid))
+            record = self._records.get(pid) or self._records.setdefault(
+                pid, _MemoryRecord(PrivateMemory(pid))
             )
-            used = watched.memory.read() - slot.memory_at_start
+            used = record.memory.read() - slot.memory_at_start
         except OSError:
             return  # ended, which the supervisor handles; or not available on this system
         at, sequence = (slot.done[1], slot.line), slot.sequence
-        if at != watched.at:
-            watched.is_whole = watched.is_only_line_since(sequence)
-            watched.before_bytes = watched.used_bytes if watched.is_whole else used
-            watched.at = at
-        watched.sequence, watched.used_bytes, watched.was_busy = sequence, used, slot.busy
+        if at != record.at:
+            record.is_whole = record.is_only_line_since(sequence)
+            record.before_bytes = record.used_bytes if record.is_whole else used
+            record.at = at
+        record.sequence, record.used_bytes, record.was_busy = sequence, used, slot.busy
         if used > self._limit:
-            self._judge(slot, pid, watched)
+            self._judge(slot, pid, record)
 
-    def _judge(self, slot: Slot, pid: int, watched: _Watched) -> None:
-        if not slot.running and watched.used_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
+    def _judge(self, slot: Slot, pid: int, record: _MemoryRecord) -> None:
+        if not slot.running and record.used_bytes <= self._limit * BETWEEN_JOBS_FACTOR:
             return
-        by_job = slot.running and self._grows_at_its_job(slot, watched)
-        seen, used = slot.read(), watched.used_bytes
+        by_job = slot.running and self._grows_at_its_job(slot, record)
+        seen, used = slot.read(), record.used_bytes
         if seen.pid != pid:
             return  # it has ended, and the slot is free or another child's
         overrun = Overrun(seen.sequence, seen.line is not None, used, by_job, self._limit)
@@ -160,21 +160,21 @@ class MemoryWatch:
             *(pid, seen.work, used // _MIB, self._limit // _MIB),
         )
 
-    def _grows_at_its_job(self, slot: Slot, watched: _Watched) -> bool:
+    def _grows_at_its_job(self, slot: Slot, record: _MemoryRecord) -> bool:
         """Return whether the current job used the memory; if other lines ran since the last check, watch it longer."""
-        if watched.used_bytes - watched.before_bytes >= self._limit // 2:
+        if record.used_bytes - record.before_bytes >= self._limit // 2:
             return True
-        if watched.is_whole:
+        if record.is_whole:
             return False
-        sequence, first = slot.sequence, watched.used_bytes
+        sequence, first = slot.sequence, record.used_bytes
         for _ in range(_CLOSER_LOOKS):
             time.sleep(_CLOSER_LOOK_SECONDS)
             try:
-                watched.used_bytes = watched.memory.read() - slot.memory_at_start
+                record.used_bytes = record.memory.read() - slot.memory_at_start
             except OSError:
                 return False  # the child has ended
             if slot.sequence != sequence or not slot.running:
                 return False
-            if watched.used_bytes - first >= self._limit // _CLOSER_SHARE:
+            if record.used_bytes - first >= self._limit // _CLOSER_SHARE:
                 return True
         return False

@@ -76,26 +76,26 @@ class Supervisor:
             self._store, self._publisher.wake, settings.observed_deaths_limit
         )
         self._memory = MemoryWatch(scoreboard, settings.child_memory_limit_bytes, cgroups)
-        self._watched: dict[int, ChildRecord] = {}
+        self._records: dict[int, ChildRecord] = {}
         self._reported: queue.SimpleQueue[tuple[int, str, bool]] = queue.SimpleQueue()
         self._reconnect = reconnect
         self._heard_at, self._heard = time.monotonic(), 0
         self._is_ending, self._busy_at, self._ending_at = False, 0.0, 0.0
         self._has_said_farewell = False
         self._advertise_at = 0.0
-        self._looked_at = time.monotonic()
+        self._checked_at = time.monotonic()
         self._retired_jobs = self._retired_chunks = 0
         self._failing: dict[str, str] = {}  #: by duty, the last logged error
         self._stop = threading.Event()
         self._ready = threading.Event()
         # Celery may fork children at any time; a sweep opens its gate between two batches.
-        self._watch_gate, self._sweep_gate = ForkGate(), ForkGate()
+        self._supervise_gate, self._sweep_gate = ForkGate(), ForkGate()
         self._sweeper = Sweeper(
             *(info.name, settings, self._store, self._worker_registry, self._publisher),
             self._sweep_gate.closed,
         )
         self._threads = [
-            threading.Thread(target=self._watch, name="supervisor", daemon=True),
+            threading.Thread(target=self._supervise, name="supervisor", daemon=True),
             threading.Thread(target=self._sweep, name="sweeper", daemon=True),
             threading.Thread(
                 target=self._memory.run, args=[self._stop], name="memory-watch", daemon=True
@@ -154,12 +154,12 @@ class Supervisor:
         """Queue Celery's report of a dead child; called from its loop, so it must not block."""
         self._reported.put((pid, how, timed_out))
 
-    def _watch(self) -> None:
+    def _supervise(self) -> None:
         next_beat = 0.0
         self._await_children()
         while not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
-            with self._watch_gate.closed():
+            with self._supervise_gate.closed():
                 self._discount_own_stall(now)
                 if now >= next_beat or (self._is_ending and not self._info.draining):
                     next_beat = now + self._settings.heartbeat_seconds
@@ -227,10 +227,10 @@ class Supervisor:
 
     def _discount_own_stall(self, now: float) -> None:
         """Extend the time of jobs by periods in which this process was stopped, and so perhaps the children."""
-        stalled, self._looked_at = now - self._looked_at, now
+        stalled, self._checked_at = now - self._checked_at, now
         if stalled > _STALL_SECONDS:
-            for watched in self._watched.values():
-                watched.moved_at += stalled
+            for record in self._records.values():
+                record.moved_at += stalled
 
     def _reconnect_if_idle(self, now: float) -> None:
         """Reconnect Celery and replace the children if waiting messages are not being processed."""
@@ -275,41 +275,41 @@ class Supervisor:
 
     def _check_child(self, slot: Slot, now: float) -> None:
         seen = slot.read()
-        watched = self._watched.setdefault(seen.pid, ChildRecord(seen.sequence, now))
+        record = self._records.setdefault(seen.pid, ChildRecord(seen.sequence, now))
         end = end_of(seen.pid)
         if end is not None:
-            watched.missing_since = watched.missing_since or now
-            watched.reported = watched.reported or end
-            if watched.reported or now - watched.missing_since > _UNSEEN_SECONDS:
-                self._reap(slot, seen, watched)
+            record.missing_since = record.missing_since or now
+            record.reported = record.reported or end
+            if record.reported or now - record.missing_since > _UNSEEN_SECONDS:
+                self._reap(slot, seen, record)
             return
-        watched.follow(seen, now)
+        record.follow(seen, now)
         if seen.work is None:
             return
-        self._end_if_stuck(seen, watched, now)
+        self._end_if_stuck(seen, record, now)
         if (
-            now - watched.renewed_at > self._settings.lease_seconds / 3
-            and now - watched.entered_at < self._settings.chunk_hard_limit_seconds
+            now - record.renewed_at > self._settings.lease_seconds / 3
+            and now - record.entered_at < self._settings.chunk_hard_limit_seconds
         ):
-            watched.renewed_at = now
+            record.renewed_at = now
             self._store.renew(
                 seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
             )
 
-    def _end_if_stuck(self, seen: SlotSnapshot, watched: ChildRecord, now: float) -> None:
+    def _end_if_stuck(self, seen: SlotSnapshot, record: ChildRecord, now: float) -> None:
         # A job in native code cannot be interrupted by the child's own deadline.
         deadline = self._settings.job_deadline_seconds
         limit = deadline + min(deadline, _GRACE_SECONDS)
-        if seen.line is not None and now - watched.moved_at > limit and not watched.killed_for:
+        if seen.line is not None and now - record.moved_at > limit and not record.killed_for:
             activity = activity_of(seen.pid)
-            if is_starved(activity, watched.cpu_seconds, limit):
+            if is_starved(activity, record.cpu_seconds, limit):
                 return
             _log.warning(
                 "killing child %d: a job of %s has run for more than %.0f s",
                 *(seen.pid, seen.work, limit),
             )
-            watched.killed_for = ErrorCode.TIMEOUT
-            watched.external_cause = stop_cause_of(activity)
+            record.killed_for = ErrorCode.TIMEOUT
+            record.external_cause = stop_cause_of(activity)
             kill_child(seen.pid)
 
     def _store_reports(self) -> None:
@@ -319,23 +319,23 @@ class Supervisor:
                 pid, how, timed_out = self._reported.get_nowait()
                 if slot := self._scoreboard.of(pid):
                     fresh = ChildRecord(slot.sequence, time.monotonic())
-                    watched = self._watched.setdefault(pid, fresh)
-                    watched.reported = how
+                    record = self._records.setdefault(pid, fresh)
+                    record.reported = how
                     if timed_out:
-                        watched.killed_for = ErrorCode.TIMEOUT
+                        record.killed_for = ErrorCode.TIMEOUT
                         limit = self._settings.chunk_soft_limit_seconds
-                        watched.external_cause = watched.external_cause_at_hard_limit(
+                        record.external_cause = record.external_cause_at_hard_limit(
                             slot.read(), limit
                         )
 
-    def _reap(self, slot: Slot, seen: SlotSnapshot, watched: ChildRecord) -> None:
+    def _reap(self, slot: Slot, seen: SlotSnapshot, record: ChildRecord) -> None:
         overrun = self._memory.overrun_of(seen)
         if seen.work:
             self._recovery.recover(
-                *(seen.work, seen, watched.reported or "an unknown cause"),
+                *(seen.work, seen, record.reported or "an unknown cause"),
                 overrun=overrun,
-                killed_for=watched.killed_for,
-                external_cause=watched.external_cause,
+                killed_for=record.killed_for,
+                external_cause=record.external_cause,
                 is_ending=self._is_ending,
             )
         # Last, so that a death stays on the scoreboard if the server is unavailable, and is handled later.
@@ -343,4 +343,4 @@ class Supervisor:
         self._retired_jobs += jobs
         self._retired_chunks += chunks
         self._scoreboard.free(slot)
-        del self._watched[seen.pid]
+        del self._records[seen.pid]

@@ -130,7 +130,7 @@ class Sweeper:
                     "batch %r cannot be swept, and is tried again every %.0f s; other batches are not affected",
                     *(batch, _AUDIT_SECONDS),
                 )
-            self._store.postpone(batch, _AUDIT_SECONDS)
+            self._store.postpone_check(batch, _AUDIT_SECONDS)
         else:
             self._failing.discard(batch)
 
@@ -158,7 +158,7 @@ class Sweeper:
             return
         for chunk in held.chunks:
             self._check_chunk(batch, chunk, held.now, workers)
-        store.watch(batch)
+        store.reschedule_check(batch)
 
     def _check_chunk(
         self, batch: str, held: HeldChunk, now: float, workers: list[WorkerInfo]

@@ -43,15 +43,15 @@ local function claim(id)
   end
   if not name then return nil end
   local ends = now_ms() + tonumber(lease_ms)
-  local raw, lines, watched = unpack(redis.call('HMGET', chunks, name, name:match('^%d+') .. ' lines', 'watched'))
+  local raw, lines, next_check = unpack(redis.call('HMGET', chunks, name, name:match('^%d+') .. ' lines', 'next_check'))
   local info = raw and cjson.decode(raw) or {jobs = 0}
   info.token = token
   hold(name, ends)
   -- If the sweeper checks the batch before this lease ends, it schedules the next check itself.
-  watched = tonumber(watched or 0)
-  if watched == 0 or watched > ends then
-    redis.call('HSET', chunks, name, cjson.encode(info), 'watched', ends)
-    look_at(ends)
+  next_check = tonumber(next_check or 0)
+  if next_check == 0 or next_check > ends then
+    redis.call('HSET', chunks, name, cjson.encode(info), 'next_check', ends)
+    schedule_check(ends)
   else
     redis.call('HSET', chunks, name, cjson.encode(info))
   end

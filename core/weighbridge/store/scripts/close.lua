@@ -9,6 +9,6 @@ write_first_so_oom_is_allowed()
 redis.call('HSET', meta, 'closing', status, 'closed_epoch', state[4], 'reason', reason, 'ready', '0',
   'status', status == 'cancelled' and 'cancelling' or 'in_progress')
 if same_server then redis.call('ZREM', turns_key(state[3]), batch) end
-look_at(0)
+schedule_check(0)
 finish_if_done()
 return 'new'

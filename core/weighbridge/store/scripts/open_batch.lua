@@ -9,12 +9,12 @@ redis.call('HSET', meta, 'dies_ms', dies_ms, 'expires_ms', expires_ms, 'created_
   'queue', queue, 'weight', weight, 'status', 'validating', 'closing', '', 'sealed', '0', 'ended_ms', '',
   'chunks', 0, 'open', 0, 'indexed', 0, 'total', 0, 'offset', 0, 'lines', 0, 'prefix', '', 'duplicates', 0,
   'epoch', 0, 'last', '', 'ready', '0', 'paused', '0', 'rows', 0)
-redis.call('HSET', chunks, 'watched', 0)
+redis.call('HSET', chunks, 'next_check', 0)
 -- An emptied stream keeps its expiry, whereas a stream created by a later write would have none.
 redis.call('XADD', log, '*', 'open', '1')
 redis.call('XTRIM', log, 'MAXLEN', 0)
 keep(meta, chunks, log)
-look_at(expires_ms)
+schedule_check(expires_ms)
 if entry ~= '' then
   local audit = prefix .. 'audit'
   redis.call('RPUSH', audit, entry)

@@ -51,7 +51,7 @@ local function held_by(name, token)
 end
 
 -- Schedule the sweeper's next check of the batch for a time, unless an earlier one is set.
-local function look_at(time_ms)
+local function schedule_check(time_ms)
   if same_server then redis.call('ZADD', KEYS[3], 'LT', time_ms, batch) end
 end
 
@@ -132,7 +132,7 @@ local function finish(closing, last, epoch)
     end
   end
   redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed', 'last', last)
-  look_at(0)
+  schedule_check(0)
 end
 
 -- End the batch if it is complete; for batches that have not ended.

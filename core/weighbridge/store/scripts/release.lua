@@ -19,5 +19,5 @@ else
   make_ready_again()
 end
 redis.call('HSET', chunks, name, cjson.encode(info))
-look_at(now_ms() + math.max(1000, pause_ms))
+schedule_check(now_ms() + math.max(1000, pause_ms))
 return 1

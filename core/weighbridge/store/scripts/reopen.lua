@@ -41,5 +41,5 @@ redis.call('ZADD', open, waiting(new_name), new_name)
 redis.call('HINCRBY', meta, 'open', 1)
 keep(open)
 make_ready_again()
-look_at(expires_ms)
+schedule_check(expires_ms)
 return 1

@@ -25,5 +25,5 @@ else
   end
 end
 redis.call('HSET', chunks, name, cjson.encode(info))
-look_at(now_ms() + check_ms)
+schedule_check(now_ms() + check_ms)
 return 1

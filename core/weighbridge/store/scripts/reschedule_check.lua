@@ -7,7 +7,7 @@ write_first_so_oom_is_allowed()
 local expires, queue = tonumber(state[1]), state[5]
 local first = redis.call('ZRANGEBYSCORE', open, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local next = math.min(tonumber(first[2] or expires), expires)
-redis.call('HSET', chunks, 'watched', next)
+redis.call('HSET', chunks, 'next_check', next)
 if same_server then redis.call('ZADD', KEYS[3], next, batch) end
 -- A failover may have lost the turn, of which the flag `ready` has no record.
 local waits = redis.call('ZCOUNT', open, '-inf', '(0') > 0
