@@ -60,15 +60,15 @@ class Sweeper:
         store: Store,
         worker_registry: WorkerRegistry,
         publisher: Publisher,
-        duty: Callable[[], AbstractContextManager[None]] = nullcontext,
+        no_forks: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Create the sweeper of a worker; `duty` blocks forks while a batch is visited."""
+        """Create the sweeper of a worker; `no_forks` prevents forks while its context is open."""
         self._name = name
         self._settings = settings
         self._store = store
         self._worker_registry = worker_registry
         self._publisher = publisher
-        self._duty = duty
+        self._no_forks = no_forks
         self._liveness = Liveness(settings.heartbeat_ttl_seconds)
         self._failing: set[str] = set()  #: batches whose failure has been logged
         self._declared_dead: set[str] = set()  #: at the last check
@@ -78,7 +78,7 @@ class Sweeper:
 
     def sweep(self) -> int:
         """Visit the batches that are due, if this worker has the sweeper's role; return their number."""
-        with self._duty():
+        with self._no_forks():
             if not self._has_sweep_lease():
                 self._liveness.forget()
                 return 0
@@ -91,10 +91,10 @@ class Sweeper:
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
             due += self._missing_in_due_index(len(due))
         for batch in due:
-            with self._duty():
+            with self._no_forks():
                 self._visit_safely(batch, workers)
         self._visited_for = self._declared_dead
-        with self._duty():
+        with self._no_forks():
             self._wake_workers(workers)
         return len(due)
 
