@@ -24,7 +24,8 @@ _TEXT_BYTES = 400
     _TEXT_LENGTH,
     _MEMORY,
     _MESSAGES,
-) = range(11)
+    _CHUNKS_LEFT,
+) = range(12)
 _TEXT_OFFSET = _SLOT_BYTES - _TEXT_BYTES
 
 
@@ -83,11 +84,12 @@ class Slot:
         self._words[_BUSY] = 1
 
     def leave(self, jobs: int) -> None:
-        """Record that the child has finished its chunk, and the number of jobs graded."""
+        """Record that the child is done with its chunk, and how many jobs it graded; 0 if it gave the chunk back."""
         self._words[_BUSY] = 0
         self._words[_RUNNING] = 0
         self._words[_JOBS_DONE] += jobs
-        self._words[_CHUNKS_DONE] += 1
+        self._words[_CHUNKS_DONE] += jobs > 0
+        self._words[_CHUNKS_LEFT] += 1
 
     def note_message(self) -> None:
         """Count a message received by the child, with or without work."""
@@ -134,8 +136,13 @@ class Slot:
 
     @property
     def done(self) -> tuple[int, int]:
-        """Numbers of jobs and chunks completed by the child."""
+        """Numbers of jobs and chunks graded by the child."""
         return self._words[_JOBS_DONE], self._words[_CHUNKS_DONE]
+
+    @property
+    def chunks_left(self) -> int:
+        """Number of chunks that the child is done with, graded or not."""
+        return self._words[_CHUNKS_LEFT]
 
     def take(self, pid: int) -> None:
         """Assign the slot to a child."""

@@ -136,7 +136,7 @@ class MemoryWatch:
             used = record.memory.read() - slot.memory_at_start
         except OSError:
             return  # ended, which the supervisor handles; or not available on this system
-        at, sequence = (slot.done[1], slot.line), slot.sequence
+        at, sequence = (slot.chunks_left, slot.line), slot.sequence
         if at != record.at:
             record.is_whole = record.is_only_line_since(sequence)
             record.before_bytes = record.used_bytes if record.is_whole else used
