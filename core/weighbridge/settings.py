@@ -22,6 +22,7 @@ from weighbridge.errors import InvalidSettingError
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+DEFAULT_REDIS_URL = "redis://localhost:6379/0"  #: the server of a worker that is given none
 
 Positive = Annotated[int, Gt(0)]
 PositiveFloat = Annotated[float, Gt(0)]

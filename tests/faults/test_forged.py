@@ -13,7 +13,7 @@ import pytest
 from support.cases import assert_graded_right, hazard_case, results_by_id, true_false_cases
 from support.waiting import eventually
 from support.workers import BY_CELERY, BY_MODULE, WorkerProcess, environment
-from weighbridge.broker.publisher import GRADE_TASK
+from weighbridge.broker.wake_up import GRADE_TASK
 from weighbridge.store.key_names import shared_key
 from weighbridge_producer.client.redis_client import RedisClient
 

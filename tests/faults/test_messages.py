@@ -16,7 +16,7 @@ from support.cases import (
 )
 from support.chunks import claimed
 from support.waiting import eventually
-from weighbridge.broker.publisher import GRADE_TASK
+from weighbridge.broker.wake_up import GRADE_TASK
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient

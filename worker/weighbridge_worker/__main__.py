@@ -129,11 +129,11 @@ def _hostname() -> str:
 
 
 def _health() -> int:
-    from weighbridge.settings import read_settings
+    from weighbridge.settings import DEFAULT_REDIS_URL, read_settings
     from weighbridge.store import Store
     from weighbridge.store.worker_registry import WorkerRegistry
 
-    store = Store(read_settings().store_address or "redis://localhost:6379/0", retry=False)
+    store = Store(read_settings().store_address or DEFAULT_REDIS_URL, retry=False)
     here = [
         worker.name
         for worker in WorkerRegistry(store.redis).alive()

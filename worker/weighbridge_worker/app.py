@@ -16,12 +16,13 @@ from celery import Task, bootsteps, signals
 from celery.worker.components import Pool
 from celery.worker.request import Request
 
-from weighbridge.broker.publisher import GRADE_TASK, make_celery, translate_broker_errors
+from weighbridge.broker.publisher import make_celery, translate_broker_errors
+from weighbridge.broker.wake_up import GRADE_TASK, WakeUp, send_wake_up
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
 from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.limits import SCHEMA_VERSION
-from weighbridge.settings import read_settings
+from weighbridge.settings import DEFAULT_REDIS_URL, read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_worker import transport
@@ -38,14 +39,13 @@ if TYPE_CHECKING:
     from celery import Celery
 
 _REPORT_SECONDS = 0.25
-DEFAULT_URL = "redis://localhost:6379/0"
 _log = logging.getLogger("weighbridge.worker")
 
 settings = read_settings()
 # Checked here, because Celery would retry an invalid address forever.
-store_url = checked_url(settings.store_address or DEFAULT_URL)
+store_url = checked_url(settings.store_address or DEFAULT_REDIS_URL)
 transport.register()
-broker_url = settings.broker_address or DEFAULT_URL
+broker_url = settings.broker_address or DEFAULT_REDIS_URL
 app: Celery = make_celery(settings, broker_url)
 app.set_current()
 app.conf.worker_pool = "weighbridge_worker.child_pool:ChildTaskPool"
@@ -160,9 +160,9 @@ def _wake_another() -> None:
 
 
 def _wake(lane: str, hops: int) -> None:
-    message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
+    # Not `Publisher.wake`: a child would wait for 20 s, and the sweeper replaces a lost message sooner.
     with translate_broker_errors(broker_url):
-        app.send_task(GRADE_TASK, kwargs=message, exchange="", routing_key=settings.queue)
+        send_wake_up(app, WakeUp(lane=lane, hops=hops), settings.queue)
 
 
 @signals.setup_logging.connect

@@ -14,7 +14,7 @@ from uuid import uuid4
 import orjson
 
 from weighbridge.broker import transport
-from weighbridge.broker.publisher import GRADE_TASK
+from weighbridge.broker.wake_up import GRADE_TASK, WakeUp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,19 +92,16 @@ def sanitize(item: bytes, queue: str) -> bytes | None:
     except ValueError:
         return None
     match payload:
-        # From a negative number of hops on, the limit would never be reached.
-        case [[], {"schema_version": int(), "lane": str(), "hops": int(hops)} as said, dict()] if (
-            hops >= 0
-        ):
-            return _message(task_id, said, queue)
+        case [[], said, dict()] if message := WakeUp.parse(said):
+            return _message(task_id, message, queue)
     return None
 
 
-def _message(task_id: str, said: dict[str, Any], queue: str) -> bytes:
-    kwargs = {name: said[name] for name in ("schema_version", "lane", "hops")}
+def _message(task_id: str, message: WakeUp, queue: str) -> bytes:
+    arguments = [[], message.as_arguments(), {}]
     return orjson.dumps(
         {
-            "body": base64.b64encode(orjson.dumps([[], kwargs, {}])).decode(),
+            "body": base64.b64encode(orjson.dumps(arguments)).decode(),
             "content-type": "application/json",
             "content-encoding": "utf-8",
             "headers": {"lang": "py", "task": GRADE_TASK, "id": task_id, "root_id": task_id},

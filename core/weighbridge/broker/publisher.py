@@ -1,4 +1,4 @@
-"""Celery settings common to producer and workers, and the wake-up message between them."""
+"""Celery settings common to producer and workers, and the sending of wake-up messages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from redis.exceptions import OutOfMemoryError
 
+from weighbridge.broker.wake_up import WakeUp, send_wake_up
 from weighbridge.errors import ServerError, ServerUnavailableError
-from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import masked
 from weighbridge.store.addresses import checked_url, one_server, parse_group
 from weighbridge.store.connection import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge.store.addresses import ServerGroup
 
-GRADE_TASK = "weighbridge.grade_chunk"
 _CERTIFICATES = {
     "required": ssl.CERT_REQUIRED,
     "optional": ssl.CERT_OPTIONAL,
@@ -135,13 +134,6 @@ def _tls(url: str) -> dict[str, Any]:
     return {"broker_use_ssl": options}
 
 
-class _Sent:
-    """The result object of a sent message; Celery's own class spends 20 ms per thread looking for a result backend."""
-
-    def __init__(self, task_id: str) -> None:
-        self.id = task_id
-
-
 class Publisher:
     """Sends wake-up messages, which announce work on a queue."""
 
@@ -165,8 +157,7 @@ class Publisher:
         """Wake a worker of a queue, by default the settings' queue; lost or duplicate messages do no harm."""
         from kombu.exceptions import OperationalError
 
-        message = {"schema_version": SCHEMA_VERSION, "lane": lane, "hops": hops}
-        send = partial(self._send, message, queue or self.queue)
+        send = partial(self._send, WakeUp(lane=lane, hops=hops), queue or self.queue)
         with translate_broker_errors(self._url):
             try:
                 # kombu does not pause when a server accepts connections but no messages, as a demoted primary does.
@@ -175,23 +166,10 @@ class Publisher:
                 # After errors from a full server, kombu sometimes uses a channel that it has closed.
                 send()
 
-    def _send(self, message: dict[str, Any], queue: str) -> None:
-        self.app.send_task(
-            GRADE_TASK,
-            kwargs=message,
-            # The default exchange needs no look-up of bindings on the broker.
-            exchange="",
-            routing_key=queue,
-            ignore_result=True,
-            # Only for Celery's logs, and slow to make from the arguments.
-            argsrepr="...",
-            kwargsrepr="...",
-            result_cls=_Sent,  # type: ignore[arg-type]
-            add_to_parent=False,  # do not add it to the results of a caller's own Celery task
-            retry=True,
-            # Once, with a new connection; `wake` repeats it with pauses.
-            retry_policy={"max_retries": 1, "interval_start": 0.0},
-        )
+    def _send(self, message: WakeUp, queue: str) -> None:
+        # Once again, with a new connection; `wake` repeats it with pauses.
+        policy = {"max_retries": 1, "interval_start": 0.0}
+        send_wake_up(self.app, message, queue, retry=True, retry_policy=policy)
 
     def queue_length(self, queue: str = "") -> int:
         """Return the number of messages waiting on a queue, by default the settings' queue."""
