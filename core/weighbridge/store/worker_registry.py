@@ -18,8 +18,10 @@ from weighbridge.store.key_names import SWEEPER, shared_key
 
 _SHUTDOWN_SECONDS = 600
 _REMEMBERED_SECONDS = 3600  #: how long capabilities are kept after the last worker has stopped
-#: Names scored by the end of their heartbeat (ms); name -> the worker's report; names of workers asked to drain.
-_KEYS = _WORKERS, _BEATS, _DRAINS = [shared_key(name) for name in ("workers", "beats", "drains")]
+_WORKERS = shared_key("workers")  #: names of workers, scored by the end of their heartbeat (ms)
+_REPORTS = shared_key("beats")  #: each worker's report by its name
+_DRAINS = shared_key("drains")  #: names of workers that were asked to drain
+_KEYS = [_WORKERS, _REPORTS, _DRAINS]
 _DEAD = shared_key("dead")  #: names of workers that were declared dead, scored by when (ms)
 _KEPT_MS = 60_000  #: how long a worker's entry is kept after its last heartbeat has expired
 
@@ -31,7 +33,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function write_first_so_oom_is_allowed() redis.call('HDEL', beats, '') end
 """
 #: ARGV: name, report, time until the heartbeat expires, time that the entry is kept after that (ms)
-_BEAT = (
+_BEAT_SCRIPT = (
     _PRELUDE
     + """
 write_first_so_oom_is_allowed()
@@ -47,7 +49,7 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3] + ARGV[4]) end
 return redis.call('HEXISTS', drains, ARGV[1])
 """
 )
-_ALIVE = (
+_ALIVE_SCRIPT = (
     _PRELUDE
     + """
 local names = redis.call('ZRANGEBYSCORE', workers, now + 1, '+inf', 'LIMIT', 0, 5000)
@@ -56,7 +58,7 @@ return {now, redis.call('HMGET', beats, unpack(names))}
 """
 )
 #: ARGV: name, how long the request is kept if no worker is running (ms)
-_DRAIN = (
+_DRAIN_SCRIPT = (
     _PRELUDE
     + """
 write_first_so_oom_is_allowed()
@@ -65,7 +67,7 @@ if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) en
 """
 )
 #: KEYS also: the declared dead, the sweeper. ARGV: name, how long the declaration is kept (ms)
-_DECLARE_DEAD = (
+_DECLARE_DEAD_SCRIPT = (
     _PRELUDE
     + """
 write_first_so_oom_is_allowed()
@@ -108,15 +110,15 @@ class WorkerInfo:
     ] = 0.0
 
 
-_beat: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)
+_reports: TypeAdapter[WorkerInfo] = TypeAdapter(WorkerInfo)
 
 
 class WorkerRegistry:
     """The workers of one server, whose clock decides which ones are running."""
 
     def __init__(self, redis: Any) -> None:
-        scripts = (_BEAT, _ALIVE, _DRAIN, _DECLARE_DEAD)
-        self._beat, self._alive, self._drain, self._declare_dead = map(
+        scripts = (_BEAT_SCRIPT, _ALIVE_SCRIPT, _DRAIN_SCRIPT, _DECLARE_DEAD_SCRIPT)
+        self._run_beat, self._run_alive, self._run_drain, self._run_declare_dead = map(
             redis.register_script, scripts
         )
         self._redis = redis
@@ -125,23 +127,23 @@ class WorkerRegistry:
 
     def heartbeat(self, worker: WorkerInfo, ttl_seconds: float) -> bool:
         """Store a worker's heartbeat; return whether the worker was asked to drain."""
-        said = orjson.dumps(asdict(worker))
+        args = [worker.name, orjson.dumps(asdict(worker)), int(ttl_seconds * 1000), _KEPT_MS]
         with translate_errors():
-            return bool(self._beat(_KEYS, [worker.name, said, int(ttl_seconds * 1000), _KEPT_MS]))
+            return bool(self._run_beat(_KEYS, args))
 
     def leave(self, name: str) -> None:
         """Remove a worker that has stopped."""
         with translate_errors():
             pipe = self._redis.pipeline(transaction=False)
             pipe.zrem(_WORKERS, name)
-            pipe.hdel(_BEATS, name)
+            pipe.hdel(_REPORTS, name)
             pipe.hdel(_DRAINS, name)
             pipe.execute()
 
     def declare_dead(self, name: str) -> None:
         """Remove a worker whose process has certainly ended, so that the next sweep puts back its chunks."""
         with translate_errors():
-            self._declare_dead([*_KEYS, _DEAD, SWEEPER], [name, _KEPT_MS])
+            self._run_declare_dead([*_KEYS, _DEAD, SWEEPER], [name, _KEPT_MS])
 
     def declared_dead(self) -> set[str]:
         """Return the workers that were recently declared dead; none where an older access list does not have their key."""
@@ -161,8 +163,8 @@ class WorkerRegistry:
         if 0 <= (passed := time.time() - then) < most_seconds_ago:
             return workers, server_time_then + passed
         with translate_errors():
-            now_ms, beats = self._alive(_KEYS)
-        workers = sorted(_read(beats), key=lambda worker: worker.name)
+            now_ms, reports = self._run_alive(_KEYS)
+        workers = sorted(_read(reports), key=lambda worker: worker.name)
         self._seen = workers, now_ms / 1000, time.time()
         return workers, now_ms / 1000
 
@@ -204,15 +206,15 @@ class WorkerRegistry:
     def drain(self, name: str) -> None:
         """Ask a worker to finish its work and stop."""
         with translate_errors():
-            self._drain(_KEYS, [name, _KEPT_MS])
+            self._run_drain(_KEYS, [name, _KEPT_MS])
 
 
-def _read(beats: list[bytes | None]) -> Iterator[WorkerInfo]:
-    for beat in beats:
+def _read(reports: list[bytes | None]) -> Iterator[WorkerInfo]:
+    for report in reports:
         # A worker of another release may send a report that is invalid here; it is skipped.
         with suppress(ValidationError):
-            if beat:
-                yield _beat.validate_json(beat)
+            if report:
+                yield _reports.validate_json(report)
 
 
 def _capabilities(queue: str) -> str:

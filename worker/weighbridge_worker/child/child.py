@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from weighbridge_worker.child_cgroups import ChildCgroups
     from weighbridge_worker.child_lock import ChildLock
 
-_REST_PARTS = 64
+_REST_PARTS = 64  #: parts, at most, into which the rest of a chunk over its time budget is split
 _BATCHES_KEPT = 64  #: most recent batches whose graders are kept
-#: Limit of forwarding a message that others must process.
-_HOPS, _HOP_SECONDS = (
-    100,
-    0.05,
-)
+_HOPS = 100  #: how often a message that only other workers can process is forwarded, at most
+_HOP_SECONDS = 0.05  #: pause before it is forwarded
 #: Grading time between garbage collections.
 _GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: grading time per part of a chunk that exceeded its time budget
