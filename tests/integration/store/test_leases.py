@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support.chunks import DAY, FAILURE, a_batch, claimed, filled, recorded
+from support.proxy import Proxy
+from support.waiting import eventually
 from weighbridge.errors import Fault
-from weighbridge.store import BatchOptions
+from weighbridge.store import BatchOptions, Store
 from weighbridge.store.key_names import key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge.store import ClaimResult, Store
+    from support.servers import TcpServer
+    from weighbridge.store import ClaimResult
 
 
 def test_a_lease_keeps_every_other_execution_out(store: Store, batch: str, queue: str) -> None:
@@ -48,6 +53,33 @@ def test_a_released_chunk_goes_out_before_those_after_it(
         chunks[1],
         chunks[3],
     ]
+
+
+def test_a_claim_whose_reply_is_lost_leases_another_chunk_and_keeps_the_first(
+    tcp_server: TcpServer, queue: str
+) -> None:
+    with (
+        closing(Store(tcp_server.url)) as store,
+        Proxy(tcp_server.port) as proxy,
+        closing(Store(proxy.url)) as far,
+        ThreadPoolExecutor() as threads,
+    ):
+        batch = a_batch(store, queue)
+        chunks = filled(store, batch, [3, 3])
+        assert far.claim_next("empty", "w/0", 60) is None  # connects, and loads the script
+        proxy.drops_replies = True
+        claiming = threads.submit(far.claim_next, queue, "w/1", 60)
+        eventually(lambda: store.held(batch).chunks, 10, "the lease")
+        proxy.drops_replies = False
+        proxy.cut()
+        claim = claiming.result(30)
+        assert claim
+        assert claim.chunk == chunks[1]
+        held = store.held(batch).chunks
+        assert [(chunk.chunk, chunk.info.token) for chunk in held] == [
+            (chunks[0], "w/1"),
+            (chunks[1], "w/1"),
+        ]
 
 
 def test_what_is_held_tells_who_has_it_and_until_when(store: Store, batch: str, queue: str) -> None:
