@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.chunks import a_batch, blamed, claimed, filled, recorded
+from weighbridge.grading.line_grader import WHOLE_LINE
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.store import Store
 from weighbridge_worker.poison_isolation import Death, put_back_after_death
@@ -78,6 +79,19 @@ def test_a_child_that_dies_between_two_jobs_leaves_halves_and_blames_no_job(stor
     assert blamed(store, batch) == []
 
 
+def test_a_line_of_its_own_gets_the_failure_of_a_child_that_dies_between_two_jobs(
+    store: Store,
+) -> None:
+    batch = a_batch(store, QUEUE)
+    [chunk] = filled(store, batch, [1])
+    for deaths in (1, 2, 3):
+        assert put_back_after_death(killed_at(claimed(store, QUEUE), None), store, LIMIT)
+        info = store.info(batch, chunk)
+        assert info
+        assert info.failures == {"-1 WORKER_KILLED": deaths}
+    assert list(info.faults) == [WHOLE_LINE]
+
+
 def test_an_error_that_the_child_survives_is_not_called_its_death(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -86,7 +100,7 @@ def test_an_error_that_the_child_survives_is_not_called_its_death(
     claim = claimed(store, QUEUE)
     work = Assignment(batch, str(chunk), claim.token)
     how = "MemoryError: no room"
-    error = Death(work, None, -1, ErrorCode.OUT_OF_MEMORY, how, was_survived=True)
+    error = Death(work, None, WHOLE_LINE, ErrorCode.OUT_OF_MEMORY, how, was_survived=True)
     assert put_back_after_death(error, store, LIMIT)
     assert caplog.messages == [
         f"grading raised {how} at chunk {chunk} of batch {batch}: put back as {chunk}"
