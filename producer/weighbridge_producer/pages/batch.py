@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -115,14 +115,14 @@ def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dic
 
 
 @router.get("/batches/{batch_id}/{act}/confirm")
-def confirm(request: Request, batch: ReadBatch, act: str) -> HTMLResponse:
+def confirm(request: Request, batch: ReadBatch, act: Literal["cancel", "delete"]) -> HTMLResponse:
     """Ask for confirmation before a batch is cancelled or deleted."""
     batch_id, state = batch.id, batch.status()
     return page(
         request,
         "confirm.html",
         batch_id=batch_id,
-        act="delete" if act == "delete" else "cancel",
+        act=act,
         state=state,
         batch_at=batch_at,
     )

@@ -451,6 +451,18 @@ def test_deleting_asks_once_more_and_leaves_nothing(own_server: EmbeddedServer) 
         get(service, f"/batches/{batch.id}", status=404)
 
 
+def test_only_cancelling_and_deleting_ask_once_more(service: HttpServer, shop: Batch) -> None:
+    for act in ("cancel", "delete"):
+        asked = get(service, f"/batches/{shop.id}/{act}/confirm")
+        [form] = [
+            each
+            for each in asked.root.one("main").all("form")
+            if each.attributes["method"] == "post"
+        ]
+        assert form.attributes["action"] == f"/batches/{shop.id}/{act}"
+    get(service, f"/batches/{shop.id}/retry/confirm", status=422)
+
+
 def test_retrying_a_batch_that_is_not_done_says_why_not(own_server: EmbeddedServer) -> None:
     with HttpServer(own_server.url) as service:
         batch = service.service.client.submit([case("c")], graders=["true-false"])

@@ -56,7 +56,6 @@ _PREFIX = re.compile(
     % (b"|".join(_FIRST.values()), b"|".join(_FURTHER.values()), _PARTS_LIMIT - 1)
 )
 _JSON = re.compile(rb"\{|\[[ \t]{0,99}\{")
-_NO_JSON = frozenset({b"", b"\n", b"\r\n"})
 _TAGGED = re.compile(rb"\[[A-Za-z][\w.:/@$-]{0,100}\][ \t]+\S")
 
 
