@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.text import pluralize
 from weighbridge.traces.mapped_format import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.databases.sqlite_file import is_database, wal_of
 from weighbridge_producer.input.files.file_groups import FileGroup
-from weighbridge_producer.input.files.folder_files import DATABASES, DESCRIPTIONS
 from weighbridge_producer.input.files.input_files import InputFiles
 from weighbridge_producer.input.files.input_paths import InputFile, Paths, opened_input
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
@@ -31,6 +29,7 @@ from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
+from weighbridge_producer.input.skipped_files import skipped_note
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
-
-_SKIPPED_NAMED = 3  #: files in a note
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -126,30 +123,10 @@ class Source:
 
     def skipped_note(self) -> str:
         """Return which files in folders are not read, and why; empty if there are none."""
-        if self._found is None or not self._found.skipped:
+        if self._found is None:
             return ""
-        count, names = len(self._found.skipped), self._found.skipped[:_SKIPPED_NAMED]
-        more = ", ..." if count > len(names) else ""
-        has_tables = not self.mapping and any(map(table_format, self._found.skipped))
-        tables = "; tables are read with a mapping" if has_tables else ""
-        described = DESCRIPTIONS.intersection(
-            name.rpartition("/")[2] for name in self._found.skipped
-        )
-        but = f", but not {', '.join(sorted(described))} of Hugging Face" if described else ""
-        of_known_runs = sum(
-            name.endswith(self._found.endings) and name.rpartition("/")[2] not in DESCRIPTIONS
-            for name in self._found.skipped
-        )
-        which = f"{pluralize(count, 'file')} skipped ({', '.join(names)}{more})"
-        if of_known_runs == count:
-            return f"{which}: they have no run of their own"
-        but += ", and of runs with several files not all" if of_known_runs else ""
-        endings = ", ".join(self._found.endings)
-        has_databases = any(name.endswith(DATABASES) for name in self._found.skipped)
-        stores = ", and databases of known agents" if has_databases else ""
-        return (
-            f"{which}: in a folder, only files are read that end in {endings}{stores}{but}{tables}"
-        )
+        takes_tables = self.mapping is not None
+        return skipped_note(self._found.skipped, self._found.endings, takes_tables=takes_tables)
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""

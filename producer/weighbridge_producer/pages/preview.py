@@ -32,7 +32,7 @@ from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, recognise
 from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.input.traces.input_kinds import input_kind
+from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind
 from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages.column_pickers import ColumnPickers, Picks, pickers_of
 from weighbridge_producer.pages.large_cases import parts_of
@@ -68,6 +68,17 @@ _CAN_BE_SUBMITTED = (
     "It can be submitted as it is if it has cases, traces or results of a known tool, which are recognised after the"
     " upload. Rows with columns of their own need a mapping, as text, above."
 )
+#: What an input of each kind has, for the page.
+_CONTENTS = {
+    InputKind.CASES: "cases, one per line",
+    InputKind.TRACES: "traces, one per line",
+    InputKind.RESULTS: "results with their cases, one per line",
+    InputKind.DOCUMENT: "one document of traces or cases",
+    InputKind.ROWS: "rows with columns of their own",
+    InputKind.DATABASE: "an SQLite database",
+    InputKind.LINES: "lines",
+    InputKind.NOTHING: "nothing that can be graded",
+}
 _PACKINGS = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
 
@@ -155,7 +166,7 @@ class CaseShown:
 class Preview:
     """The preview of an input."""
 
-    kind: str  #: `cases`, `traces` (one per line), `document`, `rows`, `lines` of any kind, or `nothing`
+    kind: InputKind
     packing: str
     is_all: bool = False  #: True if the whole input was examined
     lines: int = 0  #: number of lines examined
@@ -171,6 +182,16 @@ class Preview:
     #: name of the other tool's format, if recognised, and which needed inputs it lacks
     shape: str = ""
     mapping: str = ""  #: the mapping that follows from the shape of the rows
+
+    @property
+    def contents(self) -> str:
+        """What the input has, in words."""
+        if self.is_unseen:
+            unseen = {InputKind.DOCUMENT: "one JSON document", InputKind.ROWS: "rows"}
+            return f"{unseen.get(self.kind) or _CONTENTS[self.kind]}, not previewed"
+        if self.kind is InputKind.ROWS and (self.shape or self.mapping):
+            return self.shape or "rows with the names of a case's fields"
+        return _CONTENTS[self.kind]
 
     @property
     def names_no_grader(self) -> bool:
@@ -207,7 +228,7 @@ def preview_of(
     is_one_line = not packing and b"\n" not in head.content
     head = head.bounded()
     if head.content.startswith(SIGN) and not head.is_whole:
-        return _unseen("traces", packing, _LONG_DATABASE, mapping)
+        return _unseen(InputKind.DATABASE, packing, _LONG_DATABASE, mapping)
     try:
         seen = recognise(Opened(head.name, head.name, head.stream), specs, settings)
     except MappingNeededError:
@@ -217,25 +238,27 @@ def preview_of(
     if seen and not seen.rows and is_parquet_name(head.name):
         return _preview_of_columns(head, specs, mapping, picks, seen)
     if seen and not head.is_whole and _may_be_elsewhere(seen, head, settings):
-        return _unseen("rows", packing, _NO_ROWS, mapping)
+        return _unseen(InputKind.ROWS, packing, _NO_ROWS, mapping)
     if seen and not seen.rows and seen.mapping and not mapping:
-        return _with_mapping(Preview("rows", packing, note=_NO_ROWS), seen.mapping)
+        return _with_mapping(Preview(InputKind.ROWS, packing, note=_NO_ROWS), seen.mapping)
     if seen and not seen.rows:
-        return _unseen("rows", packing, _NO_ROWS, mapping)
+        return _unseen(InputKind.ROWS, packing, _NO_ROWS, mapping)
     if seen or mapping:
         preview = _preview_of_rows(head, specs, settings, elsewhere, mapping, picks, seen)
         is_empty = not (preview.lines or preview.columns or head.is_whole)
         return (
-            _unseen("lines", packing, _why_nothing(is_one_line), mapping) if is_empty else preview
+            _unseen(InputKind.LINES, packing, _why_nothing(is_one_line), mapping)
+            if is_empty
+            else preview
         )
     lines = islice(StreamLines(head.stream(), head.name, settings), _LINES)
     first = next(filter(_has, lines), None)
     if first is None and head.is_whole:
-        return Preview("nothing", packing, is_all=True)
+        return Preview(InputKind.NOTHING, packing, is_all=True)
     if first is None:
-        return _unseen("lines", packing, _why_nothing(is_one_line), mapping)
-    kind = "cases" if first.fault else input_kind(first.raw)
-    if kind == "document" and not head.is_whole:
+        return _unseen(InputKind.LINES, packing, _why_nothing(is_one_line), mapping)
+    kind = InputKind.CASES if first.fault else input_kind(first.raw)
+    if kind is InputKind.DOCUMENT and not head.is_whole:
         return _unseen(kind, packing, _LONG_DOCUMENT, mapping)
     preview = Preview(kind, packing)
     builder = _PreviewBuilder(preview, tuple(specs), elsewhere)
@@ -262,7 +285,7 @@ def _preview_of_rows(
     seen: Recognised | None,
 ) -> Preview:
     """Return the preview of rows as cases, with the given mapping or else that of the pickers."""
-    preview = Preview("rows", head.packing)
+    preview = Preview(InputKind.ROWS, head.packing)
     if seen and seen.proposal:
         preview.shape = described_without(seen.rows, needed_inputs(specs) or USUAL_INPUTS)
         columns = pickers_of(seen, specs, mapping, picks)
@@ -310,8 +333,8 @@ def _preview_of_columns(
     """Return the preview of a Parquet file whose rows have not arrived, by its columns."""
     row = row_of_schema(head.stream())
     if row is None:
-        return _unseen("rows", head.packing, _NO_ROWS, mapping)
-    preview = Preview("rows", head.packing, note=_ONLY_COLUMNS)
+        return _unseen(InputKind.ROWS, head.packing, _NO_ROWS, mapping)
+    preview = Preview(InputKind.ROWS, head.packing, note=_ONLY_COLUMNS)
     needed = needed_inputs(specs) or USUAL_INPUTS
     seen = replace(seen, proposal=propose([row], needed))
     preview.columns = pickers_of(seen, specs, mapping, picks)
@@ -325,7 +348,7 @@ def _with_mapping(preview: Preview, mapping: FieldMapping | None) -> Preview:
     return preview
 
 
-def _unseen(kind: str, packing: str, why: str, mapping: FieldMapping | None) -> Preview:
+def _unseen(kind: InputKind, packing: str, why: str, mapping: FieldMapping | None) -> Preview:
     """Return the preview of an input whose beginning was not enough: why, and how it can be submitted without a mapping."""
     note = why if mapping else f"{why}. {_CAN_BE_SUBMITTED}"
     return Preview(kind, packing, note=note, is_unseen=True)

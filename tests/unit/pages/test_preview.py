@@ -15,11 +15,14 @@ from pyarrow import parquet
 from support.tool_results import LONG
 from weighbridge.errors import MappingNeededError
 from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import Settings
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.traces.input_kinds import InputKind
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
 from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES
 from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
+from weighbridge_producer.templating import environment
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BUDGET = (GraderSpec("budget", {"max_tokens": 5000}),)
@@ -328,3 +331,20 @@ def test_a_database_is_previewed_only_if_it_is_whole() -> None:
     assert (whole.formats, whole.is_all) == (["OpenAI Responses items"], True)
     cut = preview_of(Head("a.db", content[:4096], is_whole=False), [GraderSpec("loop")], Settings())
     assert (cut.is_unseen, cut.note[:18]) == (True, "an SQLite database")
+    assert cut.contents == "an SQLite database, not previewed"
+
+
+def test_results_with_their_cases_are_told_as_such() -> None:
+    case = {"custom_id": "a", "inputs": {"agent_response": "x", "expected_output": "x"}}
+    result = dict.fromkeys(ResultRow.__struct_fields__) | {"custom_id": "a", "case": case}
+    preview = look(orjson.dumps(result), GraderSpec("string-match"))
+    assert [each.custom_id for each in preview.cases] == ["a"]
+    assert preview.contents == "results with their cases, one per line"
+
+
+@pytest.mark.parametrize("kind", InputKind)
+@pytest.mark.parametrize("is_unseen", [True, False])
+def test_an_input_of_every_kind_is_told_on_the_page(kind: InputKind, is_unseen: bool) -> None:
+    template = environment().get_template("parts/preview.html")
+    preview = Preview(kind, "gzip", is_unseen=is_unseen)
+    assert f"<dd>{preview.contents}, gzip</dd>" in template.render(preview=preview)

@@ -1,8 +1,9 @@
-"""What the first line of an input shows of the others: cases, traces, results, or a document on several lines."""
+"""Kinds of input, and what the first line shows of the others: cases, traces, results, or a document on several lines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import Any
 
 import msgspec
 import orjson
@@ -13,11 +14,7 @@ from weighbridge.jobs.limits import METADATA_LIMIT_BYTES
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.jobs.result_line import is_result
 from weighbridge.traces.formats.batch_results import is_batch_result
-from weighbridge.traces.split import (
-    opens_session,
-    single_traces,
-    spans_lines,
-)
+from weighbridge.traces.split import opens_session, single_traces, spans_lines
 from weighbridge_producer.input.traces.trace_wrapper import (
     Bare,
     NamedLine,
@@ -25,14 +22,24 @@ from weighbridge_producer.input.traces.trace_wrapper import (
     with_ids_as_text,
 )
 
-if TYPE_CHECKING:
-    pass
-
 _ABOUT_FILE = b'{"metadata"'
 _OPENING = b"{[,"  #: last characters of the first line of a multi-line document
 #: Fields of traces that have an `inputs` field like cases: LangSmith's runs, Weave's calls.
 _RECORD_KEYS = frozenset({"run_type", "op_name"})
 _RESULT_FIELD = b'"receipt"'
+
+
+class InputKind(StrEnum):
+    """What an input has."""
+
+    CASES = "cases"  #: a case on each line
+    TRACES = "traces"  #: a trace on each line
+    RESULTS = "results"  #: a result on each line, with its case
+    DOCUMENT = "document"  #: a JSON value over several lines, or lines of one session, with traces or cases
+    ROWS = "rows"  #: rows of a table or of JSON that are mapped to cases
+    DATABASE = "database"  #: an SQLite database
+    LINES = "lines"  #: lines that are not known, because the first of them is too long
+    NOTHING = "nothing"  #: no line that is not blank
 
 
 def is_about_file(raw: bytes) -> bool:
@@ -54,24 +61,25 @@ def begins_document(raw: bytes) -> bool:
     return False
 
 
-def input_kind(raw: bytes) -> str:
-    """Return the kind of input by its first line: `cases`, `traces` or `results`, one per line, or a `document`."""
+def input_kind(raw: bytes) -> InputKind:
+    """Return the kind of an input by its first line: cases, traces or results, one per line, or a document."""
     if _is_surely_case(raw):
-        return "cases"
+        return InputKind.CASES
     try:
         value = orjson.loads(with_ids_as_text(raw))
     except ValueError:
-        return "document" if raw.strip(JSON_SPACE)[-1:] in _OPENING else "cases"
+        goes_on = raw.strip(JSON_SPACE)[-1:] in _OPENING
+        return InputKind.DOCUMENT if goes_on else InputKind.CASES
     if is_result(value):
-        return "results"
+        return InputKind.RESULTS
     if is_case(value):
-        return "cases"
+        return InputKind.CASES
     if spans_lines(value) or are_cases(value) or opens_session(value):
-        return "document"
+        return InputKind.DOCUMENT
     found = single_traces(value)
     if not found:
-        return "cases"
-    return "traces" if found[0][1] is value else "document"
+        return InputKind.CASES
+    return InputKind.TRACES if found[0][1] is value else InputKind.DOCUMENT
 
 
 def is_case(value: Any) -> bool:

@@ -6,6 +6,7 @@ all of its lines may form one session. The case's id is the trace's own id, or e
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from weighbridge_producer.input.traces.documents import (
     document_lines,
     torn_line,
 )
-from weighbridge_producer.input.traces.input_kinds import input_kind, is_about_file
+from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind, is_about_file
 from weighbridge_producer.input.traces.processes import sessions_by_process
 from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 from weighbridge_producer.input.traces.unknown_lines import is_unknown, without_unknown
@@ -46,45 +47,64 @@ def as_cases(
     `ids` are the ids in earlier files of the same input; `on_cases` is called if the lines are cases. One of several files
     whose lines are neither is one fault.
     """
-    blank = 0
-    unread: list[SourceLine] = []  # before the first line that shows what the others are
-    about: SourceLine | None = None
-    for head in lines:
-        if head.is_unread:
-            unread.append(head)
-        elif about is None and not head.fault and is_about_file(head.raw):
-            about = head
-        elif head.fault or head.raw.strip(JSON_SPACE):
-            break
-        elif unread:
-            unread.append(head)
-        else:
-            blank += 1
-            yield head
-    else:
-        yield from unread if about is None else [about, *unread]
+    opening = _Opening()
+    yield from opening.read(lines)
+    head, about, first = opening.head, opening.about, opening.blank + 1
+    if head is None:
+        yield from opening.unread if about is None else [about, *opening.unread]
         return
-    if about is not None and not head.fault and input_kind(head.raw) == "traces":
-        blank += 1
+    kind = _kind_of(head)
+    if about is not None and kind is InputKind.TRACES:
+        first += 1
         yield SourceLine(b"\n", None, about.size)
     elif about is not None:
-        lines, head = chain([head], lines), about
-    kind = "cases" if head.fault else input_kind(head.raw)
-    every = chain(unread, [head], lines)
-    if kind == "cases" and is_one_of_several and not head.fault and is_unknown(head.raw):
+        lines, head, kind = chain([head], lines), about, _kind_of(about)
+    every = chain(opening.unread, [head], lines)
+    if kind is InputKind.CASES and is_one_of_several and not head.fault and is_unknown(head.raw):
         yield from without_unknown(every)
-    elif kind == "cases":
+    elif kind is InputKind.CASES:
         if on_cases:
             on_cases()
         yield from every
-    elif kind == "results":
+    elif kind is InputKind.RESULTS:
         yield from cases_of_results(every, name)
-    elif kind == "traces":
-        yield from _traces(every, blank + 1, name, ids)
+    elif kind is InputKind.TRACES:
+        yield from _traces(every, first, name, ids)
     elif head.process is not None:
         yield from _of_each_process(every, name, ids, is_one_of_several=is_one_of_several)
     else:
         yield from document_lines(every, name, ids)
+
+
+def _kind_of(line: SourceLine) -> InputKind:
+    return InputKind.CASES if line.fault else input_kind(line.raw)
+
+
+@dataclass(slots=True)
+class _Opening:
+    """The lines of an input up to the first that shows what the others are."""
+
+    head: SourceLine | None = None  #: that line; None if there is none
+    blank: int = 0  #: number of blank lines before it
+    about: SourceLine | None = None  #: the line before it with metadata of the file
+    #: Lines before it that could not be read, and the blank lines after them.
+    unread: list[SourceLine] = field(default_factory=list)
+
+    def read(self, lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
+        """Read the lines, and yield blank ones as they arrive."""
+        for line in lines:
+            if line.is_unread:
+                self.unread.append(line)
+            elif self.about is None and not line.fault and is_about_file(line.raw):
+                self.about = line
+            elif line.fault or line.raw.strip(JSON_SPACE):
+                self.head = line
+                return
+            elif self.unread:
+                self.unread.append(line)
+            else:
+                self.blank += 1
+                yield line
 
 
 def _of_each_process(

@@ -1,0 +1,51 @@
+"""The note on files that a search in folders and patterns found, and that are not read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.text import pluralize
+from weighbridge_producer.input.files.folder_files import DATABASES, DESCRIPTIONS
+from weighbridge_producer.input.rows.row_formats import table_format
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMES_SHOWN = 3  #: number of skipped files that the note names
+
+
+def skipped_note(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool) -> str:
+    """Return which files are not read, and why; empty without such files.
+
+    `endings` are those of the names of files that are read in folders.
+    """
+    if not names:
+        return ""
+    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+    which = f"{pluralize(len(names), 'file')} skipped ({', '.join(names[:_NAMES_SHOWN])}{more})"
+    if all(_is_beside_run(name, endings) for name in names):
+        return f"{which}: they have no run of their own"
+    return f"{which}: {_rule(names, endings, takes_tables=takes_tables)}"
+
+
+def _rule(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool) -> str:
+    """Return which files are read in a folder, with the exceptions that concern the skipped files."""
+    rule = f"in a folder, only files are read that end in {', '.join(endings)}"
+    if any(name.endswith(DATABASES) for name in names):
+        rule += ", and databases of known agents"
+    if descriptions := DESCRIPTIONS.intersection(map(_file_name, names)):
+        rule += f", but not {', '.join(sorted(descriptions))} of Hugging Face"
+    if any(_is_beside_run(name, endings) for name in names):
+        rule += ", and of runs with several files not all"
+    if not takes_tables and any(map(table_format, names)):
+        rule += "; tables are read with a mapping"
+    return rule
+
+
+def _is_beside_run(name: str, endings: tuple[str, ...]) -> bool:
+    """Return whether a file was left out although its name is that of a file with runs."""
+    return name.endswith(endings) and _file_name(name) not in DESCRIPTIONS
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
