@@ -33,7 +33,7 @@ def file_to_join(name: str) -> InputFile:
     if FilePath(name).is_dir():
         raise no_file
     found = InputFiles(Paths.of([name]), ReadAs.ROWS)
-    if found.are_found:
+    if found.may_be_several:
         raise no_file
     found.size()  # raises InputError for a file that does not exist
     [file] = found.files

@@ -135,7 +135,7 @@ class Source:
     @property
     def names_locations(self) -> bool:
         """True if each line has a file and line number as its location."""
-        is_found = self._found is not None and self._found.are_found
+        is_found = self._found is not None and self._found.may_be_several
         return is_found or isinstance(self._cases, Streams)
 
     @property

@@ -79,12 +79,9 @@ def _without_descriptions(files: Sequence[_FileT]) -> tuple[_FileT, ...]:
     return tuple(file for file in files if file.name not in DESCRIPTIONS) or tuple(files)
 
 
-def skipped_names(
-    every: Iterable[_FileT], files: Sequence[_FileT], name_of: Callable[[_FileT], str]
-) -> list[str]:
-    """Return the names of those files of a folder that are not read, without hidden ones and earlier results."""
-    read = set(files)
-    names = (name_of(file) for file in every if file not in read)
+def shown_names(files: Iterable[_FileT], name_of: Callable[[_FileT], str]) -> list[str]:
+    """Return the names of files that are not read, for the user: without hidden ones and earlier results."""
+    names = map(name_of, files)
     return [name for name in names if not (_is_hidden(name) or is_ours(name))]
 
 
