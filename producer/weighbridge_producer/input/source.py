@@ -104,6 +104,29 @@ class Source:
             self._found = InputFiles(paths, read_as)
             self.size = self._found.size()
 
+    def identity(self) -> dict[str, Any]:
+        """Return a value of JSON that differs for files, and options of reading them, that yield other lines.
+
+        An interrupted run is resumed if its source has the same identity: a new field above that changes the lines belongs
+        here.
+        """
+        settings = self._settings
+        return {
+            "input": self.fingerprint(),
+            # Ids and locations are made of names, which depend on how the files were named.
+            "names": [self._found.name_of(file) for file in self.files] if self._found else [],
+            "names_locations": self.names_locations,
+            "mapping": self.mapping and self.mapping.identity(),
+            "joins": self.joins.fingerprint() if self.joins else [],
+            "trace_mapping": self.trace_mapping and self.trace_mapping.text,
+            "sample": self.sample and str(self.sample),
+            "only": None if self.only is None else str(self.only),
+            "limits": [
+                *(settings.line_limit_bytes, settings.expansion_limit),
+                *(settings.batch_limit_lines, settings.batch_limit_bytes),
+            ],
+        }
+
     @classmethod
     def of(cls, cases: Cases, settings: Settings) -> Source:
         """Return the source for cases; a Source is returned unchanged."""

@@ -138,19 +138,10 @@ class LocalRun:
 
     def _key(self) -> dict[str, Any]:
         options = self._options
-        facts = self._source.fingerprint() if self._rereadable else None
-        graders = [spec.as_dict() for spec in options.graders]
-        outputs = list(map(absolute, options.outputs))
         return {
-            "input": facts,
-            "mapping": self._source.mapping and str(self._source.mapping),
-            "table": self._source.mapping and str(self._source.mapping.table),
-            "joins": self._source.joins and self._source.joins.fingerprint(),
-            "sample": self._source.sample and str(self._source.sample),
-            "trace_mapping": self._source.trace_mapping and self._source.trace_mapping.text,
-            "only": None if self._source.only is None else str(self._source.only),
-            "graders": graders,
-            "outputs": outputs,
+            **(self._source.identity() if self._rereadable else {}),
+            "graders": [spec.as_dict() for spec in options.graders],
+            "outputs": list(map(absolute, options.outputs)),
             "server": masked(options.url or ""),
         }
 

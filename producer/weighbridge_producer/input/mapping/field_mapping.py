@@ -188,9 +188,26 @@ class FieldMapping:
 
     def __str__(self) -> str:
         """Return the mapping in the syntax of `--map`."""
+        return ",".join(self._items())
+
+    def _items(self) -> list[str]:
+        """Return the fields in the syntax of `--map`."""
         items = [f"{EACH}={self.each}"] if self.each else []
         items += [_item(name, value) for name, value in self.fields()]
-        return ",".join([*items, f"metadata={REST}"] if self.takes_rest else items)
+        return [*items, f"metadata={REST}"] if self.takes_rest else items
+
+    def identity(self) -> dict[str, Any]:
+        """Return a value of JSON that differs for mappings that make other cases of the same rows, for the same graders.
+
+        What `error`, `change` and `others` are follows from the name of the mapping and its fields.
+        """
+        return {
+            "fields": self._items(),
+            "rows": self.rows,
+            "table": str(self.table),
+            "name": self.name,
+            "has": [part is not None for part in (self.error, self.change, self.others)],
+        }
 
 
 def _item(name: str, value: Value) -> str:
