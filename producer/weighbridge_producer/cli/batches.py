@@ -16,20 +16,16 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.reading import (
-    HeaderLine,
-    JoinedFiles,
-    JoinKeys,
-    Map,
-    MappingFile,
-    NoHeader,
-    SampleSize,
-    TableEncoding,
-    TraceMappingFile,
+from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_notes import (
     print_empty_expected,
     print_notes,
     print_unused,
-    source_of,
+)
+from weighbridge_producer.cli.reading_options import (
+    USUAL_READING,
+    ReadingOptions,
+    takes_reading_options,
 )
 from weighbridge_producer.cli.show import (
     Bar,
@@ -71,20 +67,13 @@ def add_to(app: typer.Typer) -> None:
     app.command("dead-letters")(dead_letters)
 
 
+@takes_reading_options
 def submit(
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help=opt.CASES_HELP)],
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
-    map_: Map = None,
-    mapping: MappingFile = None,
-    join: JoinedFiles = None,
-    on: JoinKeys = None,
-    sample: SampleSize = None,
-    trace_mapping: TraceMappingFile = None,
-    encoding: TableEncoding = None,
-    no_header: NoHeader = False,
-    header_line: HeaderLine = None,
+    reading: ReadingOptions = USUAL_READING,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -106,20 +95,7 @@ def submit(
     """
     check_resumed(resume)
     specs, settings = opt.specs(grader, config, graders), read_settings()
-    given = source_of(
-        cases,
-        specs,
-        settings,
-        maps=map_,
-        mapping_file=mapping,
-        joins=join,
-        join_keys=on,
-        trace_mapping=trace_mapping,
-        sample=sample,
-        encoding=encoding,
-        no_header=no_header,
-        header_line=header_line,
-    )
+    given = source_of(cases, specs, settings, reading)
     if not resume:  # a resumed batch already has its graders
         opt.check_graded(given, specs)
     with (
@@ -130,7 +106,9 @@ def submit(
             err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
         with opt.naming_the_line(graders):
             # Pass rates of one source are shown over time, and a sample is not comparable with the whole.
-            name = printable(source.name) + (f" (sample {sample.strip()})" if sample else "")
+            name = printable(source.name) + (
+                f" (sample {reading.sample.strip()})" if reading.sample else ""
+            )
             batch = (
                 client.batch(resume)
                 if resume
@@ -145,11 +123,7 @@ def submit(
         except (KeyboardInterrupt, ServerError) as error:
             if isinstance(error, WeighbridgeError):
                 print_error(error, as_json=as_json)
-            again = [*cases, *_as_options(("--map", *(map_ or [])), ("--mapping", mapping))]
-            again += _as_options(("--join", *(join or [])), ("--on", *(on or [])))
-            again += _as_options(("--sample", sample), ("--trace-mapping", trace_mapping))
-            again += _as_options(("--encoding", encoding)) + ["--no-header"] * no_header
-            again += ["--header-line", str(header_line)] if header_line else []
+            again = [*cases, *reading.as_arguments()]
             can_be_read_again = source is given and source.rereadable
             interrupted = isinstance(error, KeyboardInterrupt)
             _print_how_to_continue(
@@ -184,13 +158,6 @@ class _Once:
         if why != self._said:
             print_waiting(why)
             self._said = why
-
-
-def _as_options(*options: tuple[str | None, ...]) -> list[str]:
-    """Return the options that have a value, as command-line arguments."""
-    return [
-        part for name, *values in options for each in values if each for part in (str(name), each)
-    ]
 
 
 def _print_how_to_continue(batch: Batch, again: list[str] | None, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from weighbridge.errors import BadLine
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.cli.reading import print_chosen, print_notes, print_unused
+from weighbridge_producer.cli.reading_notes import print_chosen, print_notes, print_unused
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.input.duplicates import DuplicateIndex

@@ -10,18 +10,12 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.reading import (
-    HeaderLine,
-    JoinedFiles,
-    JoinKeys,
-    Map,
-    MappingFile,
-    NoHeader,
-    SampleSize,
-    TableEncoding,
-    TraceMappingFile,
-    print_unused,
-    source_of,
+from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_notes import print_unused
+from weighbridge_producer.cli.reading_options import (
+    USUAL_READING,
+    ReadingOptions,
+    takes_reading_options,
 )
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.gating.gates import ERROR
@@ -36,19 +30,12 @@ _ID_WIDTH = 40
 _REASON_WIDTH = 300
 
 
+@takes_reading_options
 def profile(
     grader: Annotated[str, typer.Argument(metavar="ID", help="A grader's id.")],
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help=opt.CASES_HELP)],
     configs: opt.Configs = None,
-    maps: Map = None,
-    mapping: MappingFile = None,
-    join: JoinedFiles = None,
-    on: JoinKeys = None,
-    trace_mapping: TraceMappingFile = None,
-    encoding: TableEncoding = None,
-    no_header: NoHeader = False,
-    header_line: HeaderLine = None,
-    sample: SampleSize = None,
+    reading: ReadingOptions = USUAL_READING,
     rounds: Annotated[
         int,
         typer.Option(
@@ -71,20 +58,7 @@ def profile(
 
     specs = opt.specs([grader], configs)
     opt.check_here(specs)
-    source = source_of(
-        cases,
-        specs,
-        read_settings(),
-        maps=maps,
-        mapping_file=mapping,
-        joins=join,
-        join_keys=on,
-        trace_mapping=trace_mapping,
-        sample=sample,
-        encoding=encoding,
-        no_header=no_header,
-        header_line=header_line,
-    )
+    source = source_of(cases, specs, read_settings(), reading)
     lines = (line.as_job(number) for number, line in enumerate(source, 1) if line.raw.strip())
     collect_garbage_seldom()  # as workers do
     times = measure(specs[0], lines, rounds)

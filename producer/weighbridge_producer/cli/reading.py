@@ -1,17 +1,16 @@
-"""Options for reading CASES: `--map`, `--mapping`, `--join`, `--trace-mapping`, `--sample`, `--encoding`, `--no-header` and `--header-line`."""
+"""Reading CASES with the options of the command line."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from weighbridge.errors import InputError
-from weighbridge.text import pluralize
-from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
+from weighbridge_producer.cli.reading_options import USUAL_READING
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files.input_files import InputFiles
 from weighbridge_producer.input.files.input_paths import Paths
@@ -27,116 +26,21 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
+    from weighbridge_producer.cli.reading_options import ReadingOptions
     from weighbridge_producer.input.chosen_ids import ChosenIds
-    from weighbridge_producer.input.joins import JoinSpec
+    from weighbridge_producer.input.joins import Joins, JoinSpec
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping_file import SavedMapping
+    from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
-
-Map = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="FIELD=PATH,...",
-        help="The columns or paths of a row that are the fields of a case, such as"
-        " custom_id=id,agent_response=output.text,metadata=topic. FIELD:=JSON is a constant. For a file of a"
-        " recognised tool, leave out custom_id to add to or override its built-in mapping. Repeatable.",
-        callback=opt.all_utf8,
-    ),
-]
-MappingFile = Annotated[
-    str | None,
-    typer.Option(
-        "--mapping",
-        metavar="FILE",
-        help="A YAML or JSON file with the mapping; --map adds to it and overrides it.",
-        callback=opt.utf8,
-    ),
-]
-JoinedFiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--join",
-        metavar="NAME=FILE",
-        help="Another file with rows, such as expected answers: each row of CASES gets the row with the same key under"
-        " NAME, for --map expected_output=NAME.answer. Repeatable.",
-    ),
-]
-JoinKeys = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--on",
-        metavar="FIELD|LEFT=RIGHT",
-        help="The field with the key of --join; LEFT=RIGHT if it has one name in CASES and another in FILE. Once for all"
-        " --join, or once for each, in their order.",
-        callback=opt.all_utf8,
-    ),
-]
-TraceMappingFile = Annotated[
-    str | None,
-    typer.Option(
-        "--trace-mapping",
-        metavar="FILE",
-        help="A YAML or JSON file that says, by JSON Pointers, where traces of a format of your own have their steps,"
-        " calls, results and usage.",
-        callback=opt.utf8,
-    ),
-]
-
-SampleSize = Annotated[
-    str | None,
-    typer.Option(
-        "--sample",
-        metavar="N|N%",
-        help="Only this number or share of the cases, chosen by a hash of their ids: the same ones each time.",
-    ),
-]
-TableEncoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of CASES that are CSV or TSV, such as cp1252, cp1250, utf-16 or shift_jis. Default: the one that"
-        " their first bytes suggest, which is printed.",
-        callback=opt.utf8,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header",
-        help="The first row of CASES that are CSV or TSV is data. The columns are called 1, 2, 3 and so on. This"
-        " applies to a joined table too if its key is such a number or @row.",
-    ),
-]
-HeaderLine = Annotated[
-    int | None,
-    typer.Option(
-        "--header-line",
-        metavar="N",
-        min=1,
-        help="The line of the header in CASES that are CSV or TSV; the lines above it are skipped. Default: the one that the"
-        " first lines suggest, which is printed if it is not the first.",
-    ),
-]
-
-_NOTE_WIDTH = 600
 
 
 def source_of(
     cases: list[str],
     graders: Sequence[GraderSpec],
     settings: Settings,
-    *,
-    maps: list[str] | None = None,
-    mapping_file: str | None = None,
-    joins: list[str] | None = None,
-    join_keys: list[str] | None = None,
-    trace_mapping: str | None = None,
-    sample: str | None = None,
+    reading: ReadingOptions = USUAL_READING,
     only: Callable[[], ChosenIds] | None = None,
-    encoding: str | None = None,
-    no_header: bool = False,
-    header_line: int | None = None,
 ) -> Source:
     """Return the source for CASES and the options for reading them; a sample is one of the cases of `only`.
 
@@ -144,66 +48,104 @@ def source_of(
     the user at the terminal accepts it. Raises MappingError, JoinError, and MappingNeededError without a terminal; an
     option that is not well formed is a usage error.
     """
-    from weighbridge_producer.input.sampling import Sample
-
-    with _usage_of("--map"):
-        mapped_fields(maps or [])
-    if "-" in cases and len(cases) > 1:
-        raise typer.BadParameter(
-            "- (a pipe) cannot be combined with other input", param_hint="CASES"
-        )
-    if no_header and header_line:
-        raise typer.BadParameter(
-            "with --no-header there is no header line; give only one of them",
-            param_hint="--header-line",
-        )
-    with _usage_of("--encoding"):
-        name = checked_encoding(encoding) if encoding else ""
-    form = TableForm(name, has_header=not no_header, header_line=header_line or 0)
-    named = Paths.of(cases)
-    is_rereadable = str(named) != "-" and _files(named).size() is not None
-    with _usage_of("--sample"):
-        chosen = Sample.parse(sample) if sample else None
-    if chosen and chosen.below is None and not is_rereadable:
-        raise InputError("a pipe cannot be read twice", "give the sample as a share: --sample 5%")
-    house = trace_mapping_of(trace_mapping)
-    saved = None if house else _saved_mapping(mapping_file)
-    specs = _join_specs(saved, joins, join_keys)
-    mapping, joined = None, None
-    if house and specs:
-        raise typer.BadParameter("traces have no rows to join", param_hint="--trace-mapping")
-    if not house:
-        mapping, joined = choose_mapping(
-            named if is_rereadable else None,
-            graders,
-            settings,
-            texts=maps or [],
-            saved=saved and saved.mapping,
-            joins=specs,
-            form=form,
-        )
-    mapping = with_accepted_answers(replace(mapping, table=form), graders) if mapping else None
-    if str(form) and not mapping:
-        raise typer.BadParameter(
-            "it is for CSV and TSV, which are read with a mapping",
-            param_hint="--encoding"
-            if encoding
-            else "--no-header"
-            if no_header
-            else "--header-line",
-        )
-    source = Source(named, settings, mapping, trace_mapping=house, joins=joined)
+    form = _checked_form(cases, reading)
+    paths = Paths.of(cases)
+    is_rereadable = str(paths) != "-" and _files(paths).size() is not None
+    sample = _checked_sample(reading, is_rereadable=is_rereadable)
+    trace_mapping = trace_mapping_of(reading.trace_mapping)
+    mapping, joins = None, None
+    if trace_mapping:
+        _check_has_no_rows(reading)
+    else:
+        first = paths if is_rereadable else None
+        mapping, joins = _row_mapping(first, graders, settings, reading, form)
+    _check_reads_tables(reading, form, mapping)
+    source = Source(paths, settings, mapping, trace_mapping=trace_mapping, joins=joins)
     if mapping and not is_rereadable:
-        source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joined)
-    elif not (mapping or house or is_rereadable):
+        source.on_layout = lambda layout: print_layout(source.name, layout, mapping, joins)
+    elif not (mapping or trace_mapping or is_rereadable):
         source.on_beginning = lambda head: print_unmapped(source.name, head, graders, settings)
     if note := source.skipped_note():
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if only:
         source.only = only()
-    if chosen:
-        source.sample = chosen.bounded(source)
+    if sample:
+        source.sample = sample.bounded(source)
     return source
+
+
+def _checked_form(cases: list[str], reading: ReadingOptions) -> TableForm:
+    """Return what the options say of tables; an option that is not well formed, or does not fit the others, is a usage error."""
+    with _usage_of("--map"):
+        mapped_fields(reading.maps or [])
+    if "-" in cases and len(cases) > 1:
+        raise typer.BadParameter(
+            "- (a pipe) cannot be combined with other input", param_hint="CASES"
+        )
+    if reading.no_header and reading.header_line:
+        raise typer.BadParameter(
+            "with --no-header there is no header line; give only one of them",
+            param_hint="--header-line",
+        )
+    with _usage_of("--encoding"):
+        encoding = checked_encoding(reading.encoding) if reading.encoding else ""
+    has_header = not reading.no_header
+    return TableForm(encoding, has_header=has_header, header_line=reading.header_line or 0)
+
+
+def _checked_sample(reading: ReadingOptions, *, is_rereadable: bool) -> Sample | None:
+    """Return the sample to read; InputError if a number of cases is wanted of a pipe."""
+    from weighbridge_producer.input.sampling import Sample
+
+    with _usage_of("--sample"):
+        sample = Sample.parse(reading.sample) if reading.sample else None
+    if sample and sample.below is None and not is_rereadable:
+        raise InputError("a pipe cannot be read twice", "give the sample as a share: --sample 5%")
+    return sample
+
+
+def _check_has_no_rows(reading: ReadingOptions) -> None:
+    """Raise a usage error for options about rows, given with a mapping of traces."""
+    if reading.joins or reading.join_keys:
+        raise typer.BadParameter("traces have no rows to join", param_hint="--trace-mapping")
+    if reading.maps or reading.mapping:
+        raise typer.BadParameter("traces have no rows to map", param_hint="--trace-mapping")
+
+
+def _row_mapping(
+    first: Paths | None,
+    graders: Sequence[GraderSpec],
+    settings: Settings,
+    reading: ReadingOptions,
+    form: TableForm,
+) -> tuple[FieldMapping | None, Joins | None]:
+    """Return the mapping of rows and the files joined with them; `first` are files that can be read again."""
+    saved = _saved_mapping(reading.mapping)
+    mapping, joins = choose_mapping(
+        first,
+        graders,
+        settings,
+        texts=reading.maps or [],
+        saved=saved and saved.mapping,
+        joins=_join_specs(saved, reading.joins, reading.join_keys),
+        form=form,
+    )
+    if mapping:
+        mapping = with_accepted_answers(replace(mapping, table=form), graders)
+    return mapping, joins
+
+
+def _check_reads_tables(
+    reading: ReadingOptions, form: TableForm, mapping: FieldMapping | None
+) -> None:
+    """Raise a usage error for options about tables if the input is not read as rows."""
+    if not str(form) or mapping:
+        return
+    given = "--no-header" if reading.no_header else "--header-line"
+    raise typer.BadParameter(
+        "it is for CSV and TSV, which are read with a mapping",
+        param_hint="--encoding" if reading.encoding else given,
+    )
 
 
 def files_of(cases: list[str]) -> list[str]:
@@ -216,68 +158,6 @@ def files_of(cases: list[str]) -> list[str]:
 def _files(named: Paths) -> InputFiles:
     """Return the files of all known types."""
     return InputFiles(named, ReadAs.ANYTHING)
-
-
-def print_chosen(source: Source, run: str) -> None:
-    """Print how many of the cases to grade again a source does not have, and how many of its cases the earlier run did not have."""
-    only = source.only if source.is_read_to_end else None
-    if only is not None and only.missing:
-        missing = f"{only.missing:,} of {pluralize(len(only), 'case')} to grade again"
-        err.print(f"{missing} from {shown(run)} are not in the input", soft_wrap=True)
-    if only is not None and only.unknown:
-        left_out = pluralize(only.unknown, "case was", "cases were")
-        they_are = "it is" if only.unknown == 1 else "they are"
-        err.print(f"{left_out} left out, because {they_are} not in {shown(run)}", soft_wrap=True)
-    if only is not None and only.unnamed:
-        left_out = pluralize(only.unnamed, "line was", "lines were")
-        err.print(
-            f"{left_out} left out, without a custom_id to find in {shown(run)}", soft_wrap=True
-        )
-
-
-def print_unused(source: Source) -> None:
-    """Print the number of rows of each joined file that no row of a source, read to its end, was joined with."""
-    joins = source.joins if source.is_read_to_end else None
-    for join in joins or ():
-        if unused := join.index.unused:
-            rows = f"{unused:,} of {join.index.rows:,} rows unused"
-            why = f"without a key, or with one that no row of {shown(source.name)} has"
-            err.print(f"{shown(str(join.index.file))}: {rows}: {why}", soft_wrap=True)
-
-
-def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
-    """Print the number of rows with an empty expected output, which only an empty answer matches, or none of a boolean."""
-    if empty := source.notes.empty_expected:
-        has = "has" if empty == 1 else "have"
-        are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
-        what = (
-            "which is not a boolean, so true-false cannot grade it"
-            if are_booleans
-            else "which only an empty answer matches"
-        )
-        err.print(
-            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, {what}",
-            soft_wrap=True,
-        )
-
-
-def print_notes(source: Source) -> None:
-    """Print how many rows are no cases, and what looks wrong in the values of the others."""
-    joined = {join.spec.name: join.spec.file for join in source.joins or ()}
-    for note in source.notes.notes(joined):
-        err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
-    if source.is_read_to_end and (pointers := source.pointers_without_value()):
-        from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
-
-        note = without_value_note(pointers)
-        err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
-    for join in source.joins or ():
-        if note := join.index.header_note():
-            how = (
-                "if it is data, write header: false for the join in a mapping file,"
-                " or give --no-header if the input has no header either"
-            )
-            err.print(f"{shown(str(join.index.file))}: {shown(note)}; {how}", soft_wrap=True)
 
 
 def _saved_mapping(file: str | None) -> SavedMapping | None:

@@ -16,21 +16,17 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.interruption import ignore_interruption
-from weighbridge_producer.cli.reading import (
-    HeaderLine,
-    JoinedFiles,
-    JoinKeys,
-    Map,
-    MappingFile,
-    NoHeader,
-    SampleSize,
-    TableEncoding,
-    TraceMappingFile,
+from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_notes import (
     print_chosen,
     print_empty_expected,
     print_notes,
     print_unused,
-    source_of,
+)
+from weighbridge_producer.cli.reading_options import (
+    USUAL_READING,
+    ReadingOptions,
+    takes_reading_options,
 )
 from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_case, no_failed_case
 from weighbridge_producer.cli.show import (
@@ -68,20 +64,13 @@ def add_to(app: typer.Typer) -> None:
     app.command()(run)
 
 
+@takes_reading_options
 def run(
     cases: Annotated[list[str] | None, typer.Argument(metavar="CASES", help=opt.CASES_HELP)] = None,
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
-    map_: Map = None,
-    mapping: MappingFile = None,
-    join: JoinedFiles = None,
-    on: JoinKeys = None,
-    sample: SampleSize = None,
-    trace_mapping: TraceMappingFile = None,
-    encoding: TableEncoding = None,
-    no_header: NoHeader = False,
-    header_line: HeaderLine = None,
+    reading: ReadingOptions = USUAL_READING,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -182,16 +171,8 @@ def run(
         cases,
         specs,
         settings,
-        maps=map_,
-        mapping_file=mapping,
-        joins=join,
-        join_keys=on,
-        trace_mapping=trace_mapping,
-        sample=sample,
+        reading,
         only=(lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None,
-        encoding=encoding,
-        no_header=no_header,
-        header_line=header_line,
     )
     if source.only is not None and not len(source.only):
         err.print(
@@ -208,8 +189,8 @@ def run(
     for read, what in (
         (only_failed, "the run of --only-failed"),
         (graders, "the file of --graders"),
-        (mapping, "the file of --mapping"),
-        (trace_mapping, "the file of --trace-mapping"),
+        (reading.mapping, "the file of --mapping"),
+        (reading.trace_mapping, "the file of --trace-mapping"),
     ):
         check_source(read or "", check_targets(outputs), what)
     opt.check_graded(source, specs)

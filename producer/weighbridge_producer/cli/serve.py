@@ -16,7 +16,8 @@ from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.settings import masked, read_settings
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.reading import Map, MappingFile, source_of
+from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_options import Map, MappingFile, ReadingOptions
 from weighbridge_producer.cli.show import err, out, print_error, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 
@@ -97,9 +98,8 @@ def serve(
     opt.check_here(specs, graders)
     if (map_ or mapping) and not submit:
         raise typer.BadParameter("it is for the cases of --submit", param_hint="--map, --mapping")
-    source = (
-        source_of([submit], specs, settings, maps=map_, mapping_file=mapping) if submit else None
-    )
+    reading = ReadingOptions(maps=map_, mapping=mapping)
+    source = source_of([submit], specs, settings, reading) if submit else None
     from weighbridge_producer.listening import listen
 
     with ExitStack() as stack:

@@ -12,7 +12,8 @@ import typer
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.reading import Map, TraceMappingFile, trace_mapping_of
+from weighbridge_producer.cli.reading import trace_mapping_of
+from weighbridge_producer.cli.reading_options import Map, TraceMappingFile
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
 

@@ -28,6 +28,7 @@ from weighbridge.traces.recognition import described, hint_for_unknown
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.mapping_choice import suggested_mapping
 from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_options import ReadingOptions
 from weighbridge_producer.cli.show import err, shown
 from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.source import Source
@@ -74,7 +75,7 @@ class Traces:
             raise typer.BadParameter("traces have no rows to map", param_hint="--trace-mapping")
         self._settings = read_settings()
         self._source = (
-            source_of([str(file)], _GRADERS, self._settings, maps=maps)
+            source_of([str(file)], _GRADERS, self._settings, ReadingOptions(maps=maps))
             if maps
             else Source(file, self._settings, trace_mapping=mapping)
         )

@@ -12,7 +12,8 @@ from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.reading import Map, TraceMappingFile, trace_mapping_of
+from weighbridge_producer.cli.reading import trace_mapping_of
+from weighbridge_producer.cli.reading_options import Map, TraceMappingFile
 from weighbridge_producer.cli.show import (
     err,
     out,

@@ -10,18 +10,12 @@ import typer
 from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.reading import (
-    HeaderLine,
-    JoinedFiles,
-    JoinKeys,
-    Map,
-    MappingFile,
-    NoHeader,
-    SampleSize,
-    TableEncoding,
-    TraceMappingFile,
-    print_unused,
-    source_of,
+from weighbridge_producer.cli.reading import source_of
+from weighbridge_producer.cli.reading_notes import print_unused
+from weighbridge_producer.cli.reading_options import (
+    USUAL_READING,
+    ReadingOptions,
+    takes_reading_options,
 )
 from weighbridge_producer.cli.run_names import result_file
 from weighbridge_producer.cli.show import err, out, print_json, shown
@@ -33,21 +27,14 @@ def add_to(app: typer.Typer) -> None:
     app.command()(verify)
 
 
+@takes_reading_options
 def verify(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A .jsonl file of results.")],
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help="The cases they came from.")],
     grader: opt.Graders = None,
     config: opt.Configs = None,
     graders: opt.GradersFile = None,
-    map_: Map = None,
-    mapping: MappingFile = None,
-    join: JoinedFiles = None,
-    on: JoinKeys = None,
-    sample: SampleSize = None,
-    trace_mapping: TraceMappingFile = None,
-    encoding: TableEncoding = None,
-    no_header: NoHeader = False,
-    header_line: HeaderLine = None,
+    reading: ReadingOptions = USUAL_READING,
     allow_unproven: Annotated[
         bool,
         typer.Option(
@@ -74,21 +61,7 @@ def verify(
 
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
-    settings = read_settings()
-    source = source_of(
-        cases,
-        specs,
-        settings,
-        maps=map_,
-        mapping_file=mapping,
-        joins=join,
-        join_keys=on,
-        trace_mapping=trace_mapping,
-        sample=sample,
-        encoding=encoding,
-        no_header=no_header,
-        header_line=header_line,
-    )
+    source = source_of(cases, specs, read_settings(), reading)
     outcome = verify_results(results, source, specs, allow_unproven=allow_unproven)
     print_unused(source)
     if as_json:

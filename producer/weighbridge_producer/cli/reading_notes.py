@@ -1,0 +1,78 @@
+"""Notes on an input that was read: cases and joined rows that were not used, and what looks wrong in its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.text import pluralize
+from weighbridge_producer.cli.show import err, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.grader_spec import GraderSpec
+    from weighbridge_producer.input.source import Source
+
+_NOTE_WIDTH = 600
+
+
+def print_chosen(source: Source, run: str) -> None:
+    """Print how many of the cases to grade again a source does not have, and how many of its cases the earlier run did not have."""
+    only = source.only if source.is_read_to_end else None
+    if only is not None and only.missing:
+        missing = f"{only.missing:,} of {pluralize(len(only), 'case')} to grade again"
+        err.print(f"{missing} from {shown(run)} are not in the input", soft_wrap=True)
+    if only is not None and only.unknown:
+        left_out = pluralize(only.unknown, "case was", "cases were")
+        they_are = "it is" if only.unknown == 1 else "they are"
+        err.print(f"{left_out} left out, because {they_are} not in {shown(run)}", soft_wrap=True)
+    if only is not None and only.unnamed:
+        left_out = pluralize(only.unnamed, "line was", "lines were")
+        err.print(
+            f"{left_out} left out, without a custom_id to find in {shown(run)}", soft_wrap=True
+        )
+
+
+def print_unused(source: Source) -> None:
+    """Print the number of rows of each joined file that no row of a source, read to its end, was joined with."""
+    joins = source.joins if source.is_read_to_end else None
+    for join in joins or ():
+        if unused := join.index.unused:
+            rows = f"{unused:,} of {join.index.rows:,} rows unused"
+            why = f"without a key, or with one that no row of {shown(source.name)} has"
+            err.print(f"{shown(str(join.index.file))}: {rows}: {why}", soft_wrap=True)
+
+
+def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
+    """Print the number of rows with an empty expected output, which only an empty answer matches, or none of a boolean."""
+    if empty := source.notes.empty_expected:
+        has = "has" if empty == 1 else "have"
+        are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
+        what = (
+            "which is not a boolean, so true-false cannot grade it"
+            if are_booleans
+            else "which only an empty answer matches"
+        )
+        err.print(
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, {what}",
+            soft_wrap=True,
+        )
+
+
+def print_notes(source: Source) -> None:
+    """Print how many rows are no cases, and what looks wrong in the values of the others."""
+    joined = {join.spec.name: join.spec.file for join in source.joins or ()}
+    for note in source.notes.notes(joined):
+        err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
+    if source.is_read_to_end and (pointers := source.pointers_without_value()):
+        from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
+
+        note = without_value_note(pointers)
+        err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
+    for join in source.joins or ():
+        if note := join.index.header_note():
+            how = (
+                "if it is data, write header: false for the join in a mapping file,"
+                " or give --no-header if the input has no header either"
+            )
+            err.print(f"{shown(str(join.index.file))}: {shown(note)}; {how}", soft_wrap=True)
