@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
-from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weighbridge.errors import InterruptionError, OutputError, WeighbridgeError
 from weighbridge.settings import read_settings
-from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.interruption import ignore_interruption
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_chosen,
@@ -29,34 +25,19 @@ from weighbridge_producer.cli.reading_options import (
     takes_reading_options,
 )
 from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_case, no_failed_case
-from weighbridge_producer.cli.show import (
-    Bar,
-    err,
-    error_value,
-    exit_with,
-    left_out,
-    out,
-    print_error,
-    print_json,
-    print_summary,
-    print_waiting,
-    shown,
-    silence_stdout,
-    stdout_bytes,
-)
-from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
-from weighbridge_producer.gating.gates import ERROR
+from weighbridge_producer.cli.run_report import print_report, report_as_dict
+from weighbridge_producer.cli.run_to_end import run_to_end
+from weighbridge_producer.cli.show import err, exit_with, print_json, shown
+from weighbridge_producer.cli.slices_text import print_slice_notes
 from weighbridge_producer.reports.forms import goes_to_stdout
+from weighbridge_producer.run.options import RunOptions, default_output
 from weighbridge_producer.run.outputs import check_outputs, check_source, check_targets
-from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
-    from weighbridge.settings import Settings
-    from weighbridge_producer.run.local_run import LocalRun, Progress, RunReport
-    from weighbridge_producer.run.options import RunOptions
+    from collections.abc import Mapping
 
-_ERROR_WIDTH = 800
-_INTERRUPTED = "interrupted"
+    from weighbridge_producer.input.source import Source
+    from weighbridge_producer.run.local_run import RunReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -159,200 +140,97 @@ def run(
         return
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
-    from weighbridge_producer.run.options import RunOptions, default_output
-    from weighbridge_producer.run.uncalled_tools import not_offered
-
     settings = read_settings()
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
     outputs = tuple(output or [default_output(cases)])
-    source = source_of(
-        cases,
-        specs,
-        settings,
-        reading,
-        only=(lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None,
-    )
+    only = (lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None
+    source = source_of(cases, specs, settings, reading, only)
     if source.only is not None and not len(source.only):
-        err.print(
-            f"every job in {shown(only_failed)} passed or was ungradable: there is nothing to grade"
-        )
-        if as_json:
-            print_json({"batch": None, "graders": [], "outputs": []})
+        _print_nothing_to_grade(only_failed, as_json=as_json)
         return
     if dry_run:
         from weighbridge_producer.cli.dry_run import dry_run as show_cases
 
         show_cases(source, specs, only_failed, as_json=as_json)
-    check_outputs(outputs, source)
-    for read, what in (
-        (only_failed, "the run of --only-failed"),
-        (graders, "the file of --graders"),
-        (reading.mapping, "the file of --mapping"),
-        (reading.trace_mapping, "the file of --trace-mapping"),
-    ):
-        check_source(read or "", check_targets(outputs), what)
-    opt.check_graded(source, specs)
-    opt.check_case_options(outputs, by_case=by_case, with_cases=with_cases)
-    if as_json and any(map(goes_to_stdout, outputs)):
-        raise typer.BadParameter(
-            "--json and -o - both write to standard output", param_hint="--json"
-        )
-    if with_cases and not source.rereadable:
-        raise typer.BadParameter("a pipe cannot be read again", param_hint="--with-cases")
-    url = redis_url or settings.store_address
+    options = RunOptions(
+        source,
+        specs,
+        outputs,
+        workers,
+        sort=sort,
+        by_case=by_case,
+        with_cases=with_cases,
+        url=redis_url or settings.store_address,
+        fail_fast=fail_fast or 0,
+        by=gating.fields,
+        gates=tuple(gating.gates),
+    )
+    read_files = {
+        "the run of --only-failed": only_failed,
+        "the file of --graders": graders,
+        "the file of --mapping": reading.mapping,
+        "the file of --trace-mapping": reading.trace_mapping,
+    }
+    _check(options, read_files, as_json=as_json)
     with opt.readable(source, specs, settings, strict=strict) as readable:
-        options = RunOptions(
-            readable,
-            specs,
-            outputs,
-            workers,
-            sort=sort,
-            by_case=by_case,
-            with_cases=with_cases,
-            url=url,
-            fail_fast=fail_fast or 0,
-            once=readable is not source,
-            by=gating.fields,
-            gates=tuple(gating.gates),
-        )
-        report = _go(options, settings, cases, quiet=as_json)
-    if source.only is not None and not report.state.counts.total:
-        raise no_failed_case(source, only_failed)
-    if source.notes.leaves_out and not report.state.counts.total:
-        raise no_case(source)
-    decision = report.decide(gating.gates)
+        given = replace(options, source=readable, once=readable is not source)
+        report = run_to_end(given, settings, cases, quiet=as_json)
+    if not report.state.counts.total:
+        _check_has_cases(source, only_failed)
+    decision = report.decide(options.gates)
     if not report.fail_fast:
         print_chosen(source, only_failed)
         print_unused(source)
         print_empty_expected(source, specs)
         print_notes(source)
     if as_json:
-        print_json(_as_dict(report, outputs) | decision.as_dict())
+        print_json(report_as_dict(report, outputs) | decision.as_dict())
     else:
-        sample = str(source.sample or "")
-        _print_report(report, outputs, sample, names_words=not source.notes.wants_integers)
-    print_slice_notes(report.slices, source.mapping)
-    for limit in not_offered(report.uncalled, source):
-        err.print(shown(limit.note))
+        print_report(report, outputs, source)
+    _print_further_notes(report, source)
     exit_with(decision)
 
 
-def _go(options: RunOptions, settings: Settings, cases: list[str], *, quiet: bool) -> RunReport:
-    from weighbridge_producer.run.local_run import LocalRun
-
-    stdout = stdout_bytes() if any(map(goes_to_stdout, options.outputs)) else None
-    with Bar(quiet=quiet) as bar:
-
-        def show(progress: Progress) -> None:
-            bar.update(progress.state, progress.note, progress.read_share)
-
-        run = LocalRun(options, settings, show, stdout, print_waiting)
-        _mention_interrupted(run, settings)
-        try:
-            return run.go()
-        except KeyboardInterrupt:
-            ignore_interruption()
-            left = _INTERRUPTED
-        except BrokenPipeError:
-            silence_stdout()
-            left = "the program that read the output has ended"
-        except WeighbridgeError as error:
-            print_error(error, as_json=quiet)
-            left = "stopped"
-        except OSError as error:
-            fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
-            print_error(fault, as_json=quiet)
-            left = "stopped"
-    _print_how_to_continue(run, left, cases, as_json=quiet and left == _INTERRUPTED)
-    if run.stuck:
-        # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
-        os._exit(ERROR)
-    raise typer.Exit(ERROR)
-
-
-def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_json: bool) -> None:
-    """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
-    hint = ""
-    if run.state.resumable and run.state.batch:
-        message = f"{left}; the finished work is kept in {run.state.folder}"
-        discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
-        hint = f"to continue, run the same command again; to discard it, {discard}"
-        run.state.release()
-    else:
-        run.state.remove()
-        why = "" if run.state.resumable else ", because the input cannot be read a second time"
-        message = f"{left}; the finished work is not kept{why}"
-    err.print(shown(message))
-    if hint:
-        err.print(f"  {shown(hint)}", soft_wrap=True)
-    if as_json:
-        print_json({"error": error_value(InterruptionError(message, hint).fault)})
-
-
-def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
-    if run.state.batch:
-        err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
-    kept = []
-    with suppress(OSError):
-        for state in RunState.interrupted(state_root(settings)):
-            kept.append(state.folder)
-            state.release()
-    if kept:
-        others = (
-            "another interrupted run is"
-            if len(kept) == 1
-            else f"{len(kept)} other interrupted runs are"
-        )
-        where = kept[0] if len(kept) == 1 else kept[0].parent
-        err.print(
-            f"[dim]{others} kept in {shown(str(where))}; `weighbridge run --clean` removes {'it' if len(kept) == 1 else 'them'}[/]"
-        )
-
-
-def _print_report(
-    report: RunReport, outputs: tuple[str, ...], sample: str, *, names_words: bool
-) -> None:
-    console = err if any(map(goes_to_stdout, outputs)) else out
-    counts = report.state.counts
-    if report.byte_order_mark:
-        console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
-    print_summary(report.summary, counts, console, report.examples, names_words=names_words)
-    print_slices(report.slices, console)
-    if report.errored:
-        console.print()
-    for text in report.errored:
-        console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
-    if counts.errored > len(report.errored):
-        console.print(f"... the output lists all {pluralize(counts.errored, 'errored job')}")
-    if report.state.duplicates:
-        console.print(left_out(report.state.duplicates))
-    if not counts.total:
-        of = f"the sample of {sample} of " if sample else ""
-        console.print(
-            f"[red]NO_CASES[/]: {of}{shown(report.source)} has no cases; nothing was written"
-        )
-    resumed = ", resumed" if report.resumed else ""
-    rate = counts.total / report.seconds if report.seconds else 0
-    console.print(
-        f"\n{pluralize(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
+def _print_nothing_to_grade(only_failed: str, *, as_json: bool) -> None:
+    err.print(
+        f"every job in {shown(only_failed)} passed or was ungradable: there is nothing to grade"
     )
-    if counts.total:
-        console.print(f"results: {shown(', '.join(outputs))}")
+    if as_json:
+        print_json({"batch": None, "graders": [], "outputs": []})
 
 
-def _as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
-    return {
-        "batch": report.state.as_dict(),
-        "graders": [row.as_dict() for row in report.summary],
-        "slices": [row.as_dict() for row in report.slices.slices()],
-        "examples": [
-            {"label": label, "cause": cause, "example": example}
-            for (label, cause), example in report.examples.items()
-        ],
-        "seconds": report.seconds,
-        "server": report.server,
-        "resumed": report.resumed,
-        "outputs": [printable(output) for output in outputs],
-    }
+def _check(options: RunOptions, read_files: Mapping[str, str | None], *, as_json: bool) -> None:
+    """Refuse options that contradict each other, and outputs that cannot be written or are among `read_files`.
+
+    These are the files that are read beside CASES, by what they are called in the error.
+    """
+    check_outputs(options.outputs, options.source)
+    for what, file in read_files.items():
+        check_source(file or "", check_targets(options.outputs), what)
+    opt.check_graded(options.source, options.graders)
+    opt.check_case_options(options.outputs, by_case=options.by_case, with_cases=options.with_cases)
+    if as_json and any(map(goes_to_stdout, options.outputs)):
+        raise typer.BadParameter(
+            "--json and -o - both write to standard output", param_hint="--json"
+        )
+    if options.with_cases and not options.source.rereadable:
+        raise typer.BadParameter("a pipe cannot be read again", param_hint="--with-cases")
+
+
+def _check_has_cases(source: Source, only_failed: str) -> None:
+    """Raise the error of a run without a job, if it is known why the source has no case."""
+    if source.only is not None:
+        raise no_failed_case(source, only_failed)
+    if source.notes.leaves_out:
+        raise no_case(source)
+
+
+def _print_further_notes(report: RunReport, source: Source) -> None:
+    """Print what to know of the slices, and limits on tools that were never called."""
+    from weighbridge_producer.run.uncalled_tools import not_offered
+
+    print_slice_notes(report.slices, source.mapping)
+    for limit in not_offered(report.uncalled, source):
+        err.print(shown(limit.note))

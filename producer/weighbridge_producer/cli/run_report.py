@@ -1,0 +1,65 @@
+"""The report at the end of a `run`, for people and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.text import pluralize, printable
+from weighbridge_producer.cli.show import err, left_out, out, print_summary, shown
+from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.reports.forms import goes_to_stdout
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.source import Source
+    from weighbridge_producer.run.local_run import RunReport
+
+_ERROR_WIDTH = 800
+
+
+def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) -> None:
+    """Print the summary of a run, its errors, and where its results are."""
+    console = err if any(map(goes_to_stdout, outputs)) else out
+    counts = report.state.counts
+    if report.byte_order_mark:
+        console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
+    # A note on the source says how to save such values as words that the grader knows.
+    names_words = not source.notes.wants_integers
+    print_summary(report.summary, counts, console, report.examples, names_words=names_words)
+    print_slices(report.slices, console)
+    if report.errored:
+        console.print()
+    for text in report.errored:
+        console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
+    if counts.errored > len(report.errored):
+        console.print(f"... the output lists all {pluralize(counts.errored, 'errored job')}")
+    if report.state.duplicates:
+        console.print(left_out(report.state.duplicates))
+    if not counts.total:
+        of = f"the sample of {source.sample} of " if source.sample else ""
+        console.print(
+            f"[red]NO_CASES[/]: {of}{shown(report.source)} has no cases; nothing was written"
+        )
+    resumed = ", resumed" if report.resumed else ""
+    rate = counts.total / report.seconds if report.seconds else 0
+    console.print(
+        f"\n{pluralize(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
+    )
+    if counts.total:
+        console.print(f"results: {shown(', '.join(outputs))}")
+
+
+def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
+    """Return the report in its JSON form."""
+    return {
+        "batch": report.state.as_dict(),
+        "graders": [row.as_dict() for row in report.summary],
+        "slices": [row.as_dict() for row in report.slices.slices()],
+        "examples": [
+            {"label": label, "cause": cause, "example": example}
+            for (label, cause), example in report.examples.items()
+        ],
+        "seconds": report.seconds,
+        "server": report.server,
+        "resumed": report.resumed,
+        "outputs": [printable(output) for output in outputs],
+    }

@@ -1,0 +1,112 @@
+"""The grading of a `run`, with its progress, up to its report or its interruption."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+from weighbridge.errors import InterruptionError, OutputError, WeighbridgeError
+from weighbridge_producer.cli.interruption import ignore_interruption
+from weighbridge_producer.cli.show import (
+    Bar,
+    err,
+    error_value,
+    print_error,
+    print_json,
+    print_waiting,
+    shown,
+    silence_stdout,
+    stdout_bytes,
+)
+from weighbridge_producer.gating.gates import ERROR
+from weighbridge_producer.reports.forms import goes_to_stdout
+from weighbridge_producer.run.run_folder import RunState, state_root
+
+if TYPE_CHECKING:
+    from weighbridge.settings import Settings
+    from weighbridge_producer.run.local_run import LocalRun, Progress, RunReport
+    from weighbridge_producer.run.options import RunOptions
+
+_INTERRUPTED = "interrupted"
+
+
+def run_to_end(
+    options: RunOptions, settings: Settings, cases: list[str], *, quiet: bool
+) -> RunReport:
+    """Run with a progress bar and return the report; a run that is interrupted or fails ends the command.
+
+    `cases` are those of the command line, for the command that discards what is kept.
+    """
+    from weighbridge_producer.run.local_run import LocalRun
+
+    stdout = stdout_bytes() if any(map(goes_to_stdout, options.outputs)) else None
+    with Bar(quiet=quiet) as bar:
+
+        def show(progress: Progress) -> None:
+            bar.update(progress.state, progress.note, progress.read_share)
+
+        run = LocalRun(options, settings, show, stdout, print_waiting)
+        _mention_interrupted(run, settings)
+        try:
+            return run.go()
+        except KeyboardInterrupt:
+            ignore_interruption()
+            left = _INTERRUPTED
+        except BrokenPipeError:
+            silence_stdout()
+            left = "the program that read the output has ended"
+        except WeighbridgeError as error:
+            print_error(error, as_json=quiet)
+            left = "stopped"
+        except OSError as error:
+            fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
+            print_error(fault, as_json=quiet)
+            left = "stopped"
+    _print_how_to_continue(run, left, cases, as_json=quiet and left == _INTERRUPTED)
+    if run.stuck:
+        # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
+        os._exit(ERROR)
+    raise typer.Exit(ERROR)
+
+
+def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_json: bool) -> None:
+    """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
+    hint = ""
+    if run.state.resumable and run.state.batch:
+        message = f"{left}; the finished work is kept in {run.state.folder}"
+        discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
+        hint = f"to continue, run the same command again; to discard it, {discard}"
+        run.state.release()
+    else:
+        run.state.remove()
+        why = "" if run.state.resumable else ", because the input cannot be read a second time"
+        message = f"{left}; the finished work is not kept{why}"
+    err.print(shown(message))
+    if hint:
+        err.print(f"  {shown(hint)}", soft_wrap=True)
+    if as_json:
+        print_json({"error": error_value(InterruptionError(message, hint).fault)})
+
+
+def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
+    if run.state.batch:
+        err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
+    kept = []
+    with suppress(OSError):
+        for state in RunState.interrupted(state_root(settings)):
+            kept.append(state.folder)
+            state.release()
+    if kept:
+        others = (
+            "another interrupted run is"
+            if len(kept) == 1
+            else f"{len(kept)} other interrupted runs are"
+        )
+        where = kept[0] if len(kept) == 1 else kept[0].parent
+        err.print(
+            f"[dim]{others} kept in {shown(str(where))}; `weighbridge run --clean` removes {'it' if len(kept) == 1 else 'them'}[/]"
+        )
