@@ -184,7 +184,7 @@ def results(
         if as_json and outputs == [STDOUT]:
             _write_one_value(_sorted(lines, stack) if sort else lines, wanted)
             return
-        if outputs == [STDOUT] and not sort:
+        if outputs == [STDOUT] and not (sort or shows_summary):
             _stream_lines(lines)
         else:
             counted = _Counted(lines, has_cases=by_case)

@@ -221,6 +221,16 @@ def test_gates_decide_the_exit_status_by_the_rule_of_run(results, topics):
     assert "seen 66.7% (2 of 3 judged)" in err
 
 
+@pytest.mark.parametrize("target", ["-", "jsonl=-"])
+def test_gates_and_causes_are_shown_beside_lines_on_standard_output(results, file, target):
+    lines, err, status = results("--min-pass-rate", "0.9", "-o", target)
+    assert (lines, status) == (file.read_bytes(), 1)
+    assert "gate --min-pass-rate 0.9 not met" in err
+    lines, err, status = results("--causes", "-o", target)
+    assert (lines, status) == (file.read_bytes(), 0)
+    assert "string_match: case" in err
+
+
 def test_failures_that_no_gate_covers_are_reported_as_an_unmet_gate(results, topics, tmp_path):
     summary, suites = tmp_path / "s.md", tmp_path / "s.xml"
     options = ["--min-gradable", "0.9", "-o", str(summary), "-o", str(suites)]
