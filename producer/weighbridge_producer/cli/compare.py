@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+from typing import Annotated
 
 import typer
 
-from weighbridge.errors import InvalidFilterError, InvalidGateError, OutputError
-from weighbridge.settings import read_settings
-from weighbridge.text import closest, did_you_mean
+from weighbridge.errors import InvalidFilterError, InvalidGateError
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.compare_text import print_comparison, print_unpaired
+from weighbridge_producer.cli.compared_runs import ComparedRuns, comparison_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.repeats_text import print_repeats
-from weighbridge_producer.cli.run_names import RUN_HELP, open_run
-from weighbridge_producer.cli.show import out, print_gates, print_json, print_waiting, shown
-from weighbridge_producer.cli.slices_text import print_slice_notes
-from weighbridge_producer.comparison.compare import EXAMPLES, compare_runs
-from weighbridge_producer.comparison.notes import notes_of_repeats
-from weighbridge_producer.comparison.regression_gates import RegressionGates, incomplete_runs
-from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
-from weighbridge_producer.gating.gates import ERROR, check_gates
-from weighbridge_producer.reports.comparison_forms import (
-    ComparisonData,
-    change_line,
-    comparison_blocks,
-    comparison_output,
-)
-from weighbridge_producer.reports.forms import STDOUT
-from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, repeats_blocks
-from weighbridge_producer.run.outputs import (
-    check_differ,
-    check_folder,
-    check_source,
-    write_blocks,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from weighbridge_producer.comparison.pairs import Pair
-    from weighbridge_producer.comparison.repeats import RepeatedCase
-    from weighbridge_producer.comparison.runs import Run
-    from weighbridge_producer.gating.gates import GateResult
-    from weighbridge_producer.reports.forms import Output
-
-_EXAMPLES_SHOWN = 3
+from weighbridge_producer.cli.pair_comparison import compare_pairs
+from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
+from weighbridge_producer.cli.run_names import RUN_HELP
+from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.repeats import RepeatKey
 
 
 def add_to(app: typer.Typer) -> None:
@@ -151,171 +117,15 @@ def compare(
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None
     if key:
-        pairwise = (by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)
-        if any(pairwise):
+        if any((by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)):
             raise typer.BadParameter(
                 "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
-        _compare_repeats(runs, key, gates, output or [], url, label, as_json=as_json)
+        outputs = comparison_outputs(output or [], runs)
+        compare_repeated_cases(ComparedRuns(runs, label, url, outputs, gates, as_json), key)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
-    outputs = _outputs(output or [], runs)
-    with ExitStack() as stack:
-        opened = _opened(runs, label, url, stack)
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
-        changes = Path(folder) / "changes.jsonl"
-        most = max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples
-        with changes.open("wb") as file:
-            on_change = _written_to(file) if outputs else None
-            found = compare_runs(
-                opened,
-                by=gating.fields,
-                examples=most,
-                on_change=on_change,
-                in_full=bool(outputs) or as_json,
-            )
-        _check_label(opened, label)
-        results = [
-            (
-                comparison,
-                _with_completeness(
-                    check_gates(gating.gates, comparison.after_labels, comparison.after_slices)
-                    + gates.check(comparison),
-                    (comparison.before, comparison.after),
-                ),
-            )
-            for comparison in found
-        ]
-        for each in outputs:
-            blocks = comparison_blocks(ComparisonData(results, changes), each)
-            write_blocks(blocks, each, print_waiting)
-    if as_json:
-        print_json(
-            {
-                "comparisons": [
-                    comparison.as_dict() | {"gates": [gate.as_dict() for gate in checked]}
-                    for comparison, checked in results
-                ]
-            }
-        )
-    for comparison, checked in results:
-        if not as_json:
-            print_comparison(comparison, _EXAMPLES_SHOWN if examples is None else examples)
-        print_slice_notes(comparison.after_slices)
-        print_gates(checked, comparison.after.name if len(results) > 1 else "")
-    _print_written(outputs, as_json=as_json)
-    unpaired = [comparison for comparison, _ in results if not comparison.pairs]
-    for comparison in unpaired:
-        print_unpaired(comparison)
-    if unpaired:
-        raise typer.Exit(ERROR)
-    _exit(gate for _, checked in results for gate in checked)
-
-
-def _compare_repeats(
-    runs: list[str],
-    key: RepeatKey,
-    gates: RegressionGates,
-    output: list[str],
-    url: str | None,
-    label: str | None,
-    *,
-    as_json: bool,
-) -> NoReturn:
-    outputs = _outputs(output, runs)
-    with ExitStack() as stack:
-        opened = _opened(runs, label, url, stack)
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weighbridge-"))
-        cases = Path(folder) / "cases.jsonl"
-        with cases.open("wb") as file:
-
-            def write(case: RepeatedCase) -> None:
-                file.write(case_line(case))
-
-            labels = compare_repeats(opened, key, write if outputs else None)
-        _check_label(opened, label)
-        checked = [
-            _with_completeness(gates.check_repeats(labels, run), (opened[0], opened[run]))
-            for run in range(1, len(runs))
-        ]
-        every_gate = [gate for of_run in checked for gate in of_run]
-        for each in outputs:
-            written = RepeatsData(opened, labels, every_gate, cases)
-            write_blocks(repeats_blocks(written, each), each, print_waiting)
-    if as_json:
-        print_json(
-            {
-                "runs": [run.as_dict() for run in opened],
-                "notes": notes_of_repeats(labels, opened),
-                "labels": [label.as_dict() for label in labels],
-                "gates": [[gate.as_dict() for gate in of_run] for of_run in checked],
-            }
-        )
-    else:
-        print_repeats(opened, labels)
-    for run, of_run in zip(opened[1:], checked, strict=True):
-        print_gates(of_run, run.name if len(runs) > 2 else "")
-    _print_written(outputs, as_json=as_json)
-    _exit(every_gate)
-
-
-def _with_completeness(gates: list[GateResult], runs: tuple[Run, Run]) -> list[GateResult]:
-    """Add to gates that were asked for what keeps them from being decided."""
-    return gates + incomplete_runs(runs) if gates else []
-
-
-def _opened(names: list[str], label: str | None, url: str | None, stack: ExitStack) -> list[Run]:
-    opened = [open_run(name, read_settings(), url, stack) for name in names]
-    for run in opened:
-        run.label = label
-    return opened
-
-
-def _check_label(runs: Iterable[Run], label: str | None) -> None:
-    """Raise InvalidFilterError if a run that was read has no result with the label."""
-    for run in runs:
-        if label is not None and run.labels and label not in run.labels:
-            meant = did_you_mean(closest(label, run.labels))
-            raise InvalidFilterError(
-                f"no result of {run.name} has the label {label[:80]!r}{meant}",
-                f"its labels: {', '.join(sorted(run.labels))}",
-            )
-
-
-def _print_written(outputs: list[Output], *, as_json: bool) -> None:
-    if outputs and not as_json:
-        out.print(f"\nwritten: {shown(', '.join(each.target for each in outputs))}")
-
-
-def _exit(gates: Iterable[GateResult]) -> NoReturn:
-    """Exit with the status that the gates determine."""
-    statuses = {gate.status for gate in gates}
-    raise typer.Exit(ERROR if ERROR in statuses else max(statuses, default=0))
-
-
-def _outputs(texts: list[str], runs: list[str]) -> list[Output]:
-    """Return the outputs; raises OutputError if one cannot be written or is one of the runs."""
-    outputs = list(map(_output, texts))
-    check_differ(outputs)
-    for run in runs:
-        check_source(run, [output.target for output in outputs])
-    return outputs
-
-
-def _output(text: str) -> Output:
-    output = comparison_output(text)
-    if output.target == STDOUT:
-        raise OutputError("a comparison is written to files", "name a file; --json writes JSON")
-    check_folder(output.target)
-    return output
-
-
-def _written_to(file: BinaryIO) -> Callable[[Run, Pair], None]:
-    """Return a function that writes a changed pair to a file."""
-
-    def write(run: Run, pair: Pair) -> None:
-        file.write(change_line(run, pair))
-
-    return write
+    outputs = comparison_outputs(output or [], runs)
+    compare_pairs(ComparedRuns(runs, label, url, outputs, gates, as_json), gating, examples)
