@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NOTES_LIMIT = 50  #: kinds of fields and parts that one trace lists as not carried
-_NAME_CHARACTERS = 40  #: shown of a field's name in a note
+_NAME_CHARACTERS = 40  #: maximum length of a field's name in a note
 _OF_CALLS = re.compile(
     r"(?:tool|function)[_-]?(?:call|use|invocation)s?$|^executable_?code$"
     r"|^tools?[_-]?(?:used|called|invoked)$|^(?:used|called|invoked)[_-]?tools?$",
     re.IGNORECASE,
 )
-_ARGUMENTS = frozenset({"args", "arguments"})  #: of a call
+_ARGUMENTS = frozenset({"args", "arguments"})  #: keys of a call's arguments
 _IDS_OF_CALLS = frozenset({"tool_call_id", "tool_use_id", "toolCallId", "call_id", "callId"})
-#: What is said or done at once: a field of it with a common word may hold a call, one of a whole run says something else.
+#: Nouns for one message or step. Its fields with a common name such as `action` may hold a call; those of a whole run do not.
 _TURNS = frozenset({"message", "turn", "answer", "step", "response", "exchange", "round"})
 _CALL_WORDS = frozenset({"tool", "function", "action", "call", "invocation"})
 _LISTS_OF_CALLS = frozenset({f"{word}s" for word in _CALL_WORDS})
@@ -28,7 +28,8 @@ _INPUTS = _ARGUMENTS | {
     *("input", "parameters", "params", "kwargs", "tool_input", "toolInput", "tool_args"),
     *("action_input", "actionInput", "function_args", "function_arguments"),
 }
-_DEFINES = frozenset({"description", "parameters", "inputSchema", "input_schema"})  #: a tool
+#: Keys of a tool's definition.
+_DEFINES = frozenset({"description", "parameters", "inputSchema", "input_schema"})
 
 
 class Notes:
@@ -36,8 +37,8 @@ class Notes:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-        self.calls_left = 0  #: how many of the things left behind are, or may be, tool calls
-        self.has_unasked_results = False  #: whether there are results of calls that are not there
+        self.calls_left = 0  #: number of things left behind that are, or may be, tool calls
+        self.has_unasked_results = False  #: whether there are results whose calls are not recorded
 
     def add(self, what: str, count: int = 1) -> None:
         """Note something, in the plural, that was left behind."""
@@ -85,20 +86,20 @@ class Notes:
 
 
 def _is_call(key: Any, item: Any) -> bool:
-    """Return whether a field is a call of its message, as the first logs of Swarm have it: a tool with its arguments."""
+    """Return whether a message's field is a call as in the first logs of Swarm: `tool`, an object with arguments."""
     return key == "tool" and type(item) is dict and not _ARGUMENTS.isdisjoint(item)
 
 
 def _may_be_call(item: dict[str, Any]) -> bool:
-    """Return whether an object in a list is a call by its type, or by its arguments with the id of a call."""
+    """Return whether an object in a list is a call: by its type, or because it has arguments and the ID of a call."""
     has_id = not _IDS_OF_CALLS.isdisjoint(item)
     return _names_calls(item.get("type")) or (has_id and not _ARGUMENTS.isdisjoint(item))
 
 
 def _calls_in(key: Any, value: Mapping[str, Any]) -> int:
-    """Return how many calls a field of a message holds whose name is a common word: a call has a name, and arguments.
+    """Return the number of calls in a message's field that has a common name, such as `action`.
 
-    In a list of calls, the names are enough, unless it defines the tools that there are.
+    A call has a name and arguments. An item of a list such as `actions` needs only a name, unless it defines a tool.
     """
     word, item = key.lower() if type(key) is str else "", value[key]
     if word in _LISTS_OF_CALLS and type(item) is list:

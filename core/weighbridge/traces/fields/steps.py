@@ -9,7 +9,7 @@ from weighbridge.traces.model import CAPABILITIES, Capability, Step, ToolDefinit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_ID_LIMIT = 256  #: characters; evidence quotes ids, and must stay small
+_ID_LIMIT = 256  #: maximum length of an ID; evidence quotes IDs and must stay small
 
 
 def missing_of(
@@ -21,9 +21,9 @@ def missing_of(
     cost_usd: float | None = None,
     started_at: int | None = None,
 ) -> dict[Capability, str]:
-    """Return which capabilities neither a trace's steps nor its run totals have, each with the format's reason.
+    """Return the capabilities that neither a trace's steps nor its run totals have, each with the format's reason.
 
-    Cost follows from tokens and the model's price, so that it is missing only where both are.
+    Cost can be computed from tokens and the model's price, so it is missing only if the tokens are missing, too.
     """
     has_usage, has_cost, has_times = usage is not None, cost_usd is not None, started_at is not None
     for step in steps:

@@ -11,7 +11,7 @@ from weighbridge.traces.fields.usage import cost_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
-_LONGEST_SECONDS = 10**9  #: that a run can have taken
+_LONGEST_SECONDS = 10**9  #: longest duration that a run can have
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _SECONDS_LIMIT = 10**11  #: the year 5138; a larger number counts something shorter than seconds
 _BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")

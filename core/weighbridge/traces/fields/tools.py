@@ -19,7 +19,7 @@ _TOOL_KINDS = ("function", "custom", "toolSpec")
 
 def tools_of(listed: Any) -> tuple[ToolDefinition, ...]:
     """Return the tools in a list in OpenAI's form (with or without the `function` wrapper), Anthropic's or MCP's."""
-    if type(listed) is str:  # as tables keep them
+    if type(listed) is str:  # tables keep the list as JSON text
         try:
             listed = orjson.loads(listed)
         except ValueError:

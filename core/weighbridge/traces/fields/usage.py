@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count
 _USUAL_COUNTS = {"prompt_tokens", "completion_tokens", "total_tokens"}
-#: Input, output, total, cached; then what is cached, or thought, apart from these.
+#: Names of the counts of input, output, total and cached tokens. The last three are of tokens that the others exclude: read
+#: from a cache, written to a cache, and used for reasoning.
 _FOREIGN_COUNTS = (
     ("inputTokens", "promptTokens", "promptTokenCount", "prompt_token_count"),
     ("outputTokens", "completionTokens", "candidatesTokenCount", "candidates_token_count"),
@@ -62,10 +63,10 @@ def usage_of(
 
 
 def read_usage(value: Any) -> Usage | None:
-    """Return the token counts of a `usage` object, of whichever provider or framework; cached tokens are input.
+    """Return the token counts of a `usage` object of any provider or framework; the input includes cached tokens.
 
-    Anthropic's and Bedrock's input tokens are without those that were read from a cache or written to one, OpenAI's,
-    Gemini's and LangChain's are with them; LiteLLM writes both sets of names, and OpenAI's meaning.
+    The input tokens of Anthropic and Bedrock exclude those read from or written to a cache; those of OpenAI, Gemini and
+    LangChain include them. LiteLLM writes both sets of names with OpenAI's meaning.
     """
     if type(value) is not dict:
         return None
@@ -104,7 +105,7 @@ def _with_iterations(usage: Usage, iterations: Any) -> Usage:
 
 
 def _with_caches(usage: Usage, *, is_apart: bool) -> Usage:
-    """Return token counts whose input has those of caches."""
+    """Return token counts whose input includes the tokens of caches."""
     of_caches = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
     sent = input_with_caches(
         usage.input_tokens, usage.output_tokens, usage.total_tokens, of_caches, is_apart=is_apart
@@ -115,9 +116,9 @@ def _with_caches(usage: Usage, *, is_apart: bool) -> Usage:
 def input_with_caches(
     sent: int | None, received: int | None, total: int | None, of_caches: int, *, is_apart: bool
 ) -> int | None:
-    """Return the tokens of an input with those that were read from caches or written to them.
+    """Return the number of input tokens, including those read from or written to caches.
 
-    The numbers decide whether these are among the recorded input. Where they do not, `is_apart` says so for the format.
+    The counts show whether the recorded input excludes the tokens of caches. If they do not, `is_apart` decides.
     """
     if sent is None or not of_caches:
         return sent
@@ -130,9 +131,9 @@ def input_with_caches(
 
 
 def _foreign_usage(value: dict[str, Any]) -> Usage | None:
-    """Return token counts in the names of Vercel, Bedrock or Gemini; of these Bedrock's input is without the cached.
+    """Return token counts under the names of Vercel, Bedrock or Gemini; only Bedrock's input excludes cached tokens.
 
-    Strands writes the counts of other providers in Bedrock's names, whose input is with the cached.
+    Strands writes the counts of other providers under Bedrock's names; their input includes cached tokens.
     """
     sent, received, total, cached, apart, written, thought = (
         next((count for name in names if (count := count_of(value.get(name))) is not None), None)
@@ -145,7 +146,7 @@ def _foreign_usage(value: dict[str, Any]) -> Usage | None:
 
 
 def counts_of(llm_calls: Any = None, tool_calls: Any = None, steps: Any = None) -> Counts | None:
-    """Return the counts that a source states for a run; None if absent, and for 0, which means not counted."""
+    """Return the counts that a source states for a run; None for an absent count, and for 0, which means not counted."""
     recorded = (count_of(llm_calls) or None, count_of(tool_calls) or None, count_of(steps) or None)
     return Counts(*recorded) if any(recorded) else None
 

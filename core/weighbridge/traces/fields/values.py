@@ -10,8 +10,8 @@ import orjson
 
 from weighbridge.traces.images import image_mark
 
-_LITERAL_CHARACTERS = 50_000  #: of a text in Python's notation; longer ones are not parsed
-_ID_NUMBERS = 2**64  #: as large as a number can be that is an id
+_LITERAL_CHARACTERS = 50_000  #: maximum length of a text in Python's notation that is parsed
+_ID_NUMBERS = 2**64  #: upper limit of a number that is an ID
 #: Fields that hold a whole run; the events beside one are a log of another program.
 _WHOLE_RUNS = ("messages", "steps", "items", "trace", "trajectory")
 
