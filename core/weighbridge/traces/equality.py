@@ -1,4 +1,4 @@
-"""Keys by which JSON values are compared: equal for equal values alone, in whatever order their fields stand."""
+"""Keys for comparing JSON values: two keys are equal exactly if the values are, whatever the order of their fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def key_of(value: Any) -> bytes:
 
 
 def _flat(value: Any) -> str:
-    """Return a value of any depth in a notation in which the size of each list and object stands before its items."""
+    """Return a value of any depth in a notation that writes the size of each list and object before its items."""
     parts: list[str] = []
     waiting = [value]
     while waiting:

@@ -8,7 +8,7 @@ from weighbridge.traces.fields import json_in
 
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _STARTS = (b"data:", b"event:")
-_END = b"[DONE]"  #: what OpenAI and others send last
+_LAST_DATA = b"[DONE]"  #: data of the last event in streams of OpenAI and others
 
 
 def begins_events(line: bytes) -> bool:
@@ -17,10 +17,10 @@ def begins_events(line: bytes) -> bool:
 
 
 def events_in(lines: list[bytes]) -> list[Any] | None:
-    """Return the JSON in the events of a text by its lines; None if another line, or data that is no JSON, is among them.
+    """Return the JSON values in a text's events, given its lines; None if a line is no event's or the data is not JSON.
 
-    An object that names neither its type nor its kind, such as Gemini's, stands under `data` beside the `event`: that it
-    is part of one stream is evident only from the text. So does any other value in an event that has a name.
+    An object without a `type` or an `object` field, such as Gemini's, is wrapped: `{"event": "message", "data": {...}}`.
+    Only the text shows that such objects are parts of one stream. Any other value is wrapped if its event has a name.
     """
     events: list[Any] = []
     data: list[bytes] = []
@@ -36,7 +36,7 @@ def events_in(lines: list[bytes]) -> list[Any] | None:
         if data and is_end:
             text = b"\n".join(data)
             data = []
-            if text != _END and text and not _take(text, name, events):
+            if text != _LAST_DATA and text and not _take(text, name, events):
                 return None
         if is_end:
             name = held[6:].strip()
@@ -44,12 +44,12 @@ def events_in(lines: list[bytes]) -> list[Any] | None:
 
 
 def _take(text: bytes, name: bytes, events: list[Any]) -> bool:
-    """Add the JSON data of an event, or of several without an empty line between them; return whether all of it is JSON."""
+    """Add the JSON data of one event, or of several events that no empty line divides; return whether all of it is JSON."""
     try:
         values = [json_in(text)]
     except ValueError:
         try:
-            values = [json_in(each) for each in text.split(b"\n") if each not in {_END, b""}]
+            values = [json_in(each) for each in text.split(b"\n") if each not in {_LAST_DATA, b""}]
         except ValueError:
             return False
     event = name.decode(errors="replace") or "message"

@@ -14,7 +14,7 @@ from weighbridge.traces.model import StepType
 
 _MESSAGE = frozenset({"role", "content", "from"})
 _RUN = frozenset({"messages", "steps", "trajectory", "traj"})
-#: Keys that the known formats keep what happened under, and what is in the first of what they hold.
+#: Keys under which the known formats list what happened. Each has the keys of which the first item of its list has one.
 _HOLDERS = {
     "messages": _MESSAGE,
     "conversation": _MESSAGE,
@@ -30,7 +30,7 @@ _HOLDERS = {
     "output": frozenset({"type"}),
     "items": frozenset({"type"}),
 }
-#: Files that lie beside traces, by the keys of an object in them, and where the traces are.
+#: Advice on files that lie beside traces, by all keys of an object in them: it says where the traces are.
 _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"custom_id", "method", "url", "body"}): (
         "this is a request to a batch API: what was answered is in the batch's file of results"
@@ -45,7 +45,7 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
 }
-#: Other files that lie beside traces, by some of their keys.
+#: Advice on other files that lie beside traces, by some keys of an object in them.
 _WITHOUT_STEPS: dict[frozenset[str], str] = {
     frozenset({"n_total_trials", "stats"}): (
         "this is the summary of a job of Harbor: each folder beside it has a trial, with its result.json and agent/trajectory.json"
@@ -70,20 +70,22 @@ _CONTINUE_STEPS = (
     "this is a session of Continue as its versions of 2023 kept it, with steps under "
     "`history.timeline`, which are not read"
 )
-_SPAN_COLUMNS = ("trace_id", "span_id", "parent_span_id", "span_name")  #: of Logfire's spans
+#: Columns of Logfire's spans.
+_SPAN_COLUMNS = ("trace_id", "span_id", "parent_span_id", "span_name")
 _PROMPTFOO_ROW = frozenset({"vars", "testCase", "promptIdx", "testIdx"})
-_OLD_PROMPTFOO_ROW = frozenset({"provider", "prompt", "vars", "success"})  #: of version 2
+#: Keys of a result of version 2.
+_OLD_PROMPTFOO_ROW = frozenset({"provider", "prompt", "vars", "success"})
 _OLD_PROMPTFOO = (
     "these are results of promptfoo, an output each and no traces: grade the answers with "
     "--map custom_id=@row,agent_response=response.output,expected_output=vars.NAME"
 )
 _THREAD_STATE = frozenset({"values", "next", "checkpoint"})
-_ALSO = frozenset({"sessionId"})  #: keys that newer ones have too
+_NEWER_KEYS = frozenset({"sessionId"})  #: keys that newer versions of these files have in addition
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-_LOOKED_AT = 20  #: keys of an object, messages of a list
+_LOOKED_AT = 20  #: number of an object's keys, or of a list's items, that are examined
 _NAME_CHARACTERS = 40
 _NAMES_SHOWN = 3
-#: Fields of what a list holds: what it holds then, and the values that are known.
+#: Fields of a list's items: the noun for an item that has the field, and the field's known values.
 _WORDS: dict[str, tuple[str, frozenset[str]]] = {
     "role": ("message", ROLE_WORDS),
     "type": ("step", frozenset(get_args(StepType))),
@@ -107,7 +109,8 @@ def correction_for(value: Any) -> str:
         )
     chats = (value[key] for key in sorted(CHAT_KEYS.intersection(value)) if value[key])
     listed = value.get("messages") or value.get("conversations") or next(chats, None)
-    steps = None if "runs" in value else value.get("steps")  # of several runs: no form of a trace
+    # The steps of several runs are not one trace.
+    steps = None if "runs" in value else value.get("steps")
     return (
         (_of_messages(listed) if type(listed) is list else "")
         or (_misspelt_word(steps, "type") if type(steps) is list else "")
@@ -130,7 +133,7 @@ def _without_steps(value: dict[str, Any]) -> str:
 def _beside_traces(value: dict[str, Any]) -> str:
     """Return what an object is that tools write beside their traces; empty for any other object."""
     for keys, advice in _BESIDE_TRACES.items():
-        if keys <= value.keys() <= keys | _ALSO:
+        if keys <= value.keys() <= keys | _NEWER_KEYS:
             return advice
     return next((advice for keys, advice in _WITHOUT_STEPS.items() if keys <= value.keys()), "")
 
@@ -198,7 +201,7 @@ def _of_messages(listed: list[Any]) -> str:
 
 
 def _no_message(listed: list[Any]) -> str:
-    """Return a sentence on the first item that is no message, in a list that begins with one; empty if there is none."""
+    """Return a sentence on the first item that is not a message, in a list that begins with one; empty if there is none."""
     first = object_of(listed[0] if listed else None)
     if type(first.get("role")) is not str or CONTENTS.isdisjoint(first):
         return ""

@@ -1,4 +1,4 @@
-"""Images in messages and results: a mark takes the place of each in the text, equal for equal images."""
+"""Images in messages and results: the text has a mark in place of each image, and equal images have equal marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DATA_KEYS = (
     *("file_id", "fileUri", "file_uri", "base64", "bytes", "path"),
 )
 _MIME_KEYS = ("mimeType", "mime_type", "media_type", "mediaType")
-_LEVELS = 3  #: of objects within a part
+_LEVELS = 3  #: depth to which the objects within a part are searched
 _DATA_CHARACTERS = 8  #: minimum length of data, an address or an id
 _PLACEHOLDER = re.compile(
     r"\W{0,5}(?:\w{1,20}\W{1,3}){0,3}(?:omitted|removed|redacted|truncated|stripped|elided|placeholder|masked|hidden)\b.{0,40}",

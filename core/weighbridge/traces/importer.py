@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # each is one of its kind: its hash is cheap
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, so that hashing is cheap
 class Importer:
     """One format of traces."""
 
     id: str
-    name: str  #: for a person
+    name: str  #: name for display
     matches: Callable[[Any], bool]  #: whether a JSON value has this shape; never raises
     read: Callable[[Any], Sequence[Trace]]  #: the traces in a value that matches
-    fields: tuple[tuple[str, str], ...]  #: where the model's fields come from: (ours, the format's)
+    #: Pairs: a field of the trace model, its source in the format.
+    fields: tuple[tuple[str, str], ...]
     lacks: str = ""  #: description of what the format cannot represent
-    is_general: bool = False  #: whether it claims only what no other importer claims
-    #: The traces in a value that matches, each as a value of its own with its id, for formats that hold several.
+    is_general: bool = False  #: whether it accepts only what no more specific importer accepts
+    #: Splits a matching value into its traces, each with its ID and as a value of its own; for formats with several traces.
     parts: Callable[[Any], list[tuple[str | None, Any]]] | None = None
-    #: Whether a value is a line of which all lines of its file together are one trace.
+    #: Whether a value is one line of a file whose lines together are one trace.
     is_line: Callable[[Any], bool] | None = None
-    tried_on: str = (
-        ""  #: the real records that it was tried on; or says that there were only made ones
-    )
+    #: Description of the real records it was tested with, or that all records were made up.
+    tried_on: str = ""
 
 
 def damaged(what: str) -> TraceError:

@@ -122,8 +122,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.importer import Importer
     from weighbridge.traces.plug_ins import Formats
 
-#: Every built-in format. Of formats that share a shape the more particular comes first; spans share theirs with none of the
-#: others, and come last because they are looked for in the whole of a value.
+#: Every built-in format. Of formats that share a shape, the most specific comes first. Spans come last: no other format has
+#: their shape, and the search for them goes through the whole value.
 FORMATS: tuple[Importer, ...] = (
     native.IMPORTER,
     atif.IMPORTER,

@@ -1,6 +1,6 @@
 """Trace formats described by a mapping of JSON Pointers.
 
-What the pointers lead to is put into the native form, which is read like any other.
+The values at the pointers are put into the native form, which the native importer reads.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
 STEP_TYPES: tuple[str, ...] = get_args(StepType)
-RESULT = "result"  #: what a value of `type` may stand for beside the types of steps: the result of a call
-_NOTHING = object()  #: in place of a value that is not there, unlike null
-OTHERWISE = "*"  #: the value of `types` that stands for all others
-#: Fields that have pointers of their own.
+#: Value in `types`, besides the step types, for an item that is the result of a call.
+RESULT = "result"
+_NOTHING = object()  #: marker of an absent value, which differs from null
+OTHERWISE = "*"  #: key in `types` that stands for all words without a key of their own
+#: Parts of a field that have pointers of their own, by field.
 _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
     "counts": Counts.__struct_fields__,
@@ -44,22 +45,23 @@ Pointers = dict[str, "str | Pointers"]
 
 @dataclass(frozen=True, slots=True)
 class MappedFormat:
-    """Where the facts of a trace stand; pointers of `step`, `calls` and `results` begin at one of these."""
+    """JSON Pointers to the facts of a trace; those in `step`, `calls` and `results` begin at one step, call or result."""
 
-    steps: str  #: the array of steps
+    steps: str  #: pointer to the array of steps
     run: Pointers = field(default_factory=dict)
     step: Pointers = field(default_factory=dict)
-    type: str = ""  #: of a step: what says of which type it is
-    #: The types of steps by what stands there.
+    type: str = ""  #: pointer to the word that states a step's type
+    #: Step types by the words at that pointer.
     types: Mapping[str, str] = field(default_factory=dict)
-    calls_at: str = ""  #: the array of tool calls in a step
+    calls_at: str = ""  #: pointer to the array of tool calls in a step
     calls: Pointers = field(default_factory=dict)
-    results_at: str = ""  #: the array of results in a step; empty: a step of type `result` is one
+    #: Pointer to the array of results in a step; without it, results are steps of type `result`.
+    results_at: str = ""
     results: Pointers = field(default_factory=dict)
-    model: str = ""  #: of the run: the model of all model calls that name none
+    model: str = ""  #: pointer to the run's model, used for model calls that name none
 
     def pointers(self) -> dict[str, str]:
-        """Return the pointers to facts of a trace, by where the mapping has them, such as `step.usage.input_tokens`."""
+        """Return the pointers to facts of a trace, by their places in the mapping, such as `step.usage.input_tokens`."""
         named = _by_name("", self.run) | _by_name("step.", self.step)
         named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
         own = {
@@ -78,7 +80,7 @@ class MappedFormat:
     def to_native(self, value: Any, use: PointerUse | None = None) -> dict[str, Any]:
         """Return the trace in a JSON value in the native form; raise TraceError if the value has no such steps.
 
-        What the pointers lead to is noted in `use`.
+        `use` records which pointers lead to a value.
         """
         use = use or PointerUse()
         listed = resolve(value, self.steps)
@@ -100,7 +102,7 @@ class PointerUse:
         self._followed: set[str] = set()
 
     def resolved(self, value: Any, name: str, pointer: str) -> Any:
-        """Return the value at the pointer with a name; None if there is none."""
+        """Return the value at a pointer, which is recorded under its name; None if there is none."""
         self._followed.add(name)
         held = resolve(value, pointer, _NOTHING)
         if held is _NOTHING:
@@ -109,7 +111,7 @@ class PointerUse:
         return held
 
     def picked(self, value: Any, within: str, pointers: Pointers) -> dict[str, Any]:
-        """Return the fields that pointers lead to, without those that are not there; their names begin with `within`."""
+        """Return the fields found at pointers; absent ones are left out. `within` is the prefix of the pointers' names."""
         recorded: dict[str, Any] = {}
         for name, pointer in pointers.items():
             held = (
@@ -133,8 +135,8 @@ class _Steps:
         self._use = use
         self._model = model
         self._steps: list[dict[str, Any]] = []
-        self._calls: dict[str, dict[str, Any]] = {}  #: those without a result, by their ids
-        #: Calls in order, of which some have results by now.
+        self._calls: dict[str, dict[str, Any]] = {}  #: calls without a result, by ID
+        #: Calls in order; some of them may have results by now.
         self._open: deque[dict[str, Any]] = deque()
 
     def add(self, item: Any, number: int) -> None:
@@ -160,7 +162,7 @@ class _Steps:
         yield from held if type(held) is list else () if held is None else (held,)
 
     def _first_open(self) -> dict[str, Any] | None:
-        """Return the first call that has no result yet, for a result that does not say whose it is."""
+        """Return the first call that has no result yet, for a result that does not name its call."""
         while self._open:
             call = self._open.popleft()
             if "output" not in call:

@@ -17,7 +17,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     "cost",
     "tool_definitions",
 )
-#: What is counted over a whole run, which is a lower bound where a part of the run is not known.
+#: Capabilities that are totals of a run; a total is a lower bound if a part of the run is not known.
 COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
 
 
@@ -29,9 +29,8 @@ class Usage(Struct, frozen=True, gc=False):
     total_tokens: int | None = None  #: as recorded; see `total`
     cached_tokens: int | None = None  #: the part of the input that came from a cache
     cache_write_tokens: int | None = None  #: the part of the input that was written to a cache
-    cache_write_1h_tokens: int | None = (
-        None  #: the part of these that is kept for an hour, at another price
-    )
+    #: The part of `cache_write_tokens` kept for an hour, at another price.
+    cache_write_1h_tokens: int | None = None
     is_partial: bool = False  #: True if the output was counted before it was complete
 
     @property
@@ -44,18 +43,18 @@ class Usage(Struct, frozen=True, gc=False):
         return self.input_tokens + self.output_tokens
 
 
-# A trace has thousands of steps: a Struct is made in a tenth of the time that a frozen dataclass takes, and holds
-# nothing that could hold it, which spares the garbage collector the search.
+# A trace has thousands of steps, and a Struct is created in a tenth of the time of a frozen dataclass. A step cannot be part
+# of a reference cycle, so the garbage collector need not track it.
 class Step(Struct, frozen=True, gc=False):
     """One thing that happened: a model call, a tool call, a message."""
 
     id: str  #: unique within the trace: the source's own, else `s1`, `s2`, ... by its number
     type: StepType
     parent_id: str | None = None  #: the step that this one is part of or was caused by
-    name: str | None = None  #: of a tool or an agent
+    name: str | None = None  #: name of the tool or the agent
     input: Any = None  #: JSON; the step's input
     output: Any = None  #: JSON; the step's output: an assistant's text, a tool's result
-    #: Of a tool call: an object, or the source's text where that is none; None: not recorded.
+    #: A tool call's arguments: an object, or else the source's text; None if they are not recorded.
     arguments: Any = None
     error: str | None = None  #: reason for the failure, if the source records one
     model: str | None = None
@@ -70,9 +69,8 @@ class Counts(Struct, frozen=True, gc=False):
 
     llm_calls: int | None = None
     tool_calls: int | None = None
-    steps: int | None = (
-        None  #: in steps of the model: those that were read, and those the source counts beyond them
-    )
+    #: Number of steps as the trace model has them: those read, and those the source counts beyond them.
+    steps: int | None = None
 
 
 class ToolDefinition(Struct, frozen=True, gc=False):
@@ -92,19 +90,17 @@ class Trace:
     format: str  #: the id of the importer that read it
     tools: tuple[ToolDefinition, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
-    usage: Usage | None = None  #: of the whole run, if the source records it
-    cost_usd: float | None = None  #: the same
-    counts: Counts | None = None  #: the same
+    usage: Usage | None = None  #: usage of the whole run, if the source records it
+    cost_usd: float | None = None  #: cost of the whole run, if the source records it
+    counts: Counts | None = None  #: counts of the whole run, if the source records them
     totals_from: str = ""  #: the source's fields with these totals, for display
-    started_at: int | None = (
-        None  #: of the run, if the source records it, in nanoseconds since 1970-01-01 UTC
-    )
+    #: The run's start in nanoseconds since 1970-01-01 UTC, if the source records it.
+    started_at: int | None = None
     ended_at: int | None = None
     #: Capabilities that the source lacks, with reasons.
     missing: dict[Capability, str] = field(default_factory=dict)
-    not_carried: tuple[
-        str, ...
-    ] = ()  #: readable notes on source data that the model cannot represent
+    #: Readable notes on source data that the model cannot represent.
+    not_carried: tuple[str, ...] = ()
 
     def steps_of(self, *types: StepType) -> list[Step]:
         """Return the steps of some types, in order."""

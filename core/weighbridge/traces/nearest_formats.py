@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from weighbridge.traces.importer import Importer
 
 _VALUES_LIMIT = 2_000  #: objects and arrays examined in a value
-_KEYS_LIMIT = 60  #: of one object
-_ITEMS_LIMIT = 5  #: of one array
+_KEYS_LIMIT = 60  #: maximum number of keys examined in one object
+_ITEMS_LIMIT = 5  #: maximum number of items examined in one array
 _KEY_CHARACTERS = 40
 _FORMATS_NAMED = 2
 _KEYS_NAMED = 5
-_KEYS_NEEDED = 3  #: in common with a format
-_USERS_LIMIT = 4  #: formats that have a key; what it weighs is divided by their number
+_KEYS_NEEDED = 3  #: minimum number of keys in common with a format
+#: Maximum number of formats that have a key; its weight is 1 divided by their number.
+_USERS_LIMIT = 4
 #: Names of fields among the words of a table: paths, and names of several words.
 _NAMES = re.compile(
     r"[A-Za-z_]\w*(?:\[\])?(?:\.[A-Za-z_]\w*(?:\[\])?)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*"
@@ -87,7 +88,7 @@ def _keys_in(value: Any) -> set[str]:
 
 @lru_cache(maxsize=4)
 def _users_of_words(importers: tuple[Importer, ...]) -> dict[str, list[int]]:
-    """Return the words in the formats' tables of fields that few of them have, with the numbers of these formats."""
+    """Return the words that only few formats have in their tables of fields, each with the indices of these formats."""
     users: defaultdict[str, list[int]] = defaultdict(list)
     for number, importer in enumerate(importers):
         names = [name for _, theirs in importer.fields for name in _NAMES.findall(theirs)]

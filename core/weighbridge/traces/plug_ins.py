@@ -25,7 +25,7 @@ class Formats:
     def __init__(self, built_in: Sequence[Importer], plug_ins: Iterable[EntryPoint] = ()) -> None:
         self._built_in = tuple(built_in)
         self._added: list[Importer] = []
-        self.failures: dict[str, str] = {}  #: why a plug-in cannot be used, by its name
+        self.failures: dict[str, str] = {}  #: reasons why plug-ins cannot be used, by plug-in name
         for plug_in in sorted(plug_ins, key=lambda plug_in: (plug_in.name, plug_in.value)):
             self._add(plug_in)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
     from weighbridge.traces.recognition import Recognised
 
-_SHOWN_CHARACTERS = 200  #: shown of an error raised inside an importer
+_SHOWN_CHARACTERS = 200  #: maximum length of a quoted error that an importer raised
 
 
 def read_traces(value: Any) -> Sequence[Trace]:

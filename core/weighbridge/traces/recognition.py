@@ -24,9 +24,9 @@ class Recognised(NamedTuple):
 
     importer: Importer
     value: Any
-    trace_id: str | None = None  #: beside a wrapped trace
-    notes: Notes | None = None  #: of what else stands beside it
-    metadata: dict[str, Any] | None = None  #: beside it
+    trace_id: str | None = None  #: ID that stands beside a wrapped trace
+    notes: Notes | None = None  #: notes on the other data beside it
+    metadata: dict[str, Any] | None = None  #: metadata that stand beside it
     unread_lines: int = 0  #: number of damaged lines of the session, which are not in the value
 
 

@@ -27,9 +27,10 @@ _SPANS = (
 _CODEX_LINES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 )
-#: Lines that open a session, and the field with its data: of Codex, of Copilot, and of VS Code's journals.
+#: First lines of sessions (of Codex, Copilot and VS Code's journals): a key, its value, and the key of the session's data.
 _HEADS = (("type", "session_meta", "payload"), ("type", "session.start", "data"), ("kind", 0, "v"))
-_OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})  #: of sessions before late 2025
+#: Keys of the first line of a session before late 2025.
+_OLD_CODEX_HEAD = frozenset({"id", "timestamp", "instructions"})
 _CLAUDE_CODE_LINES = frozenset({"summary", "file-history-snapshot", "queue-operation"})
 _OTLP = frozenset(key for key, _, _ in _SPANS)
 
@@ -64,7 +65,10 @@ def opens_session(value: Any) -> bool:
 
 
 def session_id(lines: list[Any]) -> str | None:
-    """Return the ID of the session that lines belong to, if one of them has it, and of the sub-agent whose lines they all are."""
+    """Return the ID of the session that lines belong to, from the first line that has it; None if no line has it.
+
+    If all lines are those of one sub-agent, the sub-agent's ID follows: `session/agent`.
+    """
     for line in _dicts(lines):
         recorded = line.get("thread_id")
         for key, word, holder in _HEADS:
@@ -96,9 +100,9 @@ def id_by_plug_in(raw: bytes) -> str | None:
 
 
 def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
-    """Return the traces in a document as JSON values of one trace each, with the id where it stands outside.
+    """Return the traces in a document, each as a JSON value of its own, and its ID if that stands outside the value.
 
-    None where there are none.
+    Return None if there are none.
     """
     if spans_lines(value):
         exports = value if type(value) is list else [value]
@@ -148,7 +152,7 @@ def _is_otlp(value: Any) -> bool:
 def _by_trace_id(exports: list[dict[str, Any]]) -> list[tuple[str | None, Any]]:
     """Group spans and log records by trace ID; keep their resources and scopes with them.
 
-    Traces without a span that may be an agent's step go with the first that has one, where they are counted.
+    Traces without a span that may be an agent's step are added to the first trace that has one, which counts them.
     """
     traces: dict[str | None, dict[str, list[Any]]] = {}
     of_agents: set[str | None] = set()

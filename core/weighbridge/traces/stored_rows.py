@@ -9,17 +9,17 @@ from weighbridge.traces.fields import id_of, json_in, objects_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Keys of a session that a database keeps in a row of its own: that row, and the rows of what was said.
+#: Keys of a session from a database: the session's own row, and the rows of its messages.
 SESSION, ROWS = "session", "rows"
-#: Beside these: the parts of what was said, if they have rows of their own, and the rows of sessions that this one started,
-#: whose other rows stand among its own.
+#: Further keys: the parts of its messages, if they have rows of their own, and the rows of the sessions that it started. The
+#: messages and parts of those sessions stand among its own.
 PARTS, SUB_SESSIONS = "parts", "sub_sessions"
-Sessions = list[tuple[str | None, list[dict[str, Any]]]]  #: the rows of each, with its id
-_LOOKED_AT = 20  #: rows that decide whether a list is of them
+Sessions = list[tuple[str | None, list[dict[str, Any]]]]  #: sessions, each with its ID and its rows
+_LOOKED_AT = 20  #: number of rows by which a list of rows is recognised
 
 
 def json_cell(row: dict[str, Any], column: str) -> Any:
-    """Return what a column holds, which databases keep as text; None if it is not JSON."""
+    """Return the JSON value in a column, which databases keep as text; None if the text is not JSON."""
     held = row.get(column)
     if type(held) is not str:
         return held
@@ -35,7 +35,10 @@ def are_rows(value: Any, is_row: Callable[[Any], bool]) -> bool:
 
 
 def rows_by_session(rows: Any, columns: tuple[str, ...], order: str) -> Sessions:
-    """Return the rows of each session in order, with its id, the last of the columns that say which session a row is of."""
+    """Return the rows of each session, sorted by the column `order`, with the session's ID.
+
+    Rows of one session have the same values in `columns`; the last of these columns has the ID.
+    """
     sessions: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
     for row in objects_of(rows):
         key = tuple(id_of(row.get(column)) for column in columns)
@@ -44,7 +47,7 @@ def rows_by_session(rows: Any, columns: tuple[str, ...], order: str) -> Sessions
 
 
 def in_order(rows: list[dict[str, Any]], column: str) -> list[dict[str, Any]]:
-    """Return rows in the order of a column, if all of them have a number there or all of them a text; else as they are."""
+    """Return rows sorted by a column, if it has a number in all of them or a text in all; otherwise in their own order."""
     kinds = {type(row.get(column)) for row in rows}
     is_ordered = kinds <= {int, float} or kinds == {str}
     return sorted(rows, key=lambda row: row[column]) if is_ordered else rows

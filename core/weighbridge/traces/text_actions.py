@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from weighbridge.traces.fields import Notes
     from weighbridge.traces.model import Capability, Step
 
-#: Why such a run is missing its tool calls; a grader that reads what the agent says can judge it all the same.
+#: Reason why the tool calls of such a run are missing. A grader that reads the agent's text can still judge the run.
 ACTIONS_IN_TEXT = "the agent's actions are written as text, which is not read as tool calls"
 _LEFT_BEHIND = (
     "the source has tool calls in fields that are not read: see what was not carried over"
 )
 
-#: Why calls are missing that results show; where the source states their number, that says more.
+#: Reason why calls are missing of which only the results are recorded. A number of calls that the source states replaces it.
 UNASKED = "there are tool results whose calls the source does not have"
 
 _LINE = r"^[ \t>*_#]{0,8}"
@@ -67,9 +67,10 @@ _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 def missing_calls(
     steps: Sequence[Step], notes: Notes, *, in_text: bool = True
 ) -> dict[Capability, str]:
-    """Mark tool calls as missing if they occur only in text, or mostly in fields that are not read, or results lack theirs.
+    """Return tool calls as missing, with the reason; empty if no call seems to be missing.
 
-    `in_text`: also in what the agent says, for formats of which the calls may stand there.
+    They are missing if most of them are in fields that are not read, if results have no call, or if all are in text.
+    `in_text`: whether to search the agent's text, for formats that may have calls there.
     """
     calls = 0
     for step in steps:
@@ -84,13 +85,13 @@ def missing_calls(
 
 
 def _acts_in_text(steps: Sequence[Step]) -> bool:
-    """Return whether a run without tool calls acts by what it says: more than once, or with an observation in reply.
+    """Return whether a run without tool calls writes them as text.
 
-    A message may show such a form to a reader; one that is answered, or comes again, is the run's own doing. So is one
-    that is nothing but a call between tags.
+    One message in the form of a call may be an example for the reader. Calls of the run itself are: several such messages,
+    one that an observation follows, one that consists of a call between tags, and one with several observations.
     """
     acts = observations = 0
-    before = ""  #: what the agent said, if that was the last that was said
+    before = ""  #: text of the message before, if it is the agent's
     for step in steps:
         text = step.output
         if type(text) is not str:

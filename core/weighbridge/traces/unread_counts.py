@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 OTHER_AGENTS = "the lines of agents that this one started stand elsewhere"
 SCRIPTS = "the session records only some of the calls that scripts made"
-#: Why calls are missing that others made for the run's own agent; what it did itself is complete.
+#: Reasons why calls are missing that other agents or scripts made; the calls of the run's own agent are complete.
 MADE_BY_OTHERS = frozenset({OTHER_AGENTS, SCRIPTS})
-#: Why calls are missing of which a session only has a summary, which a model wrote, too.
+#: Reason why calls are missing of which a session has only a summary. The call of the model that wrote it is missing, too.
 _SUMMED_UP = "a summary stands for earlier messages, which the session no longer has"
-#: When a session was written, beside its messages; a row of a data set with a summary has no such time.
+#: Keys of the time at which a session was last written. A row of a data set with a summary has no such key.
 _UPDATED = frozenset({"updated", "updated_at", "updatedAt", "last_updated", "lastUpdated"})
 
 
@@ -37,7 +37,7 @@ def with_unread_calls(trace: Trace) -> Trace:
 
 
 def with_unread_lines(trace: Trace, lines: int) -> Trace:
-    """Return a trace of a session of which some lines were not read: what these may have recorded is missing."""
+    """Return a session's trace with all totals marked as missing if some lines of the session were not read."""
     if not lines:
         return trace
     which = "a damaged line" if lines == 1 else f"{lines:,} damaged lines"
@@ -46,7 +46,7 @@ def with_unread_lines(trace: Trace, lines: int) -> Trace:
 
 
 def missing_without_messages(runs: int) -> dict[Capability, str]:
-    """Return everything that is counted as missing, with the reason, if the source keeps some runs without their messages."""
+    """Return all totals as missing, with the reason: the source keeps this number of runs without their messages."""
     which = "the run has" if runs == 1 else f"{runs:,} runs have"
     return dict.fromkeys(
         COUNTED, f"{which} no messages: what was called before it ended is not known"
@@ -54,7 +54,7 @@ def missing_without_messages(runs: int) -> dict[Capability, str]:
 
 
 def missing_before_summary(summary: object) -> dict[Capability, str]:
-    """Return everything that is counted as missing, with the reason, if a summary stands for earlier messages of a session."""
+    """Return all totals as missing, with the reason, if a summary stands for earlier messages; empty if there is none."""
     is_summary = type(summary) is str and bool(summary.strip())
     return dict.fromkeys(COUNTED, _SUMMED_UP) if is_summary else {}
 
@@ -91,5 +91,5 @@ def _tool_calls(trace: Trace) -> dict[Capability, str]:
 
 def _model_calls(trace: Trace) -> dict[Capability, str]:
     if trace.format == "native" or (trace.counts and trace.counts.llm_calls is not None):
-        return {}  # what the native form states or leaves out was looked at as it was read
+        return {}  # the importer of the native form has checked this already
     return missing_model_calls(trace.steps, trace.usage)

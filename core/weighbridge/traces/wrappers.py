@@ -1,4 +1,4 @@
-"""What people put a trace in: an object with it under a common key, or a chat under a name of its own."""
+"""Wrappers of traces: objects with a trace under a common key, or with a chat under one of several names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weighbridge.traces.fields import json_in
 if TYPE_CHECKING:
     from weighbridge.traces.fields import Notes
 
-#: The key, beside `trace` with the lines of a session, of the number of lines that were damaged and are not there.
+#: Key of the number of damaged lines of a session; it stands beside `trace`, which has the other lines.
 UNREAD_LINES = "unread_lines"
 _MESSAGES = "messages"
 _METADATA = "metadata"
@@ -58,9 +58,10 @@ _NAME_CHARACTERS = 60  #: number of characters of a field's name in which words 
 
 
 def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> Any:
-    """Return what an object holds under a key that people put a trace under, as JSON or as its text.
+    """Return the trace that an object holds under a common key, as JSON or as JSON text; None if there is none.
 
-    Messages keep what stands beside them, such as the tools; what stands beside anything else is noted, or added to `metadata`.
+    Messages are returned with the fields beside them, such as the tools. Fields beside any other value are only noted;
+    those under `metadata` are added to the argument of that name.
     """
     for key in _WRAPPERS:
         inner = value.get(key)

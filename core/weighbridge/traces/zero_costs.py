@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Step, Trace
 
 
-_FREE = ":free"  #: how OpenRouter's names of models end that cost nothing
+_FREE = ":free"  #: suffix of the names of OpenRouter's free models
 _UNRECORDED = "costs of zero stand beside answers whose tokens are not recorded"
 
 
 def without_zero_costs(trace: Trace) -> Trace:
-    """Return a trace without the costs of zero that are not known.
+    """Return a trace without costs of zero that stand for an unknown cost.
 
-    That is all of them, if all costs are zero although tokens were used or a model answered, and otherwise those of answers
-    without tokens, if other steps have tokens. The native form is unchanged: its author wrote the zero for this program.
-    So are calls of models that are free by name.
+    If all costs are zero although tokens were used or a model answered, all are removed. If some are not zero and steps
+    have tokens, those of answers without tokens are removed. Costs of models that are free by name stay. So do those of the
+    native form, whose author wrote the zero for this program.
     """
     stated = [step.cost_usd for step in trace.steps if step.cost_usd is not None]
     stated += [] if trace.cost_usd is None else [trace.cost_usd]
@@ -54,7 +54,7 @@ def _without_costs(trace: Trace, note: str) -> Trace:
 def _without_costs_of(
     trace: Trace, is_unknown: Callable[[Step], bool], note: str, *, others: int = 0
 ) -> Trace:
-    """Return a trace without the costs of some steps, with a note of how many they, and others, are."""
+    """Return a trace without the costs of some steps, with a note of their number, to which `others` is added."""
     left = [step.cost_usd is not None and is_unknown(step) for step in trace.steps]
     count = sum(left) + others
     if not count:
