@@ -18,24 +18,27 @@ _IN_REQUESTS = frozenset(
 
 
 def wraps_calls(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's around the model calls of one request, of which it repeats the last answer."""
+    """Return whether a span is the AI SDK's span of a request, which encloses the model calls and repeats the last answer."""
     return _ai_operation(attributes) in _AROUND_CALLS
 
 
 def are_apart(traces: Iterable[Sequence[dict[str, Any]]]) -> bool:
-    """Return whether a model call of the AI SDK is in another trace than the request around it, by the spans of each trace."""
+    """Return whether a model call of the AI SDK is in another trace than its request.
+
+    `traces` has the attributes of the spans of each trace.
+    """
     return any(
         any(map(_is_wrapped, spans)) and not any(map(wraps_calls, spans)) for spans in traces
     )
 
 
 def _is_wrapped(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's of one model call, around which there is a span of the request."""
+    """Return whether a span is the AI SDK's span of one model call, which the span of a request encloses."""
     return _ai_operation(attributes) in _IN_REQUESTS
 
 
 def embeds(attributes: dict[str, Any]) -> bool:
-    """Return whether a span is the AI SDK's of an embedding, which is no part of a run where it has a trace of its own."""
+    """Return whether a span is the AI SDK's span of an embedding, which is not part of a run if it has its own trace."""
     return _ai_operation(attributes).startswith("ai.embed")
 
 

@@ -1,6 +1,6 @@
 """Where spans keep their facts: the attribute names of the GenAI conventions, old and new, and of others.
 
-Of several names for one fact, the first that a span has counts.
+If a span has several names of one fact, the first one in the list counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.spans.spans import Span
 
 Kind = Literal["llm", "tool", "agent", "other", "group", "none"]
-"""What a span is: a step's type, a `group` of other spans, or `none` of them (HTTP, a database)."""
+"""The kind of a span: a step's type, `group` for a span around others, or `none` for a span that is not a step (HTTP)."""
 
 MONOCLE_TYPE = "span.type"  #: Monocle's name for the kind of a span
 GENKIT_TYPE = "genkit:type"  #: an attribute that each of Genkit's spans has
@@ -53,8 +53,8 @@ _MODELS = (
     *("langfuse.observation.model.name", "mlflow.llm.model", "embedding.model_name"),
     *("reranker.model_name", "llm.request.model", "model_name"),
 )
-_CALL_MODELS = _MODELS[:-1]  #: pydantic-ai's agents have the last one
-#: What a span may have of a model although it is no call of it: the name that was asked for, and whose session it is.
+_CALL_MODELS = _MODELS[:-1]  #: the last of `_MODELS` is also an attribute of pydantic-ai's agents
+#: Attributes that a span may have without being a model call: the name of the requested model, the conversation, the user.
 _BESIDE_MODEL = frozenset(
     {
         *("gen_ai.request.model", "llm.request.model_name", "llm.model_name", "ai.model.id"),
@@ -62,7 +62,7 @@ _BESIDE_MODEL = frozenset(
     }
 )
 _KINDS_AND_TYPES = frozenset({*_KIND_NAMES, MONOCLE_TYPE, GENKIT_TYPE})
-#: How the attributes begin that tell about a call.
+#: Prefixes of the attributes that describe a call.
 _ABOUT_CALLS = (
     *("gen_ai.", "llm.", "ai.", "input.", "output.", "traceloop.", "mlflow.", "langfuse."),
     *("gcp.", "genkit:", "http.", "server."),
@@ -71,9 +71,9 @@ _TOOL_NAMES = (
     *("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"),
     *("mcp.tool.name", "tool_name"),
 )
-_HANDOFF = "handoff to "  #: how OpenInference names the span of a handoff, before the agent
+_HANDOFF = "handoff to "  #: OpenInference's name for the span of a handoff, before the agent's name
 _NOT_IN_TOOL_NAMES = re.compile(r"[^a-zA-Z0-9_]")
-#: Google's ADK writes it of parallel calls that have spans of their own.
+#: Tool name that Google's ADK gives to a span around parallel calls, which have spans of their own.
 _MERGED_TOOLS = "(merged tools)"
 _TOOL_PREFIXES = ("execute_tool ", "tools/call ", "running tool: ", "tool: ")
 _CALL_IDS = (
@@ -85,7 +85,7 @@ _ARGUMENTS = (
     *("ai.toolCall.input", "tool_arguments", "gen_ai.tool.arguments", "gen_ai.tool.input"),
     *("tool_call.function.arguments", "input.value", "tool.arguments", "gen_ai.tool.args"),
 )
-_LESS_SURE_ARGUMENTS = (
+_UNCERTAIN_ARGUMENTS = (
     *("traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input"),
     *("tool.parameters", "gen_ai.tool.parameters", "mcp.request.argument"),
 )
@@ -102,20 +102,20 @@ _FINISH = (
 )
 
 
-#: Without any of these a span is no step.
-_TELLING = frozenset(
+#: Attributes of steps: a span without any of them is not a step.
+_STEP_ATTRIBUTES = frozenset(
     {
         *(*_KIND_NAMES, *_CALL_MODELS, *_AGENT_NAMES[:2], *COUNTS),
         *("gen_ai.tool.name", "tool.name", *_CALL_IDS[:2], "gcp.vertex.agent.llm_request"),
     }
 )
-#: Also the attributes that are read under other names.
-_MAY_TELL = _TELLING | {MONOCLE_TYPE, GENKIT_TYPE}
+#: The same in recorded spans: also the attributes that are translated to other names.
+_SOURCE_STEP_ATTRIBUTES = _STEP_ATTRIBUTES | {MONOCLE_TYPE, GENKIT_TYPE}
 
 
 def may_be_step(names: Iterable[str]) -> bool:
     """Return whether a span whose attributes have these names may be a step."""
-    return not _MAY_TELL.isdisjoint(names)
+    return not _SOURCE_STEP_ATTRIBUTES.isdisjoint(names)
 
 
 def creates_agent(attributes: dict[str, Any]) -> bool:
@@ -126,7 +126,7 @@ def creates_agent(attributes: dict[str, Any]) -> bool:
 def kind_of(span: Span) -> Kind:
     """Return the kind of a span: the recorded one, or else the one its attributes imply."""
     attributes = span.attributes
-    if _TELLING.isdisjoint(attributes):
+    if _STEP_ATTRIBUTES.isdisjoint(attributes):
         return "none"
     if attributes.get("gen_ai.tool.name") == _MERGED_TOOLS:
         return "group"
@@ -144,7 +144,7 @@ def kind_of(span: Span) -> Kind:
 
 
 def only_names_model(span: Span) -> bool:
-    """Return whether a span has nothing of a call of the model that it names: neither tokens nor messages nor an end."""
+    """Return whether a span names a model but records no call of it: no tokens, messages or finish reason."""
     return (
         span.status != "error"
         and _KINDS_AND_TYPES.isdisjoint(span.attributes)
@@ -156,7 +156,7 @@ def only_names_model(span: Span) -> bool:
 
 
 def handed_to(span: Span) -> str | None:
-    """Return the agent that a span of OpenAI's Agents SDK hands the run over to, which the model asked for by a tool call."""
+    """Return the agent to which a span of OpenAI's Agents SDK hands the run over, as a tool call requested; None if none."""
     attributes = span.attributes
     agent = string_of(attributes.get("gen_ai.handoff.to_agent"))
     if agent or attributes.get("openinference.span.kind") != "TOOL" or "tool.name" in attributes:
@@ -195,7 +195,7 @@ def model_of(span: Span) -> str | None:
 def error_of(span: Span) -> str | None:
     """Return the error of a failed span, or None.
 
-    The status of a handoff is an error if the answer asked for several, of which this one took place.
+    If an answer asks for several handoffs, one takes place. Its span has an error status, which is ignored.
     """
     if handed_to(span) and "handoff" in (span.status_message or _HANDOFF).lower():
         return None
@@ -249,18 +249,18 @@ def call_id_of(span: Span) -> str | None:
 
 def arguments_of(span: Span) -> Any:
     """Return a tool call's arguments: an object, or else text; None if the span has none."""
-    if handed_to(span):  # its input is the agent before
+    if handed_to(span):  # the input is the name of the agent before
         return None
     recorded = None
     for name in _ARGUMENTS:
         held = parse_arguments(span.attributes.get(name))
         if type(held) is dict:
             return _unwrapped_arguments(held)
-        # A stream leaves an empty text where there were none, or before they came.
+        # A stream leaves an empty text if there were no arguments, or before they arrived.
         recorded = recorded or (recorded if held is None else held)
     if recorded is not None:
         return recorded
-    for name in _LESS_SURE_ARGUMENTS:
+    for name in _UNCERTAIN_ARGUMENTS:
         held = parse_arguments(span.attributes.get(name))
         if type(held) is dict and not _is_schema(held):
             return _unwrapped_arguments(held)
@@ -268,7 +268,7 @@ def arguments_of(span: Span) -> Any:
 
 
 def _is_schema(held: dict[str, Any]) -> bool:
-    """Return whether an object is the schema of parameters, which some keep under a name that others use for values."""
+    """Return whether an object is the schema of the parameters; some libraries use one name for it, others for the values."""
     if held.get("type") == "object" and "properties" in held:
         return True
     return bool(held) and all(type(item) is dict and "type" in item for item in held.values())
@@ -293,7 +293,7 @@ def result_of_span(span: Span) -> Any:
     recorded = first_of(span.attributes, _RESULTS)
     held = json_of(recorded)
     if type(held) is dict and "output" in held and held.keys() <= {"output", "kwargs"}:
-        return held["output"]  # a callback's
+        return held["output"]  # as a callback records it
     return recorded
 
 

@@ -9,7 +9,7 @@ from weighbridge.traces.fields import object_of, objects_of, string_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOOKED_AT = 20  #: spans that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of spans by which this form is recognised
 
 
 def is_cloud_trace(value: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import ToolDefinition
     from weighbridge.traces.spans.spans import Event, Span
 
-#: Of an attribute's name that is one part of a list, as `gen_ai.prompt.0.content`; at most.
+#: Maximum number of parts in the name of an attribute that belongs to a list, such as `gen_ai.prompt.0.content`.
 _NAME_PARTS = 10
 _DETAILS = "gen_ai.client.inference.operation.details"
 _INPUT_EVENTS = {
@@ -40,7 +40,7 @@ _ANSWERS = (
 
 
 def include_details(span: Span) -> None:
-    """Give a span the attributes that its event of the operation's details carries."""
+    """Add the attributes in a span's event with the operation's details to the span."""
     for event in span.events:
         if event.name.endswith(_DETAILS):
             held = event.body if type(event.body) is dict else {}
@@ -163,7 +163,7 @@ def tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
 
 
 def gemini_tools_of_span(span: Span) -> tuple[ToolDefinition, ...]:
-    """Return the tools in Gemini's own form, which is not quite JSON Schema: only where there is no other."""
+    """Return the tools in Gemini's own form; used only without another form, since it is not quite JSON Schema."""
     config = _held(span.attributes, "gcp.vertex.agent.llm_request", "config")
     return tools_of(gemini_tools(object_of(config).get("tools")))
 
@@ -175,7 +175,7 @@ def _held(attributes: dict[str, Any], name: str, key: str) -> Any:
 
 
 def _spread_tool(row: Any) -> Any:
-    """Return a tool of either spread form: `parameters` as JSON text, or `tool.json_schema`."""
+    """Return a tool that is spread over several attributes: with `parameters` as JSON text, or with `tool.json_schema`."""
     if type(row) is not dict:
         return None
     tool = row["tool"] if type(row.get("tool")) is dict else row

@@ -1,7 +1,7 @@
 """Spans of Firebase Genkit: its attributes under the names of the GenAI conventions.
 
-Each action has a span, with its input and output as JSON. The spans of `generate`, of prompts and of flows are around those
-of the models and tools, and repeat what these say.
+Each action has a span, with its input and output as JSON. The spans of `generate`, of prompts and of flows enclose those of
+the models and tools, and repeat their content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Usage
     from weighbridge.traces.spans.spans import Span
 
-GENKIT_PREFIX = "genkit:"  #: how the names begin of the attributes that Genkit writes
+GENKIT_PREFIX = "genkit:"  #: prefix of the names of Genkit's attributes
 _OPERATIONS = {
     "model": "chat",
     "background-model": "chat",
@@ -43,14 +43,14 @@ _OPERATIONS = {
 }
 _MULTIPART_RESULT = frozenset({"output", "content", "metadata"})
 _REDACTED = "<redacted>"
-_INTERRUPT = "ToolInterruptError"  #: what a tool raises to ask the user, which is no failure
-_RAW = ("raw", "custom")  #: where a model's output keeps the provider's own answer
+_INTERRUPT = "ToolInterruptError"  #: exception of a tool that asks the user; not a failure
+_RAW = ("raw", "custom")  #: keys of the provider's own answer in a model's output
 _RAW_MODELS = ("modelVersion", "model")
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """What an action's span says of it."""
+    """Facts that an action's span records."""
 
     kind: str
     name: str | None
@@ -59,7 +59,7 @@ class _Record:
 
 
 def include_genkit(span: Span) -> None:
-    """Give a span of Genkit's the attributes of the GenAI conventions that its own mean."""
+    """Translate the attributes of a Genkit span to those of the GenAI conventions, and add these to the span."""
     if GENKIT_TYPE not in span.attributes:
         return
     record = _record(span.attributes)
@@ -89,7 +89,7 @@ def _record(attributes: dict[str, Any]) -> _Record:
 
 
 def _kind_in_key(attributes: dict[str, Any]) -> str:
-    """Return an action's kind as its key or its path has it: `/model/name`, `/{flow,t:flow}/{name,t:action,s:model}`."""
+    """Return an action's kind from its key (`/model/name`) or its path (`/{flow,t:flow}/{name,t:action,s:model}`)."""
     key = word_of(attributes.get("genkit:key")).split("/", 2)
     if len(key) > 1 and key[1]:
         return key[1]
@@ -172,9 +172,9 @@ def _facts_of_model(record: _Record) -> dict[str, Any]:
 
 
 def _usage(stated: dict[str, Any], raw: dict[str, Any]) -> Usage | None:
-    """Return a model call's tokens: the provider's own if they name those of a cache, or else Genkit's.
+    """Return a model call's token counts: the provider's own if they include those of a cache, otherwise Genkit's.
 
-    Gemini's output is without the tokens of its reasoning, which the total has; others' output is with them.
+    Gemini's output count excludes the tokens of its reasoning, which the total includes; that of others includes them.
     """
     of_provider = read_usage(raw.get("usage"))
     if of_provider and (of_provider.cached_tokens or of_provider.cache_write_tokens):
@@ -185,7 +185,7 @@ def _usage(stated: dict[str, Any], raw: dict[str, Any]) -> Usage | None:
     )
     if thought and total and total - (sent or 0) - (received or 0) >= thought:
         received = (received or 0) + thought
-    apart = object_of(stated.get("custom"))  # Anthropic's, which are not among its input
+    apart = object_of(stated.get("custom"))  # Anthropic's cached tokens, which its input excludes
     read = count_of(apart.get("cache_read_input_tokens"))
     written = count_of(apart.get("cache_creation_input_tokens"))
     if sent is not None:
@@ -200,7 +200,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(part: Any) -> Any:
-    """Return a part of a message as the conventions have it."""
+    """Return a part of a message in the form of the GenAI conventions."""
     if type(part) is not dict:
         return part
     call, result = part.get("toolRequest"), part.get("toolResponse")

@@ -43,15 +43,15 @@ _ROLES = {
     "toolmessage": "tool",
 }
 _KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
-#: Where the messages of a request or an answer stand in it.
+#: Keys of the messages in a request or an answer.
 _LISTS = ("messages", "contents", "choices", "output", "candidates", "generations")
 _CALL_OR_REASONING = CALLS_AND_RESULTS | REASONING
-#: As an OpenTelemetry instrumentation of OpenAI's Agents SDK writes calls.
+#: A call as an OpenTelemetry instrumentation of OpenAI's Agents SDK prints it.
 _PRINTED_CALL = re.compile(
     r"""ResponseFunctionToolCall\(arguments=('(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+"), """
     r"""call_id='([^'\\]+)', name='([^'\\]+)', type='function_call', .*\)"""
 )
-_NESTING_LIMIT = 4  #: of lists of messages in lists: batches, and the choices of each
+_NESTING_LIMIT = 4  #: maximum depth of lists in lists of messages, such as batches of choices
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Message:
 def messages_in(value: Any, role: str) -> list[Message]:
     """Return the messages in a text, a message, a list of them, or a whole request or answer, as JSON or not.
 
-    The role is that of a message which names none.
+    `role` is the role of messages that name none.
     """
     value = json_of(value)
     if type(value) is dict:
@@ -104,7 +104,7 @@ def _listed_messages(listed: list[Any], role: str, nesting: int) -> Iterator[Mes
 
 
 def read_message(value: dict[str, Any], role: str) -> Message:
-    """Return a message of any system; the role counts where it names none."""
+    """Return a message in the form of any system; `role` is its role if it names none."""
     value = _unwrapped(value)
     message = Message(_role(value, role))
     content = first_of(value, ("parts", "content", "contents", "text", "prompt"))
@@ -126,7 +126,8 @@ def read_message(value: dict[str, Any], role: str) -> Message:
             message.calls += not_among(message.calls, recorded)
     if not CALL_FIELDS.isdisjoint(value):
         message.calls += not_among(message.calls, listed_calls(value))
-    name = string_of(value.get("function_call_name"))  # as OpenInference spreads it
+    # OpenInference spreads a call over several fields.
+    name = string_of(value.get("function_call_name"))
     if name:
         arguments = parse_arguments(value.get("function_call_arguments_json"))
         message.calls += not_among(message.calls, [Call(None, name, arguments)])
@@ -184,7 +185,7 @@ def _read_part(message: Message, part: Any) -> None:
 
 
 def _printed_call(text: str) -> Call | None:
-    """Return the call in a text that is a call of OpenAI's Python client as Python prints it; None for any other text."""
+    """Return the call in a text that Python printed from a call of OpenAI's client; None for any other text."""
     found = _PRINTED_CALL.fullmatch(text) if text.startswith("ResponseFunctionToolCall(") else None
     if found is None:
         return None

@@ -11,7 +11,8 @@ from weighbridge.traces.spans.attributes import MONOCLE_TYPE
 if TYPE_CHECKING:
     from weighbridge.traces.spans.spans import Event, Span
 
-#: The provider's call inside a framework's (`inference.modelapi`) is the same call, without messages or tokens.
+#: Operations by type of span. `inference.modelapi`, the provider's call inside a framework's, is left out: it is the same
+#: call, without messages or tokens.
 _OPERATIONS = {
     "inference": "chat",
     "inference.framework": "chat",
@@ -24,7 +25,7 @@ _OPERATIONS = {
 _ROLES = frozenset(
     {"system", "developer", "user", "human", "assistant", "ai", "model", "tool", "function"}
 )
-_ENTITIES = 8  #: of a span, at most
+_ENTITIES = 8  #: maximum number of entities read in a span
 _USAGE = {
     "prompt_tokens": "gen_ai.usage.input_tokens",
     "completion_tokens": "gen_ai.usage.output_tokens",
@@ -33,7 +34,7 @@ _USAGE = {
 
 
 def include_monocle(span: Span) -> None:
-    """Give a span of Monocle's the attributes of the GenAI conventions that its own mean."""
+    """Translate the attributes of a Monocle span to those of the GenAI conventions, and add these to the span."""
     kind = string_of(span.attributes.get(MONOCLE_TYPE))
     operation = _OPERATIONS.get(kind or "")
     if operation is None or kind is None:
@@ -107,7 +108,7 @@ def _message(item: Any, role: str) -> list[dict[str, Any]]:
         return [{"role": role, "content": held}]
     if type(held) is not dict:
         return []
-    if "tool_function" in held:  # of a request, as is the next
+    if "tool_function" in held:  # part of a request, as is the result below
         return [{"role": "assistant", "tool_calls": [_call(held)]}]
     if "call_id" in held:
         return [{"role": "tool", "tool_call_id": held["call_id"], "content": held.get("output")}]

@@ -32,16 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
-_HUNG_ON = 2  #: minimum spans that a source hangs on a model call that ended before them
+#: Minimum number of spans begun after the end of their parent, a model call, at which they are calls of their own.
+_LATE_CHILDREN_MINIMUM = 2
 _MCP = "mcp.method.name"
-_AFTER_SERVER = (
-    "_",
-    "-",
-    ".",
-    "/",
-    ":",
-)  #: what clients put between a server's name and its tool's
-_PASSED_LIMIT = 8  #: nested spans that have a call's id without the tool's name
+#: Characters that clients put between the names of an MCP server and its tool.
+_SERVER_SEPARATORS = ("_", "-", ".", "/", ":")
+#: Maximum number of nested spans passed that have a call's ID but not its tool's name.
+_PASSED_LIMIT = 8
 
 
 @dataclass(slots=True)
@@ -49,12 +46,12 @@ class Operation:
     """A model call, a tool call, an agent's run, or something else that is a step."""
 
     kind: Kind
-    spans: list[Span]  #: those that record it, the most detailed first
+    spans: list[Span]  #: the spans that record it, the most detailed first
     parent: int | None = None  #: the index of the operation that this one is part of
-    is_inner: bool = False  #: inside a tool call, or inside an agent that another agent called
-    has_own_messages: bool = (
-        False  #: whether its messages are its own, not repeats of those of the calls inside it
-    )
+    #: Whether it is inside a tool call, or inside an agent that another agent called.
+    is_inner: bool = False
+    #: Whether its messages are its own, and do not repeat those of the calls inside it.
+    has_own_messages: bool = False
     inputs: list[Message] = field(default_factory=list)
     outputs: list[Message] = field(default_factory=list)
 
@@ -80,7 +77,7 @@ class Operation:
 def operations_of(spans: Sequence[Span], *, has_wrapped: bool) -> list[Operation]:
     """Return the operations that spans record, in the order of their start, parents before their children.
 
-    With `has_wrapped` the source records the model calls inside the AI SDK's requests in traces of their own.
+    `has_wrapped`: whether the source records the model calls inside the AI SDK's requests in traces of their own.
     """
     kinds = [kind_of(span) for span in spans]
     if not has_wrapped:
@@ -117,7 +114,7 @@ def _promote_unmatched_wrappers(spans: Sequence[Span], kinds: list[Kind]) -> Non
 
 
 def _drop_mentions(spans: Sequence[Span], kinds: list[Kind]) -> None:
-    """Treat spans that only name a model, as a change of the model does, as no step if others record the calls of models."""
+    """Drop the spans that only name a model, such as a change of the model, if other spans record model calls."""
     models = [index for index, kind in enumerate(kinds) if kind == "llm"]
     mentions = [index for index in models if only_names_model(spans[index])]
     if len(mentions) < len(models):
@@ -131,11 +128,11 @@ def _representatives(
     """Return for each span the most informative span of the same operation.
 
     For nested model calls, that is the innermost; for nested tool calls, the outermost. A span that encloses several
-    model calls is not counted as one itself: it becomes another kind of step. Some sources hang all spans of a run on the
-    first model call: if several began after its end, those are calls of their own.
+    model calls is not counted as one itself: it becomes another kind of step. Some sources make the first model call the
+    parent of all spans of the run. If several spans began after its end, they are calls of their own.
     """
     after = {index for index in kept if _is_after(spans, index, above[index])}
-    hung_on = Counter(above[index] for index in after)
+    late_children = Counter(above[index] for index in after)
     representative = list(range(len(spans)))
     inside: dict[int, list[int]] = defaultdict(list)
     for index in kept:
@@ -143,7 +140,7 @@ def _representatives(
         if outer is None or kinds[outer] != kinds[index]:
             continue
         if kinds[index] == "llm":
-            if index not in after or hung_on[outer] < _HUNG_ON:
+            if index not in after or late_children[outer] < _LATE_CHILDREN_MINIMUM:
                 inside[outer].append(index)
         elif kinds[index] == "tool" and _is_same_call(
             spans[_named(outer, spans, kinds, above)], spans[index]
@@ -166,7 +163,10 @@ def _representatives(
 
 
 def _named(index: int, spans: Sequence[Span], kinds: list[Kind], above: Parents) -> int:
-    """Return a tool span, or the one around it of the same call that names the tool, if it does not name it itself."""
+    """Return a tool span that names its tool: the given one, or else a span around it that records the same call.
+
+    If there is none, the outermost span of the call is returned.
+    """
     for _ in range(_PASSED_LIMIT):
         outer = above[index]
         call_id = call_id_of(spans[index])
@@ -201,12 +201,12 @@ def _is_same_call(outer: Span, inner: Span) -> bool:
 
 
 def _is_same_tool(outer: Span, inner: Span) -> bool:
-    """Return whether two spans name the same tool, before which a client of MCP may put the server's name."""
+    """Return whether two spans name the same tool; an MCP client may put the server's name before it."""
     names = tool_name_of(outer) or "", tool_name_of(inner) or ""
     if names[0] == names[1]:
         return True
     is_sent = inner.attributes.get(_MCP) == "tools/call" and bool(names[1])
-    return is_sent and names[0].endswith(tuple(mark + names[1] for mark in _AFTER_SERVER))
+    return is_sent and names[0].endswith(tuple(mark + names[1] for mark in _SERVER_SEPARATORS))
 
 
 def _outside(
@@ -221,10 +221,10 @@ def _outside(
 
 
 def _adopt_siblings(operations: list[Operation], parents: Parents) -> None:
-    """Put calls that stand beside the agent whose run they are part of inside it.
+    """Move calls that stand beside an agent into it, if they are part of its run.
 
-    Microsoft's Agent Framework records streamed runs so. Such calls ran during the agent's run, and their tokens are
-    its own.
+    Microsoft's Agent Framework records streamed runs in this way. Such calls ran during the agent's run, and the sum of
+    their tokens is the agent's count.
     """
     beside: dict[int | None, list[int]] = defaultdict(list)
     for index, parent in enumerate(parents):
@@ -287,7 +287,7 @@ def _finished(operations: list[Operation], parents: Parents) -> list[Operation]:
 
 
 def _read_messages(operations: list[Operation]) -> None:
-    """Read the messages of model calls and agents; an agent's are the model's where the calls inside have none."""
+    """Read the messages of model calls and agents; an agent's are its own if the calls inside it have none."""
     has_messages = [False] * len(operations)
     for number in reversed(range(len(operations))):  # children come before their parents
         operation = operations[number]
@@ -307,7 +307,7 @@ def _is_around_calls(operation: Operation) -> bool:
 
 
 def _mark_inner(operations: list[Operation]) -> None:
-    agents: Parents = []  #: the agent that each is, or is part of
+    agents: Parents = []  #: by operation: the index of the agent that it is, or is part of
     for number, operation in enumerate(operations):
         inherited = None if operation.parent is None else agents[operation.parent]
         agents.append(number if operation.kind == "agent" else inherited)

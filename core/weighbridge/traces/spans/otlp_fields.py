@@ -11,11 +11,11 @@ from weighbridge.traces.fields import count_of, string_of, time_of
 
 _STATUS_MESSAGES = ("message", "description", "status_message", "otel_status_message")
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
-_VALUE_DEPTH = 64  #: of lists and objects in an attribute
+_VALUE_DEPTH = 64  #: maximum depth of lists and objects in an attribute
 
 
 def hex_id(value: Any, size: int) -> str:
-    """Return an id in hexadecimal; protobuf's own JSON writes its bytes in base64, and some write a number."""
+    """Return an ID in hexadecimal; protobuf's own JSON writes its bytes in base64, and some sources write a number."""
     if type(value) is int:
         return str(value)
     if type(value) is not str:
@@ -51,7 +51,7 @@ def span_time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None
 
 
 def printed_times(value: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Return the start and end of a span that a console exporter printed, which has microseconds."""
+    """Return the start and end of a span that a console exporter printed, whose times are in microseconds."""
     started_at, duration = time_of(value.get("timestamp"), "us"), count_of(value.get("duration"))
     if started_at is None or duration is None:
         return started_at, None

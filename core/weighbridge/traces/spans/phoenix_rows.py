@@ -1,4 +1,4 @@
-"""Rows of Phoenix's dataframes of spans: a column for each attribute, `attributes.llm.model_name`, as spans of its API."""
+"""Conversion of Phoenix's dataframes, with a column for each attribute (`attributes.llm.model_name`), to spans of its API."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 _IDS = "context."
 _ATTRIBUTES = "attributes."
 _TRACE_ID, _SPAN_ID = "context.trace_id", "context.span_id"
-_DEPTH = 12  #: of the lists and objects in a cell
-ROW_KEYS = frozenset({_TRACE_ID})  #: what every row has
+_DEPTH = 12  #: maximum depth of lists and objects in a cell
+ROW_KEYS = frozenset({_TRACE_ID})  #: keys that every row has
 
 
 def is_row(value: dict[str, Any]) -> bool:
@@ -25,13 +25,13 @@ def rows_of_columns(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     columns = {name: held for name, held in value.items() if type(held) is dict}
     for index in columns.get(_TRACE_ID, ()):
         row = {name: held.get(index) for name, held in columns.items()}
-        row.setdefault(_SPAN_ID, index)  # where the ids of spans are the index only
+        row.setdefault(_SPAN_ID, index)  # the IDs of spans may be in the index only
         if is_row(row):
             yield row
 
 
 def _flat(name: str, cell: Any) -> dict[str, Any]:
-    """Return a cell as attributes: lists of messages, calls and tools as the numbered attributes that they were."""
+    """Return a cell as attributes; lists of messages, calls and tools become the numbered attributes of the span again."""
     recorded: dict[str, Any] = {}
     pending: list[tuple[str, Any, int]] = [(name, cell, 0)]
     while pending:
@@ -47,7 +47,7 @@ def _flat(name: str, cell: Any) -> dict[str, Any]:
 
 
 def span_of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as a span, without the cells that are empty because other spans have that attribute."""
+    """Return a row as a span, without the empty cells of attributes that only other spans have."""
     span: dict[str, Any] = {"context": {}, "attributes": {}}
     for name, cell in row.items():
         if cell is None or (type(cell) is float and math.isnan(cell)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Where the model's fields come from, for the table of the documentation.
+#: Sources of the trace model's fields, for the table in the documentation.
 FIELDS = (
     ("id", "the span's id; of a call that only the model's answer shows, the call's id"),
     ("parent_id", "the nearest step around the span; of a tool call, the model call that asked"),
@@ -47,7 +47,7 @@ FIELDS = (
 LACKS = "the content of messages, arguments and results, unless the instrumentation records it"
 
 Parents = list[int | None]
-"""For each span, the index of another among them; None where there is none."""
+"""For each span, the index of its parent, or of another ancestor; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Event:
 
     name: str
     attributes: dict[str, Any]
-    body: Any = None  #: of a log record
+    body: Any = None  #: body of a log record
 
 
 @dataclass(slots=True)
@@ -78,10 +78,10 @@ class Span:
 
 
 def parents_of(spans: Sequence[Span]) -> Parents:
-    """Return each span's parent, if it is among them; of spans in a ring, one has none."""
+    """Return each span's parent, if it is among the spans; in a cycle of spans, one parent is left out."""
     indices = {span.id: index for index, span in reversed(list(enumerate(spans))) if span.id}
     parents: Parents = [indices.get(span.parent_id) if span.parent_id else None for span in spans]
-    walks = [0] * len(spans)  # which walk came by first
+    walks = [0] * len(spans)  # number of the walk that passed a span first; 0: none yet
     for start in range(len(spans)):
         index: int | None = start
         while index is not None and not walks[index]:
@@ -118,9 +118,9 @@ def nearest(parents: Parents, wanted: Sequence[bool]) -> Parents:
 
 
 def in_order(parents: Parents, starts: Sequence[int | None]) -> list[int]:
-    """Return the indices of spans by their start, but for each parent before its children.
+    """Return the indices of spans in the order of their start, with each parent before its children.
 
-    One without a start comes with its parent; a root without one comes first.
+    A span without a start takes that of its parent; a root without a start comes first.
     """
     children: list[list[int]] = [[] for _ in parents]
     ready: list[tuple[int, int]] = []

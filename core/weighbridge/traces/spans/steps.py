@@ -119,8 +119,9 @@ class _Run:
         self._calls = tool_calls_of(self.operations)
         self._ids = StepIds()
         self._steps: list[Step] = []
-        self._step_ids: list[str] = []  #: by the operation's index
-        self._said: dict[tuple[int, str], str] = {}  #: by its index in the request and its role
+        self._step_ids: list[str] = []  #: IDs of the operations' steps, by the operation's index
+        #: Texts of messages, by index in the request and role.
+        self._said: dict[tuple[int, str], str] = {}
 
     def note(self, left_behind: Mapping[str, int]) -> None:
         """Note the data that the trace does not carry, with counts."""
@@ -188,7 +189,7 @@ class _Run:
             ):
                 continue
             said = self._said.get((index, role))
-            # A prompt that only grew at its end, or a system's with another date in it, is the same one.
+            # A prompt that only grew at its end is the same one. So is a system prompt with changes, such as another date.
             if said is not None and (role == "system" or text.startswith(said)):
                 continue
             self._said[index, role] = text
@@ -322,7 +323,7 @@ class _Run:
 
 
 def _is_request(operation: Operation) -> bool:
-    """Return whether an operation is a request of the AI SDK whose model calls, one or several, have no spans."""
+    """Return whether an operation is a request of the AI SDK; its model calls, one or several, have no spans."""
     return operation.kind == "llm" and wraps_calls(operation.spans[0].attributes)
 
 
@@ -334,7 +335,7 @@ def _text(messages: Sequence[Message], role: str) -> str | None:
 
 
 def _recorded(operation: Operation) -> tuple[Any, Any]:
-    """Return a tool call's arguments and result out of the messages that its span recorded."""
+    """Return a tool call's arguments and result from the messages that its spans recorded."""
     sent = [message for span in operation.spans for message in inputs_of(span)]
     received = [message for span in operation.spans for message in outputs_of(span)]
     arguments = [call.arguments for message in sent for call in message.calls]

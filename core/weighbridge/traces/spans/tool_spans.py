@@ -26,26 +26,27 @@ class RequestedCall:
 class ToolCalls:
     """Index of the calls in the model's answers and of the operations that ran them."""
 
-    ran: dict[int, RequestedCall] = field(default_factory=dict)  #: by the tool operation's index
+    #: Calls that ran, by the tool operation's index.
+    ran: dict[int, RequestedCall] = field(default_factory=dict)
     unseen: dict[int, list[RequestedCall]] = field(default_factory=lambda: defaultdict(list))
-    """By the caller's index, the calls that no span records."""
+    """Calls that no span records, by the caller's index."""
     results: dict[int, Result] = field(default_factory=dict)
-    """By the tool operation's index, the result in a later request of a call that is in no answer."""
+    """Results in later requests, for calls that are in no answer, by the tool operation's index."""
     in_requests: dict[int, list[RequestedCall]] = field(default_factory=lambda: defaultdict(list))
-    """By the index of a model call, the calls of this turn that are only in its request."""
+    """Calls of the current turn that only a model call's request has, by the index of the model call."""
     #: Number of calls in requests that were made before the user's last message.
     earlier: int = 0
 
 
 _Facts = tuple[str | None, str | None, Any]
-"""Of a tool operation: the call's id, the tool's name, the arguments."""
+"""Facts of a tool operation: the call's ID, the tool's name, the arguments."""
 
 
 def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
     """Match the calls in the model's answers with the tool operations, each in order.
 
-    By the call's id; else by name and arguments; else, where one of the two has no id, by name alone, that of
-    a handoff in small letters.
+    They match by the call's ID, otherwise by name and arguments. If one of the two has no ID, the name alone is enough; names
+    of handoffs are then compared in lower case.
     """
     tools = {index: _facts(found) for index, found in enumerate(operations) if found.kind == "tool"}
     answers = _Answers(operations)
@@ -87,7 +88,7 @@ def _add_unrecorded(
         turn = max(users, default=-1)
         for number, message in enumerate(inputs):
             for part, call in enumerate(message.calls):
-                # Later requests repeat it, at the same index.
+                # Later requests repeat a call at the same index.
                 key: Hashable = call.id or (number, part, call.name)
                 if key in in_requests or recorded.has(call):
                     continue
@@ -106,7 +107,7 @@ class _Recorded:
         self._ids: set[str] = set()
         self._wholes: set[tuple[str, bytes] | None] = set()
         self._names: set[str | None] = set()
-        self._vague_names: set[str | None] = set()  #: of calls without an id or arguments
+        self._vague_names: set[str | None] = set()  #: names of calls without an ID or arguments
         for facts in tools:
             self.add(*facts)
 
@@ -155,7 +156,7 @@ def _match(
     key_of_call: Callable[[Call], Hashable],
     key_of_tool: Callable[[_Facts], Hashable],
 ) -> list[RequestedCall]:
-    """Match calls and tool operations of the same key, where they have one; return the calls that are left."""
+    """Match calls and tool operations that have the same key; return the calls without a match."""
     waiting: dict[Hashable, deque[int]] = defaultdict(deque)
     for index, facts in tools.items():
         key = key_of_tool(facts)
@@ -186,7 +187,10 @@ _KEYS: tuple[tuple[Callable[[Call], Hashable], Callable[[_Facts], Hashable]], ..
 
 
 def _handoff(name: str | None) -> str | None:
-    """Return a handoff's tool in small letters, as only newer versions of OpenAI's Agents SDK write it; None for other tools."""
+    """Return the name of a handoff's tool in lower case, which only newer versions of OpenAI's Agents SDK write.
+
+    None for other tools.
+    """
     return name.lower() if name and name.startswith("transfer_to_") else None
 
 
@@ -197,7 +201,7 @@ class _Answers:
         found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
         for number, operation in enumerate(operations):
             if operation.has_own_messages:
-                # The same index in a request is the same message again; an answer's own are its alone.
+                # Requests repeat a message at the same index; the results in an answer are in no other message.
                 for source, messages in ((-1, operation.inputs), (number, operation.outputs)):
                     for index, message in enumerate(messages):
                         for part, result in enumerate(message.results):

@@ -1,4 +1,4 @@
-"""Model calls that two spans record without one being inside the other, which become one operation."""
+"""Merging of model calls that two spans record, neither of them inside the other."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.spans.spans import Span
 
 _RESPONSE_IDS = ("gen_ai.response.id", "llm.response.id", "ai.response.id")
-#: What a version adds to a model's name: a date, or at least three digits, as `-5` may be another model.
+#: Suffix of a version in a model's name: a date, or at least three digits, since a name with `-5` may be another model.
 _VERSION = re.compile(r"[-@:](?:[0-9]{3,8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}-[0-9]{2,4})")
-_COMPARED = 8  #: at most, of the calls that run when another begins
+_COMPARED = 8  #: maximum number of running calls with which a new call is compared
 
 
 class _Timed(NamedTuple):
@@ -76,7 +76,8 @@ def _merge_same_answers(
     if len({spans[index].scope for index in calls if spans[index].scope}) < 2:
         return
     answers: dict[int, _Answer] = {}
-    merged: set[tuple[int, str]] = set()  #: calls that enclose another, with the library of that
+    #: Pairs: a call that encloses another, the library of the other.
+    merged: set[tuple[int, str]] = set()
     for inner, enclosing in _enclosed(spans, calls):
         scope = spans[inner].scope
         for best in enclosing:
@@ -92,14 +93,14 @@ def _merge_same_answers(
                 if index not in answers:
                     answers[index] = _answer(spans[index])
             if answers[inner] != _NO_ANSWER and answers[inner] == answers[best]:
-                # The provider's client knows most, such as the calls' ids.
+                # The provider's client records most, such as the calls' IDs.
                 members[best] = members.pop(inner) + members[best]
                 merged.add((best, scope))
                 break
 
 
 def _enclosed(spans: Sequence[Span], calls: list[int]) -> Iterator[tuple[int, list[int]]]:
-    """Yield each model call with those that enclose it in time, the last to begin first."""
+    """Yield each model call with the calls that enclose it in time, the latest first."""
     timed = []
     for index in calls:
         start, end = spans[index].started_at, spans[index].ended_at
@@ -115,7 +116,7 @@ def _enclosed(spans: Sequence[Span], calls: list[int]) -> Iterator[tuple[int, li
 
 
 def _may_be_same_call(one: Span, other: Span) -> bool:
-    """Return whether nothing that both spans record of a call differs: neither the answer's ID nor the tokens nor the model."""
+    """Return whether two spans agree in all facts of a call that both record: the answer's ID, the tokens and the model."""
     return _may_be_same_model(one, other) and all(
         first is None or second is None or first == second
         for first, second in zip(_of_answer(one), _of_answer(other), strict=True)
@@ -132,7 +133,7 @@ def _of_answer(span: Span) -> tuple[str | int | None, ...]:
 
 
 def _may_be_same_model(one: Span, other: Span) -> bool:
-    """Return whether two names of models may be of one: a client names the version that answered."""
+    """Return whether the models of two spans may be the same: one name may have the version that answered."""
     short, long = sorted(
         ((model_of(span) or "").rpartition("/")[2] for span in (one, other)), key=len
     )

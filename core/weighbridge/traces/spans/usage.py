@@ -48,13 +48,13 @@ _COSTS = (
     *("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.cost.total"),
     *("operation.cost", "llm.usage.cost", "gen_ai.usage.cost_usd", "llm.cost.usd"),
 )
-#: Objects with the parts of a cost, and where the whole is in them.
+#: Attributes with the parts of a cost as an object, each with the key of the total.
 _COST_OBJECTS = (
     ("langfuse.observation.cost_details", "total"),
     ("mlflow.llm.cost", "total_cost"),
 )
 _PARTS_OF_COST = ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost")
-COUNTS = (*_INPUT, *_OUTPUT, *_TOTAL)  #: attributes, of which each span with tokens has one
+COUNTS = (*_INPUT, *_OUTPUT, *_TOTAL)  #: attributes with a count of tokens
 
 
 def usage_of_span(span: Span) -> Usage | None:
