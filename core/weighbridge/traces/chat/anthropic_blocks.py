@@ -1,4 +1,4 @@
-"""Anthropic's content blocks as chat messages: tool calls and their results out of the blocks that hold them."""
+"""Conversion of Anthropic's content blocks to chat messages, with tool calls and results taken out of the blocks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _FIELDS = frozenset(
 
 
 def continues_answer(before: list[Any], block: list[Any]) -> bool:
-    """Return whether a message of at most one block goes on with the answer before it, when neither has an id.
+    """Return whether a message of at most one block continues the answer before it, if neither has an ID.
 
-    Some record a message for each block. An answer's blocks are its reasoning, then one text, then its calls; reasoning
-    may have been left out, so that its message is empty.
+    Some sources record a message for each block. An answer's blocks are its reasoning, then one text, then its calls. If
+    the reasoning was left out, its message is empty.
     """
     rank, last = _rank(block), _rank(before[-1:])
     return len(block) <= 1 and (rank > last or rank == last != _TEXT_RANK)
@@ -69,7 +69,7 @@ class Blocks:
             return
         calls, results, said = self._sorted(content)
         if calls:
-            role = "assistant"  # whatever the role says: a call must not be missed
+            role = "assistant"  # whatever the recorded role: a call must not be missed
         if role == "assistant":
             self._say(message, role, said or None, time, cost_usd, calls)
         for block in results:

@@ -8,9 +8,10 @@ from weighbridge.traces.fields import object_of
 
 
 def branch(nodes: dict[str, Any], leaf: Any, mark: str) -> tuple[list[dict[str, Any]], int]:
-    """Return the messages from the root to a leaf, and how many are on other branches; `mark` is a field of each message.
+    """Return the messages from the root to a leaf, and the number of messages on other branches.
 
-    The leaf is the current node, or else the last that has no child.
+    `leaf` is the key of the current node; if it is unknown, the last node without a child is used. `mark` is a field that
+    every message has.
     """
     messages = [held for node in nodes.values() if mark in (held := _message(node))]
     parents = {key: object_of(node).get("parent") for key, node in nodes.items()}

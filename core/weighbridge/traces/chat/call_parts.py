@@ -1,4 +1,4 @@
-"""Tool calls and their results as messages hold them, in whichever spelling a provider or a framework writes them."""
+"""Readers of the tool calls and results in messages, in the spellings of all providers and frameworks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weighbridge.traces.fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Keys that hold a whole part, and the part's type; None if its own type applies.
+#: Keys that hold a whole part, with the part's type; None if the part has its own type.
 HOLDERS: dict[str, str | None] = {
     "message_content": None,
     "tool_call": "tool_call",
@@ -57,9 +57,9 @@ _LISTS_OF_CALLS = (
     *("tool_calls", "toolCalls", "invalid_tool_calls", "toolInvocations", "tool_invocations"),
 )
 _SINGLE_CALLS = ("function_call", "functionCall", "tool_call", "toolCall")
-_NESTED = "additional_kwargs"  #: LangChain's messages keep the provider's own spelling there
+_NESTED = "additional_kwargs"  #: key of the provider's own spelling in LangChain's messages
 CALL_FIELDS = frozenset({*_LISTS_OF_CALLS, *_SINGLE_CALLS, _NESTED})
-_TYPED_TOOL = "tool-"  #: how the type begins of a part that is of one tool: `tool-getWeather`
+_TYPED_TOOL = "tool-"  #: prefix of the type of a part with a call of one tool: `tool-getWeather`
 _ANSWERED = frozenset({"result", "output", "errorText"})
 
 PartKind = Literal["call", "result", "both", "reasoning", ""]
@@ -83,7 +83,7 @@ class Result(Struct, frozen=True, gc=False):
 
 
 def first_of(data: dict[str, Any], names: Iterable[str]) -> Any:
-    """Return the value of the first of these names that has one."""
+    """Return the value of the first of these names that has a value other than None."""
     for name in names:
         value = data.get(name)
         if value is not None:
@@ -137,7 +137,7 @@ def opened(part: dict[str, Any], kind: str | None = None) -> tuple[PartKind, dic
 
 
 def _with_run(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of Amp's with the fields of its `run`: its status, and its result or its error."""
+    """Return a result of Amp with the status, and the result or the error, that stand in its `run`."""
     run = part["run"]
     if type(run) is not dict:
         return part
@@ -147,19 +147,19 @@ def _with_run(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def calls_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Call]:
-    """Yield the call that a part of that kind is."""
+    """Yield the call in a part, if its kind is that of a call."""
     if kind in {"call", "both"}:
         yield call_of(part)
 
 
 def results_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Result]:
-    """Yield the result that a part of that kind is."""
+    """Yield the result in a part, if its kind is that of a result and it has one."""
     if kind == "result" or (kind == "both" and not _ANSWERED.isdisjoint(part)):
         yield result_in(part, first_of(part, (*_OUTPUTS, "errorText")))
 
 
 def call_of(part: dict[str, Any]) -> Call:
-    """Return the call in an object that holds one, or holds it under `function` or `custom`."""
+    """Return the call in an object, whose name and arguments may stand under `function` or `custom`."""
     function = part.get("function")
     if type(function) is not dict:
         custom = part.get("custom")
@@ -178,7 +178,7 @@ def call_of(part: dict[str, Any]) -> Call:
 
 
 def result_in(part: dict[str, Any], content: Any) -> Result:
-    """Return the result with this content if the object names the call that it belongs to."""
+    """Return the result with this content; the object has the ID of its call and says whether the call failed."""
     output, error = result_of(content)
     error = error or _error_of_response(part)
     failed = (
@@ -194,7 +194,7 @@ def result_in(part: dict[str, Any], content: Any) -> Result:
 
 
 def _error_of_response(part: dict[str, Any]) -> str | None:
-    """Return the error in the `response` of a result of Gemini's, whose key for it the API defines."""
+    """Return the error in the `response` of a Gemini result, under the key that the API defines."""
     response = part.get("response") if "type" not in part else None
     error = response.get("error") if type(response) is dict else None
     if type(error) is dict and error:
@@ -203,7 +203,7 @@ def _error_of_response(part: dict[str, Any]) -> str | None:
 
 
 def result_of(value: Any) -> tuple[Any, str | None]:
-    """Return a tool's result, and its error if it is marked as one: the text if there is nothing else."""
+    """Return a tool's result, and its error if it is marked as an error; the error is the result's text."""
     held = value
     if type(value) is str:
         value = _unquoted(value)
@@ -213,7 +213,7 @@ def result_of(value: Any) -> tuple[Any, str | None]:
         return value if text is None else text, None
     if type(held) is not dict:
         return value, None
-    if held.keys() == {"type", "value"}:  # Vercel's
+    if held.keys() == {"type", "value"}:  # the form of Vercel's AI SDK
         failed = type(held["type"]) is str and held["type"].startswith("error")
         return held["value"], (string_of(held["value"]) or "error") if failed else None
     message = _tool_message(held)
@@ -225,7 +225,7 @@ def result_of(value: Any) -> tuple[Any, str | None]:
         return output, (string_of(output) or "error") if failed else None
     if type(held.get("content")) is not list:
         return value, None
-    text = text_with_images(held["content"])  # MCP's
+    text = text_with_images(held["content"])  # the form of MCP
     failed = held.get("isError", held.get("is_error")) is True
     return value if text is None else text, (text or "error") if failed else None
 
@@ -239,7 +239,7 @@ def _tool_message(held: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _unquoted(text: str) -> str:
-    """Return the text in a JSON string, as decorators of functions record what these return; others as they are."""
+    """Return the text in a JSON string, as a function's decorator records the return value; other text unchanged."""
     if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
         return text
     try:
@@ -290,7 +290,7 @@ def is_listed(key: str, item: Any) -> bool:
 
 
 def _listed_call(value: Any) -> Call:
-    """Return a call in a list of them, as an object or as its JSON; any other has no name."""
+    """Return an item of a list of calls, an object or its JSON, as a call; any other value becomes a call without a name."""
     if type(value) is Call:
         return value
     value = json_of(value)
@@ -300,7 +300,7 @@ def _listed_call(value: Any) -> Call:
 
 
 def as_list(calls: Any) -> list[Any]:
-    """Return calls as a list; tables keep them as JSON in a string, and some write a single one alone."""
+    """Return calls as a list; tables keep them as JSON in a string, and some sources write a single call without a list."""
     if type(calls) is str:
         try:
             calls = json_in(calls)
@@ -332,7 +332,7 @@ def not_among(known: list[Call], calls: Iterable[Call]) -> list[Call]:
 
 
 def name_and_arguments(call: Call) -> tuple[str | None, bytes]:
-    """Return a key by which calls are compared that have no ids."""
+    """Return a key for comparing calls that have no IDs."""
     return call.name, key_of(call.arguments)
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESULT_ROLES = frozenset({"tool", "function"})
-_ANSWERS = "tool_responses"  #: where AutoGen has the results of parallel calls
-_SEVERAL = frozenset({_ANSWERS, "parts"})
-#: What opens each model call in the parts of a message of Vercel's.
+_PARALLEL_RESULTS = "tool_responses"  #: AutoGen's key of the results of parallel calls
+_MAY_HOLD_SEVERAL = frozenset({_PARALLEL_RESULTS, "parts"})
+#: The part with which each model call begins in a message of Vercel's AI SDK.
 _STEP_START = {"type": "step-start"}
 _FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
 _OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
@@ -45,7 +45,7 @@ def own_calls(message: dict[str, Any]) -> list[Call]:
 
 
 def _usual_call(call: Any) -> Call:
-    """Return a call as OpenAI writes it, or flat; any other goes through all spellings."""
+    """Return a call in OpenAI's form, nested or flat; a call in another form is read in all spellings."""
     if type(call) is Call:
         return call
     function = call.get("function") if type(call) is dict else None
@@ -58,16 +58,18 @@ def _usual_call(call: Any) -> Call:
 
 
 def single_messages(messages: list[Any]) -> Iterator[Any]:
-    """Yield messages, but one for each model call that Vercel's, and for each result that AutoGen's have in one."""
+    """Yield messages, some of them divided: one for each model call in Vercel's, one for each result in AutoGen's."""
     for message in messages:
-        if type(message) is not dict or _SEVERAL.isdisjoint(message):
+        if type(message) is not dict or _MAY_HOLD_SEVERAL.isdisjoint(message):
             yield message
             continue
-        parts, answers = message.get("parts"), message.get(_ANSWERS)
+        parts, answers = message.get("parts"), message.get(_PARALLEL_RESULTS)
         if type(answers) is list and answers and message.get("role") in RESULT_ROLES:
             # Their text repeats the content.
             recorded = {
-                key: item for key, item in message.items() if key not in {_ANSWERS, "content"}
+                key: item
+                for key, item in message.items()
+                if key not in {_PARALLEL_RESULTS, "content"}
             }
             for answer in answers:
                 yield (
@@ -102,7 +104,7 @@ def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str
 def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     """Return a message with all its calls under `tool_calls`, and the results that stand among its parts.
 
-    What a tool's own message says is left whole: calls in it are the tool's doing.
+    The content of a tool's message keeps its calls: the tool made them.
     """
     content, parts = message.get("content"), message.get("parts")
     listed: list[Any] = content if type(content) is list else []
@@ -118,7 +120,7 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
         del recorded["parts"]
     if type(content) is list or not content:
         recorded["content"] = rest or (None if type(content) is list else content)
-    elif type(content) is str:  # which is the text of the parts
+    elif type(content) is str:  # the text of the parts
         others = [part for part in rest if text_of([part]) is None]
         recorded["content"] = [content, *others] if others else content
     return recorded, results

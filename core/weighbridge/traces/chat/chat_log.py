@@ -1,4 +1,4 @@
-"""Builder of a chat from records of another kind: messages, calls, results and their metadata."""
+"""Builder of a chat from records of another kind: it collects messages, calls, results and their metadata."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ChatLog:
     """Builder of a run as chat messages; each call has at most one result, even if a source repeats it.
 
-    Calls of one answer that have the same id take their results in order.
+    Calls of one answer with the same ID get their results in order.
     """
 
     def __init__(self) -> None:
@@ -34,11 +34,10 @@ class ChatLog:
         self.of_call: dict[int, Facts] = {}
         self.notes = Notes()
         self._calls = 0
-        self._answer: dict[str, Any] | None = None  #: the last one
-        self._waiting: dict[
-            str, int
-        ] = {}  #: by id: how many of the last answer's calls lack a result
-        self._asked_by: dict[str, int] = {}  #: by id: the message of the last call
+        self._answer: dict[str, Any] | None = None  #: the last answer
+        #: By call ID, the number of calls without a result in the last answer that has the ID.
+        self._waiting: dict[str, int] = {}
+        self._asked_by: dict[str, int] = {}  #: by call ID, the `id()` of the last call's message
 
     def say(self, role: str, content: Any, facts: Facts = NO_FACTS, **fields: Any) -> None:
         """Add a message from a user, the system or another speaker; `fields` are those of a chat message."""

@@ -1,4 +1,4 @@
-"""LangChain's chunks of streamed messages, put together as adding them would: text, pieces of calls, and usage."""
+"""Assembly of LangChain's chunks of streamed messages, with the result of adding them: text, calls and usage."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from weighbridge.traces.fields import object_of, objects_of, string_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_ENDING = "chunk"  #: of the type, or the class, of a chunk
+_CHUNK_SUFFIX = "chunk"  #: suffix of the type, or the class, of a chunk
 
 
 def whole_messages(
     messages: Sequence[Any], fields_of: Callable[[dict[str, Any]], dict[str, Any] | None]
 ) -> Iterator[Any]:
-    """Yield messages, one for each run of chunks with the same id; `fields_of` returns the object with a message's fields."""
+    """Yield messages, with one for each series of chunks with the same ID.
+
+    `fields_of` returns the object with a message's fields.
+    """
     run: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for message in messages:
         fields = fields_of(message) if is_chunk(message) else None
@@ -32,17 +35,17 @@ def whole_messages(
 
 
 def is_chunk(message: Any) -> bool:
-    """Return whether a message is a chunk of a streamed one."""
+    """Return whether a message is a chunk of a streamed message."""
     if type(message) is not dict:
         return False
     kind, path = message.get("type"), message.get("id")
     if kind == "constructor" and type(path) is list and path:
         kind = path[-1]
-    return type(kind) is str and kind.lower().endswith(_ENDING)
+    return type(kind) is str and kind.lower().endswith(_CHUNK_SUFFIX)
 
 
 def _is_other(before: Any, after: Any) -> bool:
-    """Return whether two chunks are of different messages, by ids that both have."""
+    """Return whether two chunks are of different messages: both have an ID, and the IDs differ."""
     return bool(before) and bool(after) and before != after
 
 
@@ -62,7 +65,7 @@ def _whole(
     recorded["tool_calls"] = _calls(every)
     recorded["usage_metadata"] = _usage(every)
     for key in ("invalid_tool_calls", "additional_kwargs"):
-        recorded.pop(key, None)  # those of single chunks are pieces, too
+        recorded.pop(key, None)  # these fields of single chunks hold pieces, too
     if "lc" in run[0][0]:
         yield {**run[0][0], "kwargs": recorded}
     elif "content" in run[0][0]:
@@ -87,7 +90,7 @@ def _content(every: list[dict[str, Any]]) -> Any:
 
 
 def _calls(every: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the calls that pieces make by their index; without pieces, those that stand whole, each id once."""
+    """Return the calls assembled from pieces by index; if there are no pieces, the whole calls, each ID once."""
     pieces: dict[Any, dict[str, Any]] = {}
     whole: list[dict[str, Any]] = []
     known: set[str] = set()

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.chat.call_parts import Call, Result
 
-#: The speaker of calls that no answer asked for: it is no step, only its calls are.
+#: Role of the speaker of calls that no answer requested. It becomes no step; its calls do.
 PROGRAM = "program"
 _SYSTEM = frozenset({"system", "developer"})
-_ROLES_LOOKED_AT = 20  #: messages whose role decides whether a list is one of messages
+_ROLES_LOOKED_AT = 20  #: number of messages by whose roles a list of messages is recognised
 _PLAIN_FIELDS = frozenset(
     {"role", "content", "tool_calls", "tool_call_id", "name", "function_call"}
 )
-_MAY_ASK = frozenset({"tool_calls", "function_call"})
+_CALL_KEYS = frozenset({"tool_calls", "function_call"})
 _USAGE_FIELDS = _PLAIN_FIELDS | {"usage"}
 _NAMES_OF_CALLS = tuple(name for name in CALL_IDS if name != "id")
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
@@ -48,7 +48,7 @@ MESSAGE_FIELDS = _PLAIN_FIELDS | {
     *("error", "is_error", "requestor", "turn_idx", "toolName", "tool_name", *CALL_IDS),
 }
 
-#: Where the fields come from, for every format that holds chat messages.
+#: Sources of the fields, for every format that holds chat messages.
 CHAT_FIELDS = (
     ("id of a tool call", "tool_calls[].id"),
     ("type", "role: assistant is llm; each of its calls is tool; a user's own calls are other"),
@@ -63,7 +63,7 @@ class Facts(Struct, frozen=True, gc=False):
     model: str | None = None
     usage: Usage | None = None
     cost_usd: float | None = None
-    error: Any = None  #: a text, or true where the content says what went wrong
+    error: Any = None  #: a text, or true if the content is the reason
     started_at: int | None = None
     ended_at: int | None = None
 
@@ -76,8 +76,8 @@ class Run:
     """Data of a run in addition to its messages."""
 
     id: str | None = None
-    tools: Any = None  #: as some provider writes a list of tools
-    model: str | None = None  #: of the messages that do not name their own
+    tools: Any = None  #: list of tools in the form of any provider
+    model: str | None = None  #: model of the messages that name none
     usage: Usage | None = None
     cost_usd: float | None = None
     counts: Counts | None = None
@@ -85,9 +85,12 @@ class Run:
     started_at: int | None = None
     ended_at: int | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    of_message: Mapping[int, Facts] = field(default_factory=dict)  #: by its index, from 0
-    of_call: Mapping[int, Facts] = field(default_factory=dict)  #: by its index among all calls
-    fields: frozenset[str] = MESSAGE_FIELDS  #: of messages, that are carried; the others are noted
+    #: Metadata of messages, by index from 0.
+    of_message: Mapping[int, Facts] = field(default_factory=dict)
+    #: Metadata of calls, by index among all calls.
+    of_call: Mapping[int, Facts] = field(default_factory=dict)
+    #: Fields of messages that are carried; others are noted.
+    fields: frozenset[str] = MESSAGE_FIELDS
     notes: Notes = field(default_factory=Notes)
 
 
@@ -112,7 +115,7 @@ def ends_with(messages: Sequence[Any], answer: dict[str, Any]) -> bool:
 
 
 def are_messages_or_none(value: Any) -> bool:
-    """Return whether a value is a list of chat messages, or empty, as left by a run that broke off early."""
+    """Return whether a value is a list of chat messages, or the empty list of a run that ended early."""
     return (type(value) is list and not value) or are_messages(value)
 
 
@@ -121,7 +124,7 @@ def read_messages(
 ) -> Trace:
     """Return chat messages as a trace: a step for each message, and for each tool call with its result.
 
-    `reasons` say why this format lacks a capability that the messages and the run turn out to lack.
+    `reasons`: for each capability, why this format lacks it; used for those that the messages and the run lack.
     """
     steps = tuple(_MessageReader(run).read(messages))
     tools = tools_of(run.tools)
@@ -153,30 +156,30 @@ def read_messages(
 
 
 class _Pending(Struct, eq=False, gc=False):
-    """A tool call that was asked for, and the message that answers it once that has come."""
+    """A tool call that was requested, with the message that has its result, once it is read."""
 
     call: Call
-    number: int  #: among all calls of the messages, from 0
+    number: int  #: index among all calls of the messages
     step_id: str
     step_index: int
-    parent_id: str | None  #: None where no answer asked for it
+    parent_id: str | None  #: None if no answer requested it
     message_index: int
     by_user: bool
     result: dict[str, Any] | None = None
-    facts: Facts = NO_FACTS  #: of the result
+    facts: Facts = NO_FACTS  #: metadata of the result
 
 
 class _MessageReader:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._ids = StepIds()
-        self._steps: list[Step | None] = []  #: None where a call's step will stand
+        self._steps: list[Step | None] = []  #: None as the place of a call's step
         self._calls: list[_Pending] = []
-        #: by call id, for their results: the one, as a rule, or several
+        #: Calls that wait for a result, by call ID: usually one, or several.
         self._waiting: dict[str, _Pending | deque[_Pending]] = {}
-        self._asked: dict[str, _Pending] = {}  #: the last call of each id
-        self._number = 0  #: of calls that the messages hold
-        self._first_waiting = 0  #: among the calls: those before it have their results
+        self._asked: dict[str, _Pending] = {}  #: the last call with each ID
+        self._number = 0  #: number of calls read in the messages
+        self._first_waiting = 0  #: index of a call; all calls before it have results
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
@@ -195,7 +198,7 @@ class _MessageReader:
             facts = of_message.get(index, NO_FACTS)
             is_plain = _PLAIN_FIELDS.issuperset(message)
             if is_plain and type(message.get("content")) is not list:
-                if role in RESULT_ROLES and _MAY_ASK.isdisjoint(message):
+                if role in RESULT_ROLES and _CALL_KEYS.isdisjoint(message):
                     self._result(message, facts)
                 else:
                     self._take(index, message, role, facts)
@@ -239,7 +242,10 @@ class _MessageReader:
             self._results(results, facts)
 
     def _without_own_call(self, message: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-        """Return a tool's message without the call that it answers, which some repeat there; and whether calls are left."""
+        """Return a tool's message without the call that it answers, and whether it has other calls.
+
+        Some sources repeat the call in its result.
+        """
         calls, call_id = own_calls(message), self._call_id(message)
         pending = self._next(call_id)
         known = [] if pending is None else [pending.call]
@@ -267,7 +273,7 @@ class _MessageReader:
             usage = cost_usd = None
         get = message.get
         time = time_of(get("timestamp") or get("created_at") or get("createdAt"))
-        # An answer and a result are written down when they are there.
+        # Answers and results are recorded when they are complete.
         is_end = role == "assistant" or role in RESULT_ROLES
         return Facts(
             model=string_of(message.get("model")) or beside.model,
@@ -353,7 +359,7 @@ class _MessageReader:
     def _result(self, message: dict[str, Any], facts: Facts) -> None:
         content = message.get("content")
         rest, calls, results = sorted_parts(content) if type(content) is list else ((), (), ())
-        if calls:  # a tool that ran a sub-agent may report what that one did
+        if calls:  # a tool that ran a sub-agent may report the sub-agent's calls
             message = {**message, "content": rest or None}
         pending = self._answered(self._call_id(message))
         if pending is None:
@@ -365,9 +371,9 @@ class _MessageReader:
             self._results(results, facts)
 
     def _call_id(self, result: dict[str, Any]) -> str | None:
-        """Return the first id in a result that a call has, or else the first id.
+        """Return the first ID in a result that is the ID of a call, or else the first ID.
 
-        The result's own `id` is that of a call only if it has no other.
+        The result's own `id` counts only if the result has no other ID.
         """
         usual = id_of(result.get("tool_call_id"))
         if usual is not None and usual in self._asked:
@@ -406,7 +412,10 @@ class _MessageReader:
         return step_id
 
     def _answered(self, call_id: str | None) -> _Pending | None:
-        """Take out the call that a result answers: the first under its id, or, where one has no id, the first of all."""
+        """Remove and return the call that a result answers: the first one with its ID.
+
+        If the result or the call has no ID, it is the first call without a result.
+        """
         if call_id is not None:
             waiting = self._waiting.get(call_id)
             if isinstance(waiting, _Pending) and waiting.result is None:
@@ -418,7 +427,7 @@ class _MessageReader:
         return pending
 
     def _next(self, call_id: str | None) -> _Pending | None:
-        """Return the call that a result with that id, or without one, would answer."""
+        """Return the call that a result with that ID, or without an ID, would answer."""
         while call_id is not None and call_id in self._waiting:
             waiting = self._waiting[call_id]
             pending = waiting if isinstance(waiting, _Pending) else waiting[0]

@@ -1,4 +1,4 @@
-"""Requests and their answers that are kept apart, under `request` and `response`, as one object."""
+"""Joining of a request and its answer, which are kept apart under `request` and `response`, to one object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.chat.streamed_answers import completions_of
 from weighbridge.traces.fields import object_of, objects_of, string_of
 
-#: Keys that one object of both has.
+#: Keys of an object that has request and answer together.
 _OF_BOTH = frozenset({"messages", "choices", "contents", "candidates"})
 _REQUEST, _RESPONSE = "request", "response"
 APART = frozenset({_REQUEST, _RESPONSE})
@@ -35,7 +35,7 @@ def joined(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def body_of(value: Any) -> dict[str, Any]:
-    """Return the body of a request or a response with its headers, or one without them itself."""
+    """Return the body of a request or a response that has headers; one without headers is the body itself."""
     if type(value) is not dict:
         return {}
     body = value.get("body")
@@ -43,7 +43,7 @@ def body_of(value: Any) -> dict[str, Any]:
 
 
 def _answered(response: Any) -> dict[str, Any]:
-    """Return a response to messages as a completion, also if it is the answer's message, text or streamed chunks."""
+    """Return a response to messages as a completion; it may be only the answer's message, text or streamed chunks."""
     if type(response) is str and response:
         return _completion({"content": response})
     held = body_of(response)

@@ -1,7 +1,7 @@
-"""Calls that stand in text as `<function=name>` with `<parameter=name>` in it, by the rule of OpenHands and SWE-agent.
+"""Calls written in text as `<function=name>` with `<parameter=name>` inside, the form of OpenHands and SWE-agent.
 
-They teach this form to models without tool calls in the system's or the first message, run the first block of an answer,
-and show the outcome as a user's message that begins in one of a few ways.
+For models without tool calls, they explain this form in the system message or the first message. They run the first block
+of an answer, and give its outcome as a user's message with one of a few beginnings.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from weighbridge.traces.fields import object_of, text_of, tools_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OPENS, _CLOSES = "<function=", "</function"  #: the end is cut off where it is a stop word
+#: The closing tag lacks its end if that is a stop word.
+_CALL_OPENS, _CALL_CLOSES = "<function=", "</function"
 _PARAMETER, _PARAMETER_ENDS = "<parameter=", "</parameter>"
-_TAUGHT_IN = 4  #: messages, the first, of which one explains the form
-_TEACHERS = frozenset({"system", "developer", "user"})
+_EXPLAINED_WITHIN = 4  #: number of first messages, of which one explains the form
+_EXPLAINING_ROLES = frozenset({"system", "developer", "user"})
 _NAME_CHARACTERS = 200
 _OUTCOME = re.compile(r"(?:EXECUTION RESULT of \[|Execution output of \[|OBSERVATION:)")
 _TYPES: dict[Any, type | tuple[type, ...]] = {
@@ -33,11 +34,11 @@ _TYPES: dict[Any, type | tuple[type, ...]] = {
 
 
 def with_tagged_calls(messages: Sequence[Any], tools: Any = None) -> Sequence[Any]:
-    """Return chat messages with calls in the place of their tags, if the form is explained in the first ones.
+    """Return chat messages with calls in place of their tags, if one of the first messages explains the form.
 
-    `tools` are those that were offered; their schemas say which arguments are JSON.
+    `tools` are the tools that were offered; their schemas say which arguments are JSON.
     """
-    if not any(map(_teaches, messages[:_TAUGHT_IN])):
+    if not any(map(_explains, messages[:_EXPLAINED_WITHIN])):
         return messages
     types = {tool.name: _types_of(tool.schema) for tool in tools_of(tools)}
     recorded: list[Any] = []
@@ -64,7 +65,7 @@ def _is_outcome(message: Any) -> bool:
 def _with_call(
     message: dict[str, Any], call_id: str, types: dict[str, dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return an answer with the call that its text holds, and the text before it; None if it holds none."""
+    """Return an answer with the call in its text, and the text before the call as content; None if it has no call."""
     text = text_of(message.get("content"))
     found = None if message.get("tool_calls") or text is None else _call_in(text, types)
     if found is None:
@@ -73,10 +74,10 @@ def _with_call(
     return {**message, "content": before or None, "tool_calls": [Call(call_id, name, arguments)]}
 
 
-def _teaches(message: Any) -> bool:
-    if type(message) is not dict or message.get("role") not in _TEACHERS:
+def _explains(message: Any) -> bool:
+    if type(message) is not dict or message.get("role") not in _EXPLAINING_ROLES:
         return False
-    return _OPENS in (text_of(message.get("content")) or "")
+    return _CALL_OPENS in (text_of(message.get("content")) or "")
 
 
 def _types_of(schema: Any) -> dict[str, Any]:
@@ -86,12 +87,14 @@ def _types_of(schema: Any) -> dict[str, Any]:
 
 def _call_in(text: str, types: dict[str, dict[str, Any]]) -> tuple[str, str, dict[str, Any]] | None:
     """Return the text before the first call, the call's name and its arguments; None if there is no call."""
-    start = text.find(_OPENS)
-    name_ends = text.find(">", start, start + len(_OPENS) + _NAME_CHARACTERS) if start >= 0 else -1
+    start = text.find(_CALL_OPENS)
+    name_ends = (
+        text.find(">", start, start + len(_CALL_OPENS) + _NAME_CHARACTERS) if start >= 0 else -1
+    )
     if name_ends < 0:
         return None
-    name = text[start + len(_OPENS) : name_ends].strip()
-    end = text.find(_CLOSES, name_ends)
+    name = text[start + len(_CALL_OPENS) : name_ends].strip()
+    end = text.find(_CALL_CLOSES, name_ends)
     body = text[name_ends + 1 : end if end >= 0 else len(text)]
     if not name or (end < 0 and _PARAMETER not in body):
         return None

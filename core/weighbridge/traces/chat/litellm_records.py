@@ -1,4 +1,4 @@
-"""What LiteLLM writes beside the messages of a request: in its logs, and in the records that it gives a logger."""
+"""Fields beside the messages of a request in LiteLLM's logs, and in the records that it gives to a logger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ COST = "response_cost"
 ORIGINAL = "original_response"  #: the provider's answer, as text
 _BEGAN, _TOOK = "api_call_start_time", "llm_api_duration_ms"
 FIELDS = frozenset({COST, _BEGAN, _TOOK})
-_PARAMETERS = ("model_parameters", "optional_params")  #: among which the tools stand
+#: Keys of the parameters, which may include the tools.
+_PARAMETERS = ("model_parameters", "optional_params")
 
 
 class Times(NamedTuple):
@@ -27,7 +28,7 @@ def original_answer(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_tools(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the tools that stand among the other parameters of the request."""
+    """Return a record with the tools under `tools`, if they stand among the parameters of the request."""
     for key in _PARAMETERS:
         offered = object_of(record.get(key))
         if "tools" in offered and "tools" not in record:
@@ -37,7 +38,7 @@ def with_tools(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def times_of_call(record: dict[str, Any]) -> Times | None:
-    """Return the times of the call that a record is of; None if it has none."""
+    """Return the times of a record's call; None if the start is not recorded."""
     began, took = time_of(record.get(_BEGAN)), cost_of(record.get(_TOOK))
     if began is None:
         return None

@@ -1,6 +1,6 @@
-"""Messages of LlamaIndex in OpenAI's fields: their content is `blocks`, their calls and ids are in `additional_kwargs`.
+"""Conversion of LlamaIndex's messages, with `blocks` and `additional_kwargs`, to OpenAI's fields.
 
-The context of an agent's workflow, as `Context.to_dict()` saves it, has them in the memory of its state, as JSON in a text.
+The context of an agent's workflow, saved by `Context.to_dict()`, has the messages in the memory of its state, as JSON text.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NESTED = "additional_kwargs"
-_LIFTED = frozenset({"tool_call_id", "name"})
+_MOVED_UP = frozenset({"tool_call_id", "name"})
 #: Fields of blocks that have other names in parts.
 _RENAMED = {"block_type": "type", "tool_kwargs": "arguments"}
-_STATE, _OLD_STATE = "state", "globals"  #: of a context, by its version
-_PACKAGE = "llama_index."  #: with which the names of its classes begin
+_STATE, _OLD_STATE = "state", "globals"  #: keys of a context's state in newer and older versions
+_PACKAGE = "llama_index."  #: prefix of the names of LlamaIndex's classes
 
 
 def with_memory(value: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def with_memory(value: dict[str, Any]) -> dict[str, Any]:
         memory = object_of(json_of(held.get("memory")))
         if "is_running" in value and word_of(memory.get("qualified_name")).startswith(_PACKAGE):
             messages = _remembered(object_of(memory.get("value")))
-            # What the agent said and did in a turn is in the memory only once the turn has ended.
+            # The messages of a turn are in the memory only after its end.
             pending = objects_of(json_of(held.get("scratchpad")))
             messages += [object_of(each.get("value")) or each for each in pending]
             return {name: item for name, item in value.items() if name != key} | {
@@ -51,7 +51,7 @@ def _remembered(memory: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def with_content(messages: Iterable[Any]) -> list[Any]:
-    """Return messages, those of LlamaIndex with their blocks as content."""
+    """Return messages; those of LlamaIndex get their blocks as content."""
     return [_plain(message) if _has_blocks(message) else message for message in messages]
 
 
@@ -65,13 +65,13 @@ def _has_blocks(message: Any) -> bool:
 def _plain(message: dict[str, Any]) -> dict[str, Any]:
     recorded = {key: item for key, item in message.items() if key not in {"blocks", _NESTED}}
     beside = object_of(message.get(_NESTED))
-    recorded |= {key: item for key, item in beside.items() if key in _LIFTED}
-    rest = {key: item for key, item in beside.items() if key not in _LIFTED}
+    recorded |= {key: item for key, item in beside.items() if key in _MOVED_UP}
+    rest = {key: item for key, item in beside.items() if key not in _MOVED_UP}
     if calls := objects_of(rest.get("tool_calls")):
         rest["tool_calls"] = list(map(_named, calls))
     if rest:
         recorded[_NESTED] = rest
-    if message["blocks"]:  # whose text some programs repeat beside them
+    if message["blocks"]:  # some programs repeat their text beside them
         recorded["content"] = list(map(_part, message["blocks"]))
     return recorded
 
@@ -81,6 +81,6 @@ def _part(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(call: dict[str, Any]) -> dict[str, Any]:
-    """Return a call with an id: for a model without ids of calls the agents use the name of the tool, also in the result."""
+    """Return a call with an ID: if the model gives no IDs, it is the tool's name, which the agents also use in the result."""
     name = string_of(call.get("name"))
     return {**call, "id": name} if call.get("id") == "" and name else call

@@ -1,4 +1,4 @@
-"""Digests of the messages of a request up to each of them, by which a later request is known to go on with it."""
+"""Digests of a request's first messages, up to each message. They show whether a later request continues this one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
-_CACHE_MARK = "cache_control"  #: clients move it on to other parts with each request
+_CACHE_MARK = "cache_control"  #: key of a mark that clients move to other parts in each request
 
 
 def digests_of(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
-    """Return a digest of no message, and of the messages up to each of them."""
+    """Return the digest of no message, then for each message that of all messages up to it."""
     digest = hashlib.blake2b(digest_size=16)
     digests = [digest.digest()]
     for message in messages:
@@ -24,7 +24,7 @@ def digests_of(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
 
 
 def without_cache_marks(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without the marks of what is cached, for which a text becomes a part with it."""
+    """Return a message without its cache marks; content that is one text part becomes a text, as it is without a mark."""
     content = message.get("content")
     if type(content) is list:
         parts = [_without_mark(part) if type(part) is dict else part for part in content]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _PROMPT, _COMPLETION = "prompt", "completion"
 _TIMING, _TOOLS = "timing", "tool_defs"
 _READ = frozenset({_PROMPT, _COMPLETION, _TIMING, _TOOLS})
-#: Fields of other objects that may have a prompt: whole runs, answers, and preferences between answers.
-_OTHERS = frozenset({"messages", "choices", "chosen", "rejected"})
-_ABOUT = (
+#: Keys of other objects that may have a prompt: whole runs, answers, and preferences between answers.
+_OTHER_KEYS = frozenset({"messages", "choices", "chosen", "rejected"})
+_METADATA = (
     *("example_id", "task", "reward", "is_completed", "is_truncated", "stop_condition"),
     *("rollout_number", "label"),
 )
@@ -29,13 +29,13 @@ def with_joined_messages(value: dict[str, Any]) -> dict[str, Any]:
     The completion has no messages if a run ended before its first answer.
     """
     prompt, completion = value.get(_PROMPT), value.get(_COMPLETION)
-    if not (are_messages_or_none(prompt) and _OTHERS.isdisjoint(value)):
+    if not (are_messages_or_none(prompt) and _OTHER_KEYS.isdisjoint(value)):
         return value
     if not (are_messages(completion) or (prompt and _broke_off(value))):
         return value
     timing = object_of(value.get(_TIMING))
     generation = object_of(timing.get("generation"))
-    about = scalars(**{name: value.get(name) for name in _ABOUT})
+    about = scalars(**{name: value.get(name) for name in _METADATA})
     return {
         "started_at": generation.get("start", timing.get("start_time")),
         "ended_at": generation.get("end"),
@@ -53,8 +53,8 @@ def _broke_off(value: dict[str, Any]) -> bool:
 def usage_of_run(recorded: Any, answers: int) -> Usage | None:
     """Return the tokens that verifiers states for a run with a number of answers.
 
-    Some of its versions that also state the tokens of the last request (`final_input_tokens`) leave cached tokens out
-    of the input. The count is a lower bound where that shows, or could be hidden by several answers.
+    Some versions that also state the tokens of the last request (`final_input_tokens`) exclude cached tokens from the
+    input. The count is a lower bound if the last request shows this, or if several answers could hide it.
     """
     usage = counted(read_usage(recorded))
     held = object_of(recorded)

@@ -16,8 +16,8 @@ _SYSTEMS = ("systemInstruction", "system_instruction")
 _GEMINI_FIELDS = frozenset({"contents", "candidates", "tools", *_USAGES, *_MODELS, *_SYSTEMS})
 _CONVERSE_FIELDS = frozenset({"messages", "system", "output", "toolConfig", "modelId"})
 
-#: What ends an answer of Cohere or Ollama, one of which stands beside its message.
-_ENDS = frozenset({"finish_reason", "eval_count", "done_reason"})
+#: Keys about the end of an answer of Cohere or Ollama; at least one stands beside the answer's message.
+_END_KEYS = frozenset({"finish_reason", "eval_count", "done_reason"})
 _SINGLE_FIELDS = frozenset({"message", "usage", "prompt_eval_count", "eval_count", "created_at"})
 _CODES, _RAN = (
     ("executableCode", "executable_code"),
@@ -32,7 +32,7 @@ def as_openai(body: dict[str, Any]) -> dict[str, Any]:
         body = {key: item for key, item in body.items() if key != "response"} | answer
     if "contents" in body or _has_candidates(body) or _blocked(body):
         return _gemini(body)
-    if type(body.get("message")) is dict and not _ENDS.isdisjoint(body):
+    if type(body.get("message")) is dict and not _END_KEYS.isdisjoint(body):
         return _single_answer(body)
     if "toolConfig" in body or "message" in object_of(body.get("output")):
         return _converse(body)
@@ -70,7 +70,7 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
         {"message": _content(candidate.get("content") or {}, "model")}
         for candidate in objects_of(body.get("candidates"))
     ]
-    if "contents" not in body and not recorded["choices"]:  # an answer that was blocked
+    if "contents" not in body and not recorded["choices"]:  # the prompt was blocked
         recorded["choices"] = [{"message": {"role": "model", "error": _blocked(body)}}]
     recorded["usage"] = first_of(body, _USAGES)
     recorded["model"] = first_of(body, _MODELS)
@@ -79,13 +79,13 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocked(body: dict[str, Any]) -> str | None:
-    """Return why Gemini answered nothing to a prompt."""
+    """Return the reason why Gemini blocked a prompt; None if it did not."""
     recorded = object_of(body.get("promptFeedback")).get("blockReason")
     return f"the prompt was blocked: {recorded}" if type(recorded) is str else None
 
 
 def _content(content: Any, role: str) -> Any:
-    """Return a content with its role, which counts where it names none, as a message."""
+    """Return one of Gemini's contents as a message; `role` is its role if it names none."""
     if type(content) is str:
         return {"role": role, "content": content}
     if type(content) is not dict:
@@ -97,7 +97,7 @@ def _content(content: Any, role: str) -> Any:
 
 
 def _code_as_call(part: Any) -> Any:
-    """Return a part with code run by the provider, or with its outcome, as a call and its result."""
+    """Return a part with code that the provider ran as a call, and a part with its outcome as a result."""
     code, ran = (first_of(object_of(part), names) for names in (_CODES, _RAN))
     if type(code) is dict:
         return {"functionCall": {"name": "code_execution", "args": {"code": code.get("code")}}}

@@ -12,17 +12,17 @@ from weighbridge.traces.fields import text_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Letters and digits mixed: others, such as `call_0` or `functions.search:0`, may begin anew in each answer.
-_RANDOM = re.compile(r"(?=[A-Za-z]{0,7}\d)(?=\d{0,7}[A-Za-z])[A-Za-z0-9]{8}")
+#: Mixed letters and digits in a random ID. Other IDs, such as `call_0` or `functions.search:0`, may recur in each answer.
+_RANDOM_ID = re.compile(r"(?=[A-Za-z]{0,7}\d)(?=\d{0,7}[A-Za-z])[A-Za-z0-9]{8}")
 
 
 def repeated(messages: Sequence[Any]) -> set[int]:
-    """Return the indices of messages that another one repeats.
+    """Return the indices of messages that are counted with another one.
 
-    A message repeats another if it is equal and has the same id, or if it is an answer with the same id that
-    goes on where the other ends, as a stream leaves it. Without an id it is an equal answer right after it whose calls
-    have the same random ids, so that one result answers both: models also copy ids from the turns before. An equal text
-    without any id is what the agent said again.
+    A message with an ID repeats another with the same ID if the two are equal. It replaces the one before it if it is a
+    later state of the same answer, as streams leave them. A message without an ID repeats an equal answer right before it
+    if its calls have random IDs; other IDs may be the same in different answers. An equal text without any ID is another
+    message: the agent said the same again.
     """
     found: set[int] = set()
     by_id: dict[str, int] = {}
@@ -47,7 +47,7 @@ def repeated(messages: Sequence[Any]) -> set[int]:
 
 
 def _asks_again(asked: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Return whether an answer is the one right before it, so that one result answers the calls of both."""
+    """Return whether an answer repeats the one right before it, so that one result answers the calls of both."""
     calls = message.get("tool_calls")
     return (
         bool(calls)
@@ -61,11 +61,11 @@ def _has_random_id(calls: Any) -> bool:
     """Return whether the first of a message's calls has an ID that looks random, so that a repeat means a copy."""
     first = calls[0] if type(calls) is list else None
     call_id = first.get("id") if type(first) is dict else None
-    return type(call_id) is str and _RANDOM.search(call_id) is not None
+    return type(call_id) is str and _RANDOM_ID.search(call_id) is not None
 
 
 def _goes_on(begun: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Return whether an answer is another one at a later moment: its text begins with it, and it has all of its calls."""
+    """Return whether a message is a later state of an answer: its text begins with the answer's, and it has all its calls."""
     if begun.get("role") not in MODEL_ROLES or message.get("role") not in MODEL_ROLES:
         return False
     text = text_of(begun.get("content")) or ""

@@ -1,4 +1,4 @@
-"""Items of OpenAI's Responses API as chat messages: the items of one model response become one message with its calls."""
+"""Conversion of the items of OpenAI's Responses API to chat messages: one message for the items of one response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CALLS = frozenset(
         *("shell_call", "apply_patch_call", "tool_search_call"),
     }
 )
-#: Results of calls that the provider does not run: the model goes on in another answer.
+#: Results of calls that the client runs: after them, the model continues in another answer.
 _RESULTS_OF_CLIENT = frozenset(
     {
         *("function_call_output", "custom_tool_call_output", "computer_call_output"),
@@ -41,12 +41,12 @@ _OTHER_OF_MODEL = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_reques
 _TEXTS = frozenset({"input_text", "output_text"})
 _ARGUMENTS = ("arguments", "input", "action", "operation")
 _MESSAGE_FIELDS = frozenset({"type", "role", "content", "id", "status", "phase"})
-_SAYING = frozenset({"text", "refusal"})
+_TEXT_KEYS = frozenset({"text", "refusal"})
 _RESULTS = ("output", "outputs", "results", "result")
 
 
 def is_typical(item: Any) -> bool:
-    """Return whether an item is one that only this API has."""
+    """Return whether an item has a form that only this API has."""
     if type(item) is not dict or type(item.get("type", "message")) is not str:
         return False
     kind = item.get("type", "message")
@@ -77,19 +77,19 @@ class Items:
         self.of_message: dict[int, Facts] = {}
         self.of_call: dict[int, Facts] = {}
         self.tools: list[Any] = []
-        self.model: str | None = None  #: of the answers to come
+        self.model: str | None = None  #: model of the answers that follow
         self.notes = Notes()
         self._calls = 0
         self._open: set[str] = set()  #: ids of calls that have no result yet
-        #: The item's id of the last call of each kind that has no id of a call, as the provider's own have none.
+        #: By kind of call, the item's ID of the last call without a call ID. Calls that the provider runs have none.
         self._own_ids: dict[str, str] = {}
-        self._seen: Counter[Hashable] = Counter()  #: how many calls there are of each
-        self._answer: int | None = None  #: the index of the message that the model is at
+        self._seen: Counter[Hashable] = Counter()  #: number of calls, by identity
+        self._answer: int | None = None  #: index of the message of the unfinished answer
         self._last_answer: int | None = None
         self._inline: list[dict[str, Any]] = []  #: results that came with the calls
 
     def add(self, item: Any, time: int | None = None) -> None:
-        """Add an item: consecutive ones of the model are one answer."""
+        """Add an item; consecutive items of the model are one answer."""
         if type(item) is not dict:
             raise damaged(f"an item is not an object, after {len(self.messages)} messages")
         if is_of_model(item):
@@ -114,10 +114,10 @@ class Items:
         *,
         parts_texts: bool = False,
     ) -> int:
-        """Add the items of one response, with its metadata, and return how many answers of the model they are.
+        """Add the items of one response, with its metadata, and return the number of answers in them.
 
-        Frameworks keep a whole run as one response: each result of a call that they ran, and each message of a user,
-        divides two answers, and with `parts_texts` so does each text after a text. The usage is then of several answers.
+        Frameworks may keep a whole run as one response. An answer then ends at each result of a call that they ran, at
+        each user message, and with `parts_texts` before each text that follows a text. The usage covers all answers.
         """
         self.close()
         first = len(self.messages)
@@ -148,7 +148,7 @@ class Items:
         return len(own)
 
     def _set_facts(self, own: list[int], facts: Facts) -> None:
-        """Give the answers of one response its metadata; the usage is of one answer only if there are no others."""
+        """Set the metadata of a response's answers; the usage is set only if there is a single answer."""
         if len(own) == 1:
             self.of_message[own[0]] = facts
             return
@@ -157,7 +157,7 @@ class Items:
         self.of_message[own[-1]] = Facts(model=facts.model, ended_at=facts.ended_at)
 
     def set_usage(self, usage: Usage | None) -> None:
-        """Set the usage of the last answer if it has none, and end the answer, since usage covers a whole one."""
+        """Set the usage of the last answer if it has none, and end the answer, since usage covers a whole answer."""
         index = self._last_answer
         if index is not None and usage and not self.of_message[index].usage:
             self.close()
@@ -171,7 +171,7 @@ class Items:
         return call_id in self._seen
 
     def add_made_call(self, call: Call, result: Any, time: int | None) -> None:
-        """Add a call that a program made which the last answer asked for, with its result."""
+        """Add a call with its result; a program made the call, and the last answer called the program."""
         if self._last_answer is None:
             self._last_answer = len(self.messages)
             self._append({"role": PROGRAM, "content": None, "tool_calls": []}, NO_FACTS)
@@ -198,7 +198,7 @@ class Items:
         )
 
     def unseen_calls(self, items: list[Any]) -> set[int]:
-        """Return the indices of the calls among items that are new; items may repeat earlier ones."""
+        """Return the indices of the items that are new calls; items may repeat earlier calls."""
         found: set[int] = set()
         recorded: Counter[Hashable] = Counter()
         for index, item in enumerate(items):
@@ -254,7 +254,7 @@ class Items:
             message["content"].append({"type": "text", "text": text})
         calls = calls_of(item)
         for part in objects_of(content):
-            if _SAYING.isdisjoint(part) and not calls:
+            if _TEXT_KEYS.isdisjoint(part) and not calls:
                 self.notes.add_part(part)
         for call in calls:
             self._ask(call, message, time)

@@ -1,4 +1,4 @@
-"""Chats whose speakers have other names than the roles of OpenAI's messages: `human` and `ai`, `customer` and `agent`."""
+"""Conversion of chats with other names of roles than OpenAI's messages: `human` and `ai`, `customer` and `agent`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from weighbridge.traces.chat.roles import ROLES
 
-#: Keys of a chat, which is one only if each item is a message, and nothing stands beside it that was said apart from it.
-#: A `transcript` or a `dialog` is none of them: tables with such a column are mapped.
+#: Keys of a list that is a chat if each item is a message, and no question or answer outside the chat stands beside it.
+#: `transcript` and `dialog` are left out: tables with such a column are mapped.
 CHAT_KEYS = frozenset(
     {
         *("turns", "history", "chat_history", "conversation_history", "message_history"),
@@ -38,9 +38,9 @@ _TEXT_FIELDS = ("text", "message", "utterance")
 
 
 def with_known_roles(listed: Any) -> list[dict[str, Any]] | None:
-    """Return the messages of a chat with OpenAI's roles and content; None if one item has neither a known role nor a text.
+    """Return the messages of a chat with OpenAI's roles and content.
 
-    One of the messages is the assistant's.
+    Return None if an item lacks a known role or a text, or if no message is the assistant's.
     """
     if type(listed) is not list or not listed or type(listed[0]) is not dict:
         return None

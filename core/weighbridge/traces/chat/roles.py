@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "model", "tool", "function"})
-MODEL_ROLES = frozenset({"assistant", "model"})  #: the roles of what a model said
+MODEL_ROLES = frozenset({"assistant", "model"})  #: roles of a model's messages

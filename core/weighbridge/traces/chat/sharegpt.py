@@ -1,4 +1,4 @@
-"""Conversations of data sets as chat messages: turns of ShareGPT's form, `{"from": ..., "value": ...}`, or plain messages."""
+"""Conversion of data sets' conversations to chat messages, from ShareGPT's `{"from": ..., "value": ...}` or messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PLURAL = "conversations"
-_HELD = (_PLURAL, "conversation")
+_KEYS_OF_TURNS = (_PLURAL, "conversation")
 _ROLES = {
     **dict.fromkeys(("human", "user"), "user"),
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model", "bing", "bard"), "assistant"),
@@ -22,8 +22,8 @@ _ROLES = {
     "function_call": "function_call",
     "system": "system",
 }
-_SAID = frozenset({"from", "value"})  #: the fields of a turn that every turn has
-_LOOKED_AT = 20  #: turns that decide whether a list is of them
+_TURN_FIELDS = frozenset({"from", "value"})  #: fields that every turn has
+_LOOKED_AT = 20  #: number of turns by which a list of turns is recognised
 
 
 def are_turns(value: Any) -> bool:
@@ -39,10 +39,10 @@ def _is_turn(value: Any) -> bool:
 
 
 def with_messages(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of turns with the turns as chat messages; any other object unchanged."""
+    """Return an object with its turns as chat messages under `messages`; an object without turns unchanged."""
     if "messages" in value:
         return value
-    key = next((name for name in _HELD if are_turns(value.get(name))), None)
+    key = next((name for name in _KEYS_OF_TURNS if are_turns(value.get(name))), None)
     if key is None and are_messages(value.get(_PLURAL)):
         key = _PLURAL
     if key is None:
@@ -59,7 +59,7 @@ def messages_of(turns: list[Any]) -> Iterator[dict[str, Any]]:
     waits = False
     for turn in objects_of(turns):
         said = turn.get("value")
-        others = {name: held for name, held in turn.items() if name not in _SAID}
+        others = {name: held for name, held in turn.items() if name not in _TURN_FIELDS}
         role = _ROLES.get(str(turn.get("from")).lower(), "user")
         if role == "function_call":
             calls = _calls(said)
@@ -74,7 +74,7 @@ def messages_of(turns: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _calls(said: Any) -> list[Call]:
-    """Return the calls of a turn that has nothing else: one, or a list of them, as JSON in a text."""
+    """Return the calls of a turn that holds only calls: one call or a list, as JSON text or decoded."""
     try:
         recorded = orjson.loads(said) if type(said) is str else said
     except ValueError:

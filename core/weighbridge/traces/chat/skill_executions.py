@@ -1,4 +1,4 @@
-"""Messages of threads exported from github.com/copilot, whose answers have the calls that led to them as `skillExecutions`."""
+"""Messages of threads exported from github.com/copilot: an answer has the calls that led to it as `skillExecutions`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FAILED = frozenset({"error", "failed"})
 
 
 def with_executions(messages: Iterable[Any]) -> list[Any]:
-    """Return messages, those with executions of skills with these as parts of Vercel's form."""
+    """Return messages, with executions of skills converted to parts in the form of Vercel's AI SDK."""
     return [_with_parts(message) if _has_executions(message) else message for message in messages]
 
 
@@ -33,7 +33,7 @@ def _with_parts(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(execution: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a call and its result, which is the text of its references, or else these as they are."""
+    """Return an execution as a part with a call and its result: the text of the references, or else the references."""
     references = execution.get("references")
     return {
         "type": "dynamic-tool",

@@ -1,4 +1,4 @@
-"""Answers of models put together out of the pieces in which providers stream them."""
+"""Assembly of models' answers from the pieces in which providers stream them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from weighbridge.traces.fields import object_of, objects_of, string_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
-_STARTS = frozenset({"response.created", "response.in_progress", "response.queued"})
-_TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
-_ARGUMENTS = frozenset(
+_END_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_START_EVENTS = frozenset({"response.created", "response.in_progress", "response.queued"})
+_TEXT_EVENTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_ARGUMENT_EVENTS = frozenset(
     {
         *("response.function_call_arguments.delta", "response.mcp_call_arguments.delta"),
         "response.custom_tool_call_input.delta",
@@ -21,7 +21,7 @@ _ARGUMENTS = frozenset(
 
 
 def completions_of(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the chat completions of OpenAI's chunks, each as a body with its first choice, in the order of their ids."""
+    """Return the chat completions assembled from OpenAI's chunks, one for each ID, in order; each has its first choice."""
     found: dict[Any, _Completion] = {}
     for chunk in chunks:
         found.setdefault(string_of(chunk.get("id")), _Completion()).add(chunk)
@@ -32,12 +32,12 @@ class _Completion:
     def __init__(self) -> None:
         self._recorded_so_far: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
-        self._calls: dict[Any, dict[str, Any]] = {}  #: by its index
-        self._function: dict[str, Any] | None = None  #: of the older `function_call`
+        self._calls: dict[Any, dict[str, Any]] = {}  #: calls by index
+        self._function: dict[str, Any] | None = None  #: the call in the older field `function_call`
         self._others: set[Any] = set()  #: indices of further choices
 
     def add(self, chunk: dict[str, Any]) -> None:
-        """Add a chunk; the last recorded usage counts, since some record it in every chunk."""
+        """Add a chunk; the last recorded usage counts, since some servers send it in every chunk."""
         for key in ("id", "model", "created", "usage"):
             if chunk.get(key) is not None:
                 self._recorded_so_far[key] = chunk[key]
@@ -62,7 +62,7 @@ class _Completion:
         own_id = string_of(piece.get("id"))
         call = self._calls.get(index)
         if call is not None and own_id and call["id"] not in {None, own_id}:
-            # Some servers number every call 0, so that only the ids distinguish them.
+            # Some servers give every call the index 0; only the IDs distinguish the calls.
             self._calls[f"{index} before {own_id}"] = self._calls.pop(index)
             call = None
         if call is None:
@@ -96,9 +96,10 @@ def _whole(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def messages_of(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages of Anthropic's events, each as the API gives it whole."""
+    """Return the messages assembled from Anthropic's events, each as the API returns it without streaming."""
     messages: list[dict[str, Any]] = []
-    pieces: dict[Any, list[str]] = {}  #: of the input of a block of the last message, by its index
+    #: Pieces of a block's input in the last message, by block index.
+    pieces: dict[Any, list[str]] = {}
     blocks: dict[Any, dict[str, Any]] = {}
     for event in events:
         kind = event.get("type")
@@ -140,7 +141,7 @@ def _add_delta(
 
 
 def _add_end(message: dict[str, Any], event: dict[str, Any]) -> None:
-    """Add what ends a message: its counts are those of the whole, and some may be missing."""
+    """Add the data of a message's last event: its token counts cover the whole message; some may be missing."""
     usage = object_of(event.get("usage"))
     recorded = {key: held for key, held in usage.items() if held is not None}
     message["usage"] = {**object_of(message.get("usage")), **recorded}
@@ -155,12 +156,12 @@ def _end_inputs(blocks: dict[Any, dict[str, Any]], pieces: dict[Any, list[str]])
 
 
 def responses_of(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the responses of OpenAI's events; of one that did not end, the items so far."""
+    """Return the responses in OpenAI's events; a response that did not end has the items so far."""
     responses: list[dict[str, Any]] = []
     items: dict[Any, dict[str, Any]] = {}
     for event in events:
         kind = str(event.get("type"))
-        if kind in _STARTS or kind in _ENDS:
+        if kind in _START_EVENTS or kind in _END_EVENTS:
             recorded = object_of(event.get("response"))
             is_known = bool(responses) and responses[-1].get("id") == recorded.get("id")
             if not is_known:
@@ -185,14 +186,14 @@ def responses_of(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def _add_piece(item: dict[str, Any] | None, kind: str, delta: Any) -> None:
     if item is None or type(delta) is not str:
         return
-    if kind in _ARGUMENTS:
+    if kind in _ARGUMENT_EVENTS:
         item.setdefault("pieces", []).append(delta)
-    elif kind in _TEXTS:
+    elif kind in _TEXT_EVENTS:
         item.setdefault("text pieces", []).append(delta)
 
 
 def _join(item: dict[str, Any]) -> None:
-    """Join the pieces of an item that was never sent whole, and put the result in the item's place."""
+    """Join the pieces of an item that was never sent whole, and set them as its arguments or content."""
     arguments, texts = item.pop("pieces", None), item.pop("text pieces", None)
     if arguments:
         item["input" if item.get("type") == "custom_tool_call" else "arguments"] = "".join(

@@ -1,4 +1,4 @@
-"""Chat messages with their time in `_metadata`, and answers of which converters write each part as a message of one time."""
+"""Chat messages with their time in `_metadata`; converters write each part of an answer as a message of the same time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 
 _METADATA, _TIME = "_metadata", "timestamp"
 _TIME_TYPES = frozenset({str, int, float})
-_OF_CALLS = frozenset({"role", "content", "id", "tool_calls", "function_call", _TIME, _METADATA})
+_FIELDS_OF_CALLS = frozenset(
+    {"role", "content", "id", "tool_calls", "function_call", _TIME, _METADATA}
+)
 
 
 def whole_answers(messages: Iterable[Any]) -> Iterator[Any]:
-    """Yield messages with their own times, but one for a text and the calls after it that have the same time.
+    """Yield messages with their own times; a text and the calls after it with the same time become one message.
 
-    A time that messages of other roles have too is that of an export, and does not show which messages are one answer.
+    A time that messages of other roles have, too, is that of an export, and does not show which messages are one answer.
     """
     timed = [*map(_with_time, messages)]
     said = (each for each in timed if type(each) is dict and not _is_answer(each))
@@ -51,7 +53,7 @@ def _goes_on(before: Any, message: Any) -> bool:
         and _is_answer(before)
         and _is_answer(message)
         and before.get("id") == message.get("id")
-        and message.keys() <= _OF_CALLS
+        and message.keys() <= _FIELDS_OF_CALLS
         and _only_calls(message)
     )
 

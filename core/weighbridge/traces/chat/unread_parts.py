@@ -1,4 +1,4 @@
-"""Parts of answers whose type is not known: applications of their own keep there what their agent did between its texts."""
+"""Parts of answers whose type is not known; in such parts, applications may record what their agents did between texts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _REASON = "the answers have parts of types that are not read, which may be calls: see what was not carried over"
 _FIELDS = ("content", "blocks", "parts", "steps", "actions")
-#: Types of parts that are said, shown or thought, or that mark a place.
-_SAID = frozenset(
+#: Types of parts that are not calls: text, media, reasoning, sources and marks.
+_NO_CALLS = frozenset(
     {
         *("text", "output_text", "input_text", "markdown", "refusal", "summary_text", "error"),
         *("image", "image_url", "input_image", "output_image", "audio", "input_audio", "audio_url"),
@@ -24,11 +24,12 @@ _SAID = frozenset(
         *("source-document", "step-start", "cachePoint", "guardContent", "fallback", "message"),
     }
 )
-_DATA = "data-"  #: how the types begin of what applications of Vercel's SDK send to their page
+#: Prefix of the types of data that applications of Vercel's AI SDK send to their page.
+_DATA_PREFIX = "data-"
 
 
 def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capability, str]:
-    """Return calls of tools and of the model as missing if answers have more unread parts than calls were read."""
+    """Return tool calls and model calls as missing if answers have more unread parts than tool calls were read."""
     unread = 0
     for message in objects_of(messages):
         if message.get("role") in MODEL_ROLES:
@@ -42,5 +43,5 @@ def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capabi
 def _is_unread(part: dict[str, Any]) -> bool:
     kind = string_of(part.get("type")) or ""
     is_typed = bool(kind) or string_of(part.get("tool")) is not None
-    is_said = kind in _SAID or kind.startswith(_DATA) or type(part.get("text")) is str
+    is_said = kind in _NO_CALLS or kind.startswith(_DATA_PREFIX) or type(part.get("text")) is str
     return is_typed and not is_said and not opened(part)[0]
