@@ -1,6 +1,6 @@
-"""Messages of the Agent Client Protocol (JSON-RPC between an editor and an agent), of one side or both, as a log has them.
+"""Logs of the Agent Client Protocol (JSON-RPC between an editor and an agent), with the messages of one side or both.
 
-The agent tells what it says and which tools it runs, not how often it calls its model.
+The agent reports what it says and which tools it runs, but not its model calls.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is a log
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _UPDATE, _PROMPT, _PERMISSION = "session/update", "session/prompt", "session/request_permission"
-#: Fields, one of which the answers have that open a connection or a session.
+#: Fields of the answers that open a connection or a session; each answer has at least one of them.
 _OPENINGS = frozenset({"agentCapabilities", "authMethods", "sessionId"})
 _CALLS = frozenset({"tool_call", "tool_call_update"})
 _CHUNKS = {"agent_message_chunk": "assistant", "user_message_chunk": "user"}
@@ -79,7 +79,7 @@ def _session(message: dict[str, Any]) -> str | None:
 
 
 def _by_session(value: list[Any]) -> dict[str | None, list[dict[str, Any]]]:
-    """Return the messages of each session that tells what its agent did."""
+    """Return the messages by session, for the sessions that have an update from the agent."""
     found: dict[str | None, list[dict[str, Any]]] = {}
     for message in filter(_is_message, value):
         found.setdefault(_session(message), []).append(message)
@@ -97,8 +97,9 @@ def _read(value: list[Any]) -> list[Trace]:
 class _Session:
     def __init__(self) -> None:
         self._chat = ChatLog()
-        self._calls: dict[str, dict[str, Any]] = {}  #: by their ids, with the last of each field
-        #: What happened, in order: a speaker with what it said, or a call's id.
+        #: Calls by ID, with the last value of each field.
+        self._calls: dict[str, dict[str, Any]] = {}
+        #: Messages and calls, in order: a speaker with its texts, or a call's ID.
         self._told: list[tuple[str, list[Any]] | str] = []
 
     def read(self, messages: list[dict[str, Any]], name: str | None) -> Trace:
@@ -135,7 +136,7 @@ class _Session:
             self._chat.notes.add("requests that failed")
 
     def _say(self, speaker: str, content: Any, *, is_whole: bool = False) -> None:
-        """Add what a speaker says: a chunk goes on with what the same one said before it."""
+        """Add a speaker's text; a chunk is appended to the speaker's text right before it."""
         text = text_with_images(content)
         if text is None:
             return
@@ -146,7 +147,7 @@ class _Session:
             self._told.append((speaker, [text]))
 
     def _upsert(self, call: dict[str, Any]) -> None:
-        """Add a call, or what is new of one."""
+        """Add a call, or the new fields of a known call."""
         name = id_of(call.get("toolCallId"))
         if name is None:
             self._chat.notes.add("calls without an id")
@@ -170,7 +171,7 @@ class _Session:
 
 
 def _name(call: dict[str, Any]) -> str | None:
-    """Return a tool's name, which only some agents tell beside the kind and the title that a person reads."""
+    """Return a tool's name; only some agents send it, beside the kind and the title for display."""
     for held in object_of(call.get("_meta")).values():
         if name := string_of(object_of(held).get("toolName")):
             return name
@@ -178,7 +179,7 @@ def _name(call: dict[str, Any]) -> str | None:
 
 
 def _output(content: Any) -> str | None:
-    """Return what is shown of a call: texts, and the new texts of files that it changed."""
+    """Return the output shown of a call: texts, and the new texts of changed files."""
     texts = [
         text
         for part in objects_of(content)

@@ -1,7 +1,7 @@
-"""Event streams of the Agent-User Interaction Protocol (AG-UI): what agents send to a page, as a list.
+"""Event streams of the Agent-User Interaction Protocol (AG-UI), which agents send to a page, as a list of events.
 
-A snapshot, or the input of a run, holds the messages of the conversation so far, in place of those that a page has. The last
-one counts, with what was sent after it, and what was sent before and is not in it.
+A snapshot, or the input of a run, replaces the page's messages by those of the conversation so far. The last snapshot is
+read, with the messages sent after it, and the messages sent before that it does not contain.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: events that decide whether a list is of them
-#: The fields in an event; Python's library also writes them with `_`.
+_LOOKED_AT = 20  #: number of events by which the format is recognised
+#: Names of an event's fields; Python's library also writes them with `_`.
 _THREAD = ("threadId", "thread_id")
 _RUN = ("runId", "run_id")
 _MESSAGE = ("messageId", "message_id")
 _CALL = ("toolCallId", "tool_call_id")
 _NAME = ("toolCallName", "tool_call_name")
 _PARENT = ("parentMessageId", "parent_message_id")
-#: Events that tell the protocol, by a field that they have.
-_TELLING = {
+#: Events by which the protocol is recognised, with a field that each has.
+_TYPICAL_EVENTS = {
     "RUN_STARTED": _THREAD,
     "TEXT_MESSAGE_START": _MESSAGE,
     "TEXT_MESSAGE_CHUNK": _MESSAGE,
@@ -71,18 +71,18 @@ _REASONS: dict[Capability, str] = {
 
 def _is_event(value: Any) -> bool:
     kind = word_of(value.get("type")) if type(value) is dict else ""
-    return kind in _TELLING or kind in _OTHERS or kind.startswith(_REASONING)
+    return kind in _TYPICAL_EVENTS or kind in _OTHERS or kind.startswith(_REASONING)
 
 
-def _is_telling(value: Any) -> bool:
+def _is_typical(value: Any) -> bool:
     """Return whether a value is an event that no other program writes."""
-    names = _TELLING.get(word_of(value.get("type"))) if type(value) is dict else None
+    names = _TYPICAL_EVENTS.get(word_of(value.get("type"))) if type(value) is dict else None
     return names is not None and type(first_of(value, names)) is str
 
 
 def _matches(value: Any) -> bool:
     some = events_of(value)[:_LOOKED_AT]
-    return all(map(_is_event, some)) and any(map(_is_telling, some))
+    return all(map(_is_event, some)) and any(map(_is_typical, some))
 
 
 def _threads(value: Any) -> list[tuple[str | None, list[dict[str, Any]]]]:
@@ -128,10 +128,10 @@ class _Said:
 
     role: str
     id: str | None = None
-    content: Any = None  #: None while the text comes in pieces
+    content: Any = None  #: None if the text is in `pieces`
     pieces: list[str] = field(default_factory=list)
     calls: list[_Asked] = field(default_factory=list)
-    call_id: str | None = None  #: of a result
+    call_id: str | None = None  #: ID of the call that a result answers
     error: Any = None
     started_at: int | None = None
     ended_at: int | None = None
@@ -149,14 +149,14 @@ class _ThreadReader:
         self._chat.notes.add_fields(beside, frozenset({"events"}), "object")
         self._run = Run(id=thread)
         self._said: list[_Said] = []
-        self._by_id: dict[str, _Said] = {}  #: messages whose text comes in pieces
+        self._by_id: dict[str, _Said] = {}  #: messages whose text is sent in pieces, by ID
         self._calls: dict[str, _Asked] = {}
         self._last_call: _Asked | None = None
         self._last_text: _Said | None = None
-        self._open: _Said | None = None  #: the last answer, until something else comes
+        self._open: _Said | None = None  #: the last answer, if nothing else has come since
         self._snapshot: list[dict[str, Any]] = []
-        self._before = 0  #: how many messages were sent before the snapshot
-        self._usages: list[Usage | None] = []  #: of each run that has ended
+        self._before = 0  #: number of messages sent before the snapshot
+        self._usages: list[Usage | None] = []  #: usage of each run that has ended
         self._open_runs: list[str | None] = []
         for event in events:
             self._event(event)
@@ -210,7 +210,7 @@ class _ThreadReader:
         self._usages.append(_usage(event.get("usage")))
 
     def _usage_of_runs(self) -> Usage | None:
-        """Return the sum of the runs' usage; it is partial if that of a run, or of an answer of a snapshot, may not be in it."""
+        """Return the sum of the runs' usage, marked as partial if a run or an answer in a snapshot may be left out of it."""
         known = [usage for usage in self._usages if usage is not None]
         usage = added(known)
         # Answers of a snapshot may be those of earlier runs.
@@ -237,7 +237,7 @@ class _ThreadReader:
             role = word_of(event.get("role"))
             is_same = said is not None and (said is self._open or kind != "TEXT_MESSAGE_START")
             if not is_same and self._open is not None and own_id and self._open.id == own_id:
-                said = self._open  # which had only calls so far
+                said = self._open  # this answer has only calls so far
             elif not is_same:
                 said = self._add(
                     _Said(role if role in _SPOKEN else "assistant", own_id, started_at=time)
@@ -293,7 +293,7 @@ class _ThreadReader:
         return self._chat.trace("ag-ui", _REASONS, self._run, totals_from=totals)
 
     def _sent_before(self) -> _Sent:
-        """Return the messages that were sent before the snapshot, apart from those that are in it."""
+        """Return the messages sent before the snapshot, those in the snapshot apart from the others."""
         before = self._said[: self._before]
         repeats = _Repeats(self._snapshot, before)
         sent = _Sent()
@@ -344,15 +344,16 @@ class _ThreadReader:
 
 @dataclass(slots=True)
 class _Sent:
-    """What was sent before a snapshot."""
+    """Messages that were sent before a snapshot."""
 
-    others: list[_Said] = field(default_factory=list)  #: not in the snapshot
-    messages: dict[str, _Said] = field(default_factory=dict)  #: in it, by their ids
-    results: dict[str, _Said] = field(default_factory=dict)  #: in it, by the ids of their calls
+    others: list[_Said] = field(default_factory=list)  #: messages that are not in the snapshot
+    messages: dict[str, _Said] = field(default_factory=dict)  #: messages in the snapshot, by ID
+    #: Results in the snapshot, by the call's ID.
+    results: dict[str, _Said] = field(default_factory=dict)
 
 
 class _Repeats:
-    """What a snapshot repeats of the messages sent before it: by their ids, or else each of its texts once."""
+    """Matcher of sent messages with those of a snapshot: by ID, or else by text, where each text matches once."""
 
     def __init__(self, snapshot: list[dict[str, Any]], before: list[_Said]) -> None:
         self._ids = {string_of(message.get("id")) for message in snapshot} - {None}
@@ -361,7 +362,7 @@ class _Repeats:
         sent_ids = {said.id for said in before if said.role != "tool"} - {None}
         others = (each for each in snapshot if string_of(each.get("id")) not in sent_ids)
         self._texts = Counter(text for each in others if (text := string_of(each.get("content"))))
-        # The text of an answer with calls goes with these.
+        # The text of an answer with calls is found by the calls.
         self._texts.subtract(
             text
             for said in before
@@ -370,7 +371,7 @@ class _Repeats:
         )
 
     def take(self, said: _Said) -> bool:
-        """Return whether the snapshot has a message, and take its text if that alone shows it."""
+        """Return whether the snapshot has a message; if only the text shows it, that text does not match again."""
         if said.calls:
             return self._has_calls(said)
         if said.role == "tool":
@@ -390,7 +391,7 @@ class _Repeats:
 
 
 def _usage(value: Any) -> Usage | None:
-    """Return the usage of a run: a list with that of each model, or one alone."""
+    """Return the usage of a run, which is recorded as one object or as a list with an object for each model."""
     listed = [value] if type(value) is dict else objects_of(value)
     return counted(added(read_usage(each) for each in listed))
 
@@ -405,7 +406,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     parts=_parts,
-    is_line=_is_telling,
+    is_line=_is_typical,
     fields=(
         ("id", "threadId of RUN_STARTED; of a step messageId; of a tool call toolCallId"),
         (

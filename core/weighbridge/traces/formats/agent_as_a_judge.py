@@ -1,4 +1,4 @@
-"""Trajectories of the benchmark DevAI, as Agent-as-a-Judge reads them: a step for each answer, with its action and what came of it."""
+"""Trajectories of the benchmark DevAI in Agent-as-a-Judge's form: a step for each answer, with its action and result."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: steps that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of steps by which the format is recognised
 _FIELDS = frozenset(
     {"step", "user_message", "agent", "environment", "step_usage", "accumulated_usage"}
 )
 _NEEDED = frozenset({"step", "agent", "environment", "step_usage"})
 _OF_AGENT = frozenset({"thought", "action"})
 _OF_USAGE = frozenset({"input_tokens", "output_tokens", "model", "cost"})
-#: How OpenHands' actions begin: its tool then, and the argument that the rest is.
+#: Beginnings of OpenHands' actions: each with the tool, and the argument whose value follows.
 _ACTIONS = {
     "Running command: ": ("run", "command"),
     "Running Python code interactively: ": ("run_ipython", "code"),
@@ -69,7 +69,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 def _add(step: dict[str, Any], name: str, chat: ChatLog) -> None:
-    """Add the answer of a step with its action, and what the environment answered."""
+    """Add the answer of a step with its action and the environment's result."""
     agent, usage = object_of(step.get("agent")), object_of(step.get("step_usage"))
     chat.notes.add_fields(agent, _OF_AGENT, "agent")
     chat.notes.add_fields(usage, _OF_USAGE, "step_usage")

@@ -1,8 +1,8 @@
 """Chats of several agents under `history`, as AG2 and Magentic-One write them: each message names its speaker.
 
-Neither separates calls from text, but each has fixed rules for how agents act and report. AG2's executor
-runs the blocks of code of the message before it and answers `exitcode: ...`; so does Magentic-One's terminal in other
-words, and its WebSurfer begins its report with what it did in the browser.
+Neither separates calls from text, but each has fixed rules for how agents act and report. AG2's executor runs the code
+blocks of the message before it and answers `exitcode: ...`. Magentic-One's terminal does the same, with other words. Its
+WebSurfer begins each report with its action in the browser.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _IDS = ("id", "question_ID", "conversation_id")
 _OF_OTHERS = frozenset({"trajectory", "metadata", "messages", "task_completed"})
 _LOOKED_AT = 20  #: messages examined to recognise a history
 _PERSONS = frozenset({"human", "user", "user_proxy", "userproxy", "admin", "chat_manager"})
-#: How reports of executed code begin in AG2's executor and Magentic-One's terminal.
+#: Beginnings of reports of executed code, by AG2's executor and Magentic-One's terminal.
 _EXECUTED = re.compile(
     r"\s{0,20}(?:exitcode|The script ran, then exited with Unix exit code): (-?\d{1,9})\b"
 )
@@ -44,7 +44,7 @@ _FENCED = re.compile(
 )
 _ORCHESTRATOR = "Orchestrator"
 _THOUGHT, _ANSWER = "Orchestrator (thought)", "Orchestrator (final answer)"
-#: What the orchestrator itself writes among the model's answers; what was printed after it may follow.
+#: Texts that the orchestrator's program writes among the model's answers; printed text may follow them.
 _WRITTEN = re.compile(
     r"Next speaker \S{1,100}|Request satisfied\.|Stalled\.{2,8} Replanning\.{2,8}"
     r"|Replan counter exceeded\.{2,8} Terminating\."
@@ -52,7 +52,8 @@ _WRITTEN = re.compile(
 _PLANS = ("Initial plan:", "New plan:")
 _SEVERAL = "a plan is made of the answers of several model calls"
 _WEB_SURFER = "WebSurfer"
-_ACTORS = frozenset({"FileSurfer", "ComputerTerminal", "Executor"})  #: others that have tools
+#: Further agents with tools.
+_OTHER_TOOL_AGENTS = frozenset({"FileSurfer", "ComputerTerminal", "Executor"})
 #: Phrases in WebSurfer's reports, and the tool of each action.
 _BROWSED = (
     (r"typed '(?P<url>.*?)' into the browser address bar", "visit_url"),
@@ -69,8 +70,8 @@ _BROWSED = (
     (r"am waiting a short period of time", "sleep"),
 )
 _BROWSERS = tuple((re.compile(rf"\s{{0,20}}I {form}", re.DOTALL), name) for form, name in _BROWSED)
-_SAID = frozenset({"role", "name", "content"})  #: fields of a message, that are carried
-_REPORT_CHARACTERS = 1_000  #: of a report that are searched for the action
+_SAID = frozenset({"role", "name", "content"})  #: fields of a message that are carried
+_REPORT_CHARACTERS = 1_000  #: length of the beginning of a report in which the action is searched
 _ACTIONS_IN_PROSE = "agents that have tools describe in free text what they did with them"
 _REASONS: dict[Capability, str] = {
     "token_usage": "this history carries no token counts",
@@ -142,12 +143,11 @@ def _read(value: Any) -> list[Trace]:
 class _HistoryReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.in_prose = (
-            False  #: whether agents with tools describe what they did in prose of unknown form
-        )
+        #: Whether agents with tools describe what they did in prose of unknown form.
+        self.in_prose = False
         self.has_plans = False  #: whether the orchestrator planned, which takes several model calls
         self._calls = 0
-        self._code = ""  #: in the last message that had any, and was not run yet
+        self._code = ""  #: code of the last message that has code, until it is run
 
     def add(self, message: dict[str, Any], *, is_first: bool) -> None:
         """Add a message by its speaker and its text."""
@@ -157,7 +157,7 @@ class _HistoryReader:
         if not is_of_tools:
             self.chat.notes.add_fields(message, _SAID, "message")
         if is_of_tools:
-            # The framework's own calls, by whichever agent.
+            # The framework's own calls; any agent may make them.
             recorded = "assistant" if role == "user" and role not in RESULT_ROLES else role
             self.chat.say(recorded, **{key: item for key, item in message.items() if key != "role"})
         elif role not in ROLES and _is_of_program(speaker, text):
@@ -171,7 +171,7 @@ class _HistoryReader:
         elif is_first or speaker.lower() in _PERSONS or (role == "user" and not speaker):
             self.chat.say("user", message.get("content"), name=message.get("name"))
         else:
-            self.in_prose = self.in_prose or speaker in _ACTORS
+            self.in_prose = self.in_prose or speaker in _OTHER_TOOL_AGENTS
             self.has_plans |= speaker == _THOUGHT and text.startswith(_PLANS)
             name = _ORCHESTRATOR if speaker in {_THOUGHT, _ANSWER} else speaker
             self.chat.answer(message.get("content"), name=name)
@@ -180,7 +180,7 @@ class _HistoryReader:
             self._code = "\n".join(code)
 
     def _browsed(self, report: str) -> None:
-        """Add WebSurfer's action, which its report names in the first words."""
+        """Add WebSurfer's action, which the first words of its report name."""
         for form, name in _BROWSERS:
             found = form.match(report, 0, _REPORT_CHARACTERS)
             if found:
@@ -188,12 +188,12 @@ class _HistoryReader:
                 self.chat.answer(None, [call], name=_WEB_SURFER)
                 self.chat.result(call.id, report, name=_WEB_SURFER)
                 return
-        # It answers in its own words, or describes the result of a tool.
+        # The report is an answer in WebSurfer's own words, or the description of a tool's result.
         self.in_prose = True
         self.chat.answer(report, name=_WEB_SURFER)
 
     def _executed(self, report: str, speaker: str) -> None:
-        """Add a run of the code in the message before, of all its blocks at once."""
+        """Add one call for the run of all code blocks in the message before."""
         code = _EXECUTED.match(report)
         failed = code is not None and code[1] != "0"
         call = self._named("execute_code", {"code": self._code} if self._code else None)
@@ -207,7 +207,7 @@ class _HistoryReader:
 
 
 def _is_of_program(speaker: str, text: str) -> bool:
-    """Return whether a message of the orchestrator is what its program wrote, or handed on, and not the model's answer."""
+    """Return whether a message of the orchestrator was written or passed on by its program, not answered by the model."""
     if speaker == _THOUGHT:
         return _WRITTEN.fullmatch(text.partition("\n")[0].rstrip()) is not None
     return speaker.startswith(_ORCHESTRATOR) and speaker != _ANSWER

@@ -1,6 +1,6 @@
 """AgentScope: the state of a session as `JSONSession` saves it, or the state of one agent; each agent is a trace.
 
-An agent's memory has its own answers and the messages of others, which also have the role `assistant`: names tell them apart.
+An agent's memory has its own answers and the messages of others. Both may have the role `assistant`; the names differ.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from weighbridge.traces.importer import Importer, damaged
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: agents, and messages of one, that decide whether a value is a session
+_LOOKED_AT = 20  #: number of agents, and messages of one, by which the format is recognised
 _MEMORY, _CONTENT = "memory", "content"
 _MESSAGE = frozenset({"id", "name", "role", _CONTENT, "timestamp"})
 _FIELDS = _MESSAGE | {"metadata", "generate_reason", "invocation_id"}
 _AGENT_FIELDS = frozenset({_MEMORY, "name", "_sys_prompt", "toolkit"})
 _ROLES = frozenset({"user", "assistant", "system"})
 _SUMMARY = "_compressed_summary"
-#: What an agent says after an interruption, without its model, and how newer versions mark that.
+#: Text that an agent writes after an interruption without calling its model; newer versions also mark the message.
 _INTERRUPTION = "I noticed that you have interrupted me. What can I do for you?"
 _INTERRUPTED = "_is_interrupted"
 _COMPRESSED = "the memory was compressed, by a model call that it does not record"
@@ -128,11 +128,12 @@ class _Agent:
     def __init__(self, name: str | None) -> None:
         self.name = name
         self.chat = ChatLog()
-        self._started: dict[str, int | None] = {}  #: when calls began, by their ids
-        self._replied: set[str] = set()  #: texts that may come again as the reply
+        self._started: dict[str, int | None] = {}  #: start times of calls, by ID
+        #: Texts of calls that the next message may repeat as a reply.
+        self._replied: set[str] = set()
 
     def note_times(self, messages: list[Any]) -> None:
-        """Keep when each call began: a result's message is made before its tool runs."""
+        """Record the start of each call, which is the time of its result's message: that is created before the tool runs."""
         for message in messages:
             if _is_message(message):
                 for block in objects_of(message[_CONTENT]):
@@ -140,7 +141,7 @@ class _Agent:
                         self._started.setdefault(call_id, time_of(message["timestamp"]))
 
     def add(self, message: dict[str, Any]) -> None:
-        """Add a message: an answer of the agent, results, or what others said."""
+        """Add a message: the agent's answer, results, or a message from others."""
         self.chat.notes.add_fields(message, _FIELDS, "message")
         said, calls, results = self._sorted(message[_CONTENT])
         facts = Facts(started_at=time_of(message["timestamp"]))
@@ -163,7 +164,7 @@ class _Agent:
             )
 
     def _sorted(self, content: Any) -> tuple[Any, list[Call], list[dict[str, Any]]]:
-        """Return what a message says, its calls and its results."""
+        """Return a message's content without calls and results, its calls, and its results."""
         if type(content) is not list:
             return content, [], []
         said: list[Any] = []
@@ -185,7 +186,7 @@ class _Agent:
     def _answer(self, message: dict[str, Any], said: Any, calls: list[Call], facts: Facts) -> None:
         text = said if type(said) is str else text_of(said)
         if not calls and text in self._replied:
-            # Older versions end by a call whose argument is the reply, and keep the reply as a message too.
+            # Older versions end with a call whose argument is the reply, and repeat the reply as a message.
             self.chat.notes.add("replies that repeat what a call says")
             return
         self._replied = {reply for call in calls if (reply := _reply_of(call)) is not None}

@@ -1,7 +1,7 @@
 """Runs of Agno, its sessions, and messages of a run: a chat with the metrics of each answer and of the whole run.
 
-A row of its databases is a session with `runs` as text, or of Agno 1 with `memory`, which has the runs. Agno 2 keeps a run that
-failed without its messages.
+A row of its databases is a session: its runs are in `runs` as JSON text, or in Agno 1 in `memory`. Agno 2 stores a failed
+run without its messages.
 """
 
 from __future__ import annotations
@@ -42,23 +42,24 @@ from weighbridge.traces.unread_counts import missing_without_messages
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Counts, Trace, Usage
 
-_LOOKED_AT = 20  #: messages and runs that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of messages and runs by which the format is recognised
 _REASONING = "reasoning_messages"
 _RUNS = "runs"
-#: Of the tables of Agno 2 and 1.
+#: Columns of the tables of Agno 2 and Agno 1.
 _COLUMNS = (frozenset({"session_type", _RUNS}), frozenset({"session_data", "memory"}))
-_OWN_FIELD = "stop_after_tool_call"  #: which every message has
+_OWN_FIELD = "stop_after_tool_call"  #: field that every message has
 _TOKENS = frozenset({"input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"})
-#: Providers whose input tokens are recorded without those of a cache, as their APIs count them.
+#: Providers whose recorded input tokens exclude those of a cache, as in their APIs.
 _CACHE_APART = frozenset({"Anthropic", "AwsBedrock", "AzureFoundry", "VertexAI"})
 _SECOND = 10**9
-_LONGEST = 10**9  #: seconds that something can have taken
-_OfRun = tuple[Any, dict[str, Any]]  #: a message, and the run that it is of
+_DURATION_LIMIT = 10**9  #: maximum duration of a run or a call, in seconds
+_OfRun = tuple[Any, dict[str, Any]]  #: a message and its run
 _FIELDS = MESSAGE_FIELDS | {
     *("metrics", "from_history", "tool_args", "tool_call_error", "temporary", _OWN_FIELD),
     *("add_to_agent_memory", "provider_data"),
 }
-_MEMBERS = ("member_responses", "step_executor_runs")  #: with runs of a team, of a workflow
+#: Fields with the runs of a team's members and of a workflow's steps.
+_MEMBERS = ("member_responses", "step_executor_runs")
 _RUN_FIELDS = frozenset(
     {
         *("run_id", "messages", "metrics", "tools", "model", "model_provider", "created_at"),
@@ -68,7 +69,8 @@ _RUN_FIELDS = frozenset(
     }
 )
 _STATUSES = frozenset({"PENDING", "RUNNING", "COMPLETED", "PAUSED", "CANCELLED", "ERROR"})
-_FAILED = frozenset({"CANCELLED", "ERROR"})  #: `content` is then the reason, as a rule
+#: Statuses of failed runs; `content` is then usually the reason.
+_FAILED = frozenset({"CANCELLED", "ERROR"})
 _ERROR_EVENTS = frozenset({"RunError", "TeamRunError"})
 _OWNERS = frozenset({"agent_id", "team_id", "workflow_id"})
 _REASONS: dict[Capability, str] = {
@@ -121,7 +123,7 @@ def _runs(session: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _object_cell(row: dict[str, Any], column: str) -> Any:
-    """Return what a column holds; some versions write JSON into the text of a column of JSON."""
+    """Return the JSON value in a column; some versions encode it twice."""
     held = json_cell(row, column)
     return json_cell({column: held}, column)
 
@@ -187,16 +189,16 @@ def _trace(recorded: dict[str, Any]) -> Trace:
 
 
 def _has_other_calls(recorded: dict[str, Any], known: set[str]) -> bool:
-    """Return whether the messages of a run's reasoning, which Agno 1 keeps in `extra_data`, have calls that are not known."""
+    """Return whether the messages of a run's reasoning (in Agno 1 in `extra_data`) have calls that are not known."""
     extra = object_of(recorded.get("extra_data"))
     listed = objects_of(recorded.get(_REASONING)) + objects_of(extra.get(_REASONING))
     return any(call.id not in known for message in listed for call in calls_of(message))
 
 
 def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
-    """Return the messages of a run; of a team's run those of its members stand before the last one.
+    """Return the messages of a run; in a team's run, the messages of the members precede the last message.
 
-    A member's run that was paused may stand there again as it went on.
+    A member's run that was paused may be listed again when it continued; the last one is read.
     """
     own = _own_messages(recorded)
     members: dict[str | int, dict[str, Any]] = {}
@@ -231,10 +233,10 @@ def _own_messages(recorded: dict[str, Any]) -> list[_OfRun]:
 
 
 def _remains(recorded: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return as messages what a run records that has none: its input, the calls that were executed, an answer, an error.
+    """Return the records of a run without messages as messages: its input, executed calls, an answer, an error.
 
-    `content` is an answer, or of a run that failed the error, unless an event has that; if others ran for this run, it may be
-    theirs.
+    `content` is the answer, or the error of a failed run unless an event has the error. It may be another run's answer if
+    members or steps ran for this run.
     """
     asked = object_of(recorded.get("input")).get("input_content")
     content = recorded.get("content")
@@ -276,7 +278,7 @@ def _execution(execution: dict[str, Any], number: int) -> list[dict[str, Any]]:
 
 
 def _of_this_run(messages: list[_OfRun], run: Run) -> list[_OfRun]:
-    """Return the messages without those of earlier runs that the model was shown again."""
+    """Return the messages without those of earlier runs, which were sent to the model again."""
     own = [each for each in messages if object_of(each[0]).get("from_history") is not True]
     if not own:
         return messages
@@ -286,9 +288,9 @@ def _of_this_run(messages: list[_OfRun], run: Run) -> list[_OfRun]:
 
 
 def _single(message: Any, failed: set[str | None]) -> list[Any]:
-    """Return a message, or one for each result where several stand in one, as they did for Gemini until 2026.
+    """Return a message; a message with several results, as for Gemini until 2026, is divided into one for each result.
 
-    Of these the list of executed tools has the errors: `failed` are the ids of its calls.
+    `failed` has the IDs of failed calls, from the list of executed tools, since these messages lack the errors.
     """
     if type(message) is not dict or message.get("role") != "tool" or message.get("tool_call_id"):
         return [message]
@@ -309,7 +311,7 @@ def _single(message: Any, failed: set[str | None]) -> list[Any]:
 
 
 def _facts(message: Any, of_run: dict[str, Any]) -> Facts:
-    """Return the facts in a message's metrics; a message of the model is created when the model is asked."""
+    """Return the facts in a message's metrics; the creation time of an answer is that of the request."""
     recorded = object_of(message)
     error = True if recorded.get("tool_call_error") is True else None
     if recorded.get("role") not in MODEL_ROLES:
@@ -327,16 +329,16 @@ def _facts(message: Any, of_run: dict[str, Any]) -> Facts:
 
 
 def _times(recorded: dict[str, Any], metrics: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Return when something was created, and when it ended by its duration, in nanoseconds."""
+    """Return the creation time and the end time, computed from the duration, in nanoseconds."""
     created = time_of(recorded.get("created_at"))
     seconds = cost_of(metrics.get("duration", metrics.get("time")))
-    if created is None or seconds is None or seconds > _LONGEST:
+    if created is None or seconds is None or seconds > _DURATION_LIMIT:
         return created, None
     return created, time_of(created + round(seconds * _SECOND), "ns")
 
 
 def _totals(metrics: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return the metrics of a run as numbers: Agno 1 lists those of each answer, and first those of earlier runs."""
+    """Return the metrics of a run as numbers; Agno 1 lists those of each answer, preceded by those of earlier runs."""
     answers = [
         message
         for message in objects_of(recorded.get("messages"))
@@ -374,7 +376,7 @@ def _usage(metrics: dict[str, Any], of_run: dict[str, Any]) -> Usage | None:
 
 
 def _counts(executions: Any) -> Counts | None:
-    """Return how many calls the run's list of executed tools has, each of them once."""
+    """Return the number of different calls in the run's list of executed tools."""
     calls = {
         id_of(each.get("tool_call_id")) or number
         for number, each in enumerate(objects_of(executions))

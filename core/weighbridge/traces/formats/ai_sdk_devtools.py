@@ -1,7 +1,7 @@
 """The store of Vercel's AI SDK DevTools (`.devtools/generations.json`): runs, and a step for each model call.
 
-The input of a step has the whole prompt, so that its results of tools belong to the calls of earlier steps. A run that
-a tool started is part of the run that called the tool.
+The input of a step is the whole prompt; the tool results in it belong to the calls of earlier steps. A run that a tool
+started is part of the run that called the tool.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.chat.call_parts import Result
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: steps that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of steps by which the format is recognised
 _KINDS = frozenset({"generate", "stream"})
-_PARENTS_LIMIT = 32  #: runs within runs
+_PARENTS_LIMIT = 32  #: maximum depth of runs within runs
 _STEP_FIELDS = frozenset(
     {"id", "run_id", "step_number", "type", "model_id", "provider", "started_at", "duration_ms"}
     | {"input", "output", "usage", "error", "raw_request", "raw_response", "raw_chunks"}
@@ -117,11 +117,11 @@ def _time(step: dict[str, Any]) -> int:
 class _Reader:
     def __init__(self) -> None:
         self._chat = ChatLog()
-        self._said: dict[str, Counter[bytes]] = {}  #: messages of each run
+        self._said: dict[str, Counter[bytes]] = {}  #: numbers of equal messages, by run
         self._tools: dict[str, Any] = {}
 
     def step(self, step: dict[str, Any]) -> None:
-        """Add a model call with what is new in its prompt."""
+        """Add a model call with the new messages of its prompt."""
         notes = self._chat.notes
         notes.add_fields(step, _STEP_FIELDS, "step")
         request, answer = _held(step.get("input")), _held(step.get("output"))
@@ -182,7 +182,7 @@ class _Reader:
 
 
 def _held(text: Any) -> dict[str, Any]:
-    """Return the object in a field, which the store keeps as JSON."""
+    """Return the object in a field, which the store keeps as JSON text."""
     if type(text) is not str:
         return object_of(text)
     try:
@@ -199,7 +199,7 @@ def _key(message: dict[str, Any]) -> bytes:
 
 
 def _usage(usage: dict[str, Any]) -> Usage | None:
-    """Return a call's tokens; providers of version 3 on count them in an object for input and one for output."""
+    """Return a call's tokens; since version 3, providers give one object for the input and one for the output."""
     sent, received = usage.get("inputTokens"), usage.get("outputTokens")
     if type(sent) is not dict and type(received) is not dict:
         return read_usage(usage)

@@ -1,6 +1,6 @@
 """UI message streams of Vercel's AI SDK: the chunks that a server sends to a page, as a list.
 
-Beside them may stand the message that they continue, whose calls they may answer.
+The message that they continue may stand beside the chunks; these may have the results of its calls.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _matches(value: Any) -> bool:
 
 
 def _stream(value: Any) -> dict[str, Any] | None:
-    """Return a stream with the data around it: chunks alone, or under `chunks`, or these under `input`."""
+    """Return a stream with the data beside it: the chunks alone, under `chunks`, or under `input.chunks`."""
     if type(value) is list:
         return {"chunks": value} if _are_chunks(value) else None
     if type(value) is not dict:
@@ -106,11 +106,11 @@ class _StreamReader:
         self._run = Run(id=id_of(stream.get("messageId")))
         self._texts: list[str] = []
         self._calls: list[Call] = []
-        self._inputs: dict[str, list[str]] = {}  #: by a call's id, the pieces of its input
+        self._inputs: dict[str, list[str]] = {}  #: pieces of a call's input, by call ID
         self._names: dict[str, Any] = {}
-        self._open: set[str] = set()  #: ids of these calls
+        self._open: set[str] = set()  #: IDs of the calls in the unfinished answer
         self._in_step = False
-        self._results: dict[str, tuple[Any, Any]] = {}  #: by a call's id, its output and error
+        self._results: dict[str, tuple[Any, Any]] = {}  #: output and error of a call, by call ID
         before = stream.get("lastMessage")
         for message in single_messages([before]) if type(before) is dict else ():
             self._earlier(message)
@@ -198,7 +198,7 @@ class _StreamReader:
         self._run.model = string_of(metadata.get("model")) or self._run.model
 
     def _end(self) -> None:
-        """End a model's answer; calls whose input broke off are kept."""
+        """End a model's answer; calls with incomplete input are kept."""
         for call_id, pieces in self._inputs.items():
             name = string_of(self._names.get(call_id))
             self._calls.append(Call(call_id, name, parse_arguments("".join(pieces))))

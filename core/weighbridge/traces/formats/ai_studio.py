@@ -1,6 +1,6 @@
 """Prompts that Google AI Studio saves: a chat as chunks, each with a text, a file, a thought, code that was run, or a call.
 
-All chunks of the model up to the next of the user are one turn of it, which is called again after each result.
+All chunks of the model between two chunks of the user are one turn; in it, the model is called again after each result.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: chunks that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of chunks by which the format is recognised
 _TEXT, _CODE, _RAN = "text", "executableCode", "codeExecutionResult"
 _CALL, _RESPONSE = "functionCall", "functionResponse"
 _HELD = (_TEXT, _CODE, _RAN, _CALL, _RESPONSE)
 _RESULTS = frozenset({_RAN, _RESPONSE})
 _NOT_TEXT = frozenset({_CODE, _CALL})
-_MADE = _NOT_TEXT | {_TEXT}  #: what the model itself writes
-_FILES = ("drive", "inline", "file", "youtube")  #: how the fields of files begin
+_MADE = _NOT_TEXT | {_TEXT}  #: fields that the model itself writes
+_FILES = ("drive", "inline", "file", "youtube")  #: prefixes of the fields of files
 _CODE_TOOL = "code_execution"
 _FIELDS = frozenset(
     {
@@ -102,7 +102,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _hear(turn: list[dict[str, Any]], chat: ChatLog) -> None:
-    """Add what a user said, with files, and the results that stand in the user's place."""
+    """Add a user's text and files, and the results that stand in the user's chunks."""
     said: list[Any] = []
     for chunk in turn:
         if chunk.get("tokenCount"):
@@ -119,14 +119,14 @@ def _hear(turn: list[dict[str, Any]], chat: ChatLog) -> None:
 
 
 def _parts(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the text of a chunk and its other parts, which some chunks have only beside their parts."""
+    """Yield the parts of a chunk: its text, and others, which some chunks have only outside `parts`."""
     text = string_of(chunk.get(_TEXT))
     if text is not None:
         yield {_TEXT: text}
     in_parts = {_TEXT}
     for part in objects_of(chunk.get("parts")):
         in_parts.update(part)
-        # The texts of parts are pieces of the chunk's own.
+        # The texts of the parts are pieces of the chunk's text.
         yield part if text is None else {key: held for key, held in part.items() if key != _TEXT}
     for key in (*filter(_is_file, chunk), *_HELD):
         if key in chunk and key not in in_parts:
@@ -146,13 +146,13 @@ def _shown(part: dict[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Answer:
-    """What the model said until it got a result."""
+    """Output of one model call, which ends at a result."""
 
     said: list[dict[str, Any]] = field(default_factory=list)
     acts: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
-    chunks: list[dict[str, Any]] = field(default_factory=list)  #: those that have it
+    chunks: list[dict[str, Any]] = field(default_factory=list)  #: chunks of the answer
     thoughts: int = 0
-    files: int = 0  #: that came with results
+    files: int = 0  #: number of files that came with results
     has_results: bool = False
 
     def add_to(self, chat: ChatLog) -> None:
@@ -230,7 +230,7 @@ def _add_result(part: dict[str, Any], chunk: dict[str, Any], chat: ChatLog) -> N
 
 
 def _usage(chunks: Iterable[dict[str, Any]]) -> Usage | None:
-    """Return the tokens of an answer, those of its thoughts included; what was sent is not recorded as such."""
+    """Return the output tokens of an answer, including its thoughts; input tokens are not recorded."""
     made = [chunk for chunk in chunks if _RESULTS.isdisjoint(chunk) or not _MADE.isdisjoint(chunk)]
     counts = [count_of(chunk.get("tokenCount")) for chunk in made]
     known = [count for count in counts if count is not None]

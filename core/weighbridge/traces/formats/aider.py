@@ -1,8 +1,8 @@
-"""Sessions of aider's chat history: a Markdown file, to which each session appends what was typed, answered and shown.
+"""Sessions in aider's chat history: a Markdown file, to which each session appends typed input, answers and shown messages.
 
-`io.py` of aider writes what was typed after `####`, below an empty line, and what it shows after `>`, of several lines only
-before the first; it ends both with two spaces. An answer stands between empty lines, and its usage is shown below it.
-Headings, quotations and whole histories in answers look alike: where a line stands tells which it is.
+`io.py` of aider writes typed input after `####`, below an empty line. It writes shown messages after `>`, which only the
+first of several lines has. Both end with two spaces. An answer stands between empty lines, with its usage shown below it.
+Headings, quotations and whole histories in an answer look like these lines; the lines around them show which they are.
 """
 
 from __future__ import annotations
@@ -23,26 +23,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SESSION = "# aider chat started at "  #: how the first line of a session begins
+SESSION = "# aider chat started at "  #: beginning of the first line of a session
 _is_start = re.compile(rf"{SESSION}\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\s*").fullmatch
-KEY = "aider_chat"  #: under which a session stands as JSON
+KEY = "aider_chat"  #: key of a session in its JSON form
 _LOOK_ALIKES = "lines that look like the first of another session"
-_BELOW = 3  #: lines below the first one of a session, among which is the next that is not empty, if there is one
-_UNDECIDED_CHARACTERS = 1_000_000  #: of what may be a session or a part of an answer
+#: Number of lines below the first line of a session that include the next filled line, if there is one.
+_LINES_BELOW = 3
+#: Maximum length of text held back while it may be a session or a part of an answer.
+_UNDECIDED_CHARACTERS = 1_000_000
 _TYPED = re.compile(r"####(?: (.*))?")
 _SHOWN = re.compile(r"> ?(.*)")
-_END = "  "  #: of what was typed or shown
-_BLANK = "<blank>"  #: what aider writes where only Enter was pressed
+_LINE_END = "  "  #: end of a typed or shown line
+_BLANK = "<blank>"  #: text that aider writes if only Enter was pressed
 _USAGE = re.compile(r"> Tokens: .{1,80} received\.")
 _VERSION = re.compile(r"> Aider v(\d{1,3})\.(\d{1,3})")
-_SHOWS_USAGE = (0, 46)  #: the first version that shows the usage of each answer
-#: How the line begins that shows why a model call failed, and the line below what it says.
+_SHOWS_USAGE = (0, 46)  #: first version that shows the usage of each answer
+#: Beginnings of the line with the error of a model call, and of the line below the error's text.
 _FAILED = re.compile(r"litellm\.(?:exceptions\.)?\w{0,60}(?:Error|Exception|Timeout)\b")
 _RETRY = "Retrying in "
-_BREAK = ("> ^C", "> Retrying in ")  #: what is shown below an answer that was broken off
-#: A question that an answer for its group decides, which is written as if it had been typed.
+_BREAKS = ("> ^C", "> Retrying in ")  #: beginnings of the line shown below an interrupted answer
+#: A question that aider answers itself, by an earlier answer for its group; it is written as if it had been typed.
 _CONFIRMED = re.compile(r".{1,2000}\(Y\)es/\(N\)o.{1,60}\]: (?:all|skip)")
-#: Commands to which aider itself answers, in several lines of which the first alone has a mark.
+#: Commands that aider itself answers; of several lines, only the first has a mark.
 _ASKS_AIDER = re.compile(
     r"/(?:add|clear|copy|diff|drop|exit|git|ls|map|map-refresh|model|models|quit|read-only|report|reset|save|settings|tokens|undo)\b"
 )
@@ -82,8 +84,8 @@ def sessions_in(text: str) -> list[dict[str, str]]:
 def with_starts(lines: Iterable[T], text_of: Callable[[T], str]) -> Iterator[tuple[T, bool]]:
     """Yield each line of a history, and whether a session begins there.
 
-    While an answer may go on, a session begins only where something is typed before usage is shown; until then, a line is
-    not decided.
+    If a line may be a session's first line or a part of an answer, the lines after it decide: it begins a session if input
+    is typed before usage is shown. Until then, it is held back.
     """
     place = _Place()
     undecided: list[tuple[T, bool]] = []
@@ -110,25 +112,25 @@ def _with_lines_below(
     held: deque[tuple[T, str]] = deque()
     for line in lines:
         held.append((line, text_of(line).rstrip("\r\n")))
-        if len(held) > _BELOW:
+        if len(held) > _LINES_BELOW:
             yield *held.popleft(), [text for _, text in held]
     while held:
         yield *held.popleft(), [text for _, text in held]
 
 
 class _Place:
-    """What the lines of a history tell of the place of the next one."""
+    """State of a history after a line, which shows what the next line may be."""
 
     def __init__(self) -> None:
         self._above = self._higher = ""
-        self._filled = ""  #: the last line that is not empty
-        self._is_trimmed = True  #: whether no line has the spaces at its end yet
+        self._filled = ""  #: last line that is not empty
+        self._is_trimmed = True  #: whether no line so far has two spaces at its end
         self._has_usage = False  #: whether usage is shown below each answer
-        self._is_asked = False  #: whether a model was asked, and no usage has been shown since
+        self._is_asked = False  #: whether a model was called, and no usage has been shown since
         self._is_answering = False
 
     def may_begin(self, text: str, below: list[str]) -> bool:
-        """Return whether a line may be the first one of a session: it follows and precedes what aider itself writes."""
+        """Return whether a line may be the first one of a session: aider itself wrote the lines before and after it."""
         if not begins_session(text):
             return False
         if not self._filled:
@@ -138,7 +140,7 @@ class _Place:
             self._is_trimmed
             or not self._has_usage
             or self._filled.startswith((">", "####", SESSION))
-            or self._filled.endswith(_END)
+            or self._filled.endswith(_LINE_END)
         )
         return (
             not self._above.strip()
@@ -149,25 +151,25 @@ class _Place:
         )
 
     def follows_usage(self) -> bool:
-        """Return whether the last line is one that aider showed, and no answer is to come."""
+        """Return whether aider showed the last line, and no answer is expected."""
         return not self._is_asked and self._filled.startswith(">")
 
     def is_typed(self, text: str) -> bool:
-        """Return whether something is typed in a line, or an answer was broken off above it."""
-        return text.startswith(_BREAK) or (
+        """Return whether a line is typed input, or shows that the answer above it was interrupted."""
+        return text.startswith(_BREAKS) or (
             _TYPED.fullmatch(text) is not None
             and not self._above
             and (begins_session(self._higher) or _ends_what_is_shown(self._higher, text))
         )
 
     def add(self, text: str, *, begins: bool) -> None:
-        """Take in a line."""
+        """Update the state with a line."""
         version = _VERSION.match(text)
         if version and (int(version[1]), int(version[2])) >= _SHOWS_USAGE:
             self._has_usage = True
         if _USAGE.match(text):
             self._has_usage, self._is_asked = True, False
-        elif begins or text.startswith(_BREAK) or _FAILED.match(text.removeprefix("> ")):
+        elif begins or text.startswith(_BREAKS) or _FAILED.match(text.removeprefix("> ")):
             self._is_asked = False
         elif typed := _TYPED.fullmatch(text):
             if not self._is_answering or self.is_typed(text):
@@ -176,14 +178,14 @@ class _Place:
         elif text.strip() and not text.startswith(">"):
             self._is_answering = self._is_asked
         self._is_answering = self._is_answering and self._is_asked
-        if text.startswith((">", "####")) and text.endswith(_END):
+        if text.startswith((">", "####")) and text.endswith(_LINE_END):
             self._is_trimmed = False
         self._above, self._higher = text, self._above
         self._filled = text if text.strip() else self._filled
 
 
 def has_dialogue(session: str) -> bool:
-    """Return whether anything was typed or answered in the text of a session, or usage of an answer or a failed call is shown."""
+    """Return whether the text of a session has typed input or an answer, or shows an answer's usage or a failed call."""
     return any(part.kind != "shown" or _shows_call(part.text) for part in _parts(session))
 
 
@@ -192,7 +194,7 @@ def _shows_call(text: str) -> bool:
 
 
 def _parts(session: str) -> Iterator[_Part]:
-    """Yield each message that was typed, answered or shown, in order; messages shown in a row are one."""
+    """Yield each typed input, answer and shown message, in order; shown messages in a row are one."""
     held: list[str] = []
     kind: _Kind = "answer"
     for found, text in _lines(session):
@@ -212,23 +214,25 @@ def _part(kind: _Kind, lines: list[str]) -> Iterator[_Part]:
 
 
 def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
-    """Yield each line with its kind, without its mark; None for the empty line between two messages that were typed."""
+    """Yield each line with its kind, without its mark; None for the empty line between two typed inputs."""
     lines = [line.rstrip("\r") for line in session.split("\n")]
     last = list(_last_lines(lines)) or list(filter(_SHOWN.match, lines))
-    is_trimmed = not any(line.endswith(_END) for line in last)
+    is_trimmed = not any(line.endswith(_LINE_END) for line in last)
     # A formatter writes an empty line between headings, so that one message looks like several.
-    is_formatted = is_trimmed and any(_SHOWN.match(line) and line.endswith(_END) for line in lines)
+    is_formatted = is_trimmed and any(
+        _SHOWN.match(line) and line.endswith(_LINE_END) for line in lines
+    )
     before_usage = _before_usage(lines)
     kind: _Kind | None = None
-    goes_on = False  #: whether the next line is shown too, unless it has a mark
-    is_asked = False  #: whether what was typed last may ask a model
+    goes_on = False  #: whether a next line without a mark belongs to the shown message
+    is_asked = False  #: whether the last typed input may call a model
     above, higher = "", ""
     below = zip([*lines[1:], ""], [*before_usage[1:], False], strict=True)
     is_first = True
     for line, is_before_usage, (following, has_usage_below) in zip(
         lines, before_usage, below, strict=True
     ):
-        is_whole = is_trimmed or line.endswith(_END)
+        is_whole = is_trimmed or line.endswith(_LINE_END)
         typed, shown = _TYPED.fullmatch(line), _SHOWN.fullmatch(line)
         if is_first and begins_session(line):
             is_first = False
@@ -245,16 +249,16 @@ def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
             or _may_be_shown(kind, above, is_whole=is_whole, is_before_usage=is_before_usage)
         ):
             kind, goes_on = "shown", bool(following) or not is_whole
-            yield kind, shown[1].removesuffix(_END)
+            yield kind, shown[1].removesuffix(_LINE_END)
         elif kind == "shown" and goes_on:
             # Two spaces may also end a line of code, which another line follows.
             goes_on = bool(following) or not is_whole
-            yield kind, line.removesuffix(_END)
+            yield kind, line.removesuffix(_LINE_END)
         elif kind == "typed" and not line:
             if not is_formatted:
                 yield kind, None
         elif line or kind == "answer":
-            # Without a request, or usage below, it is what aider shows, such as a map of the repository.
+            # Without a request above or usage below, the line is a shown message, such as a map of the repository.
             kind = "answer" if is_asked or has_usage_below else "shown"
             yield kind, line
         above, higher = line.strip(), above
@@ -263,7 +267,7 @@ def _lines(session: str) -> Iterator[tuple[_Kind, str | None]]:
 def _last_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines with a mark that end a paragraph.
 
-    An editor may have removed the spaces at the ends of all lines, and a formatter of Markdown removes them there.
+    A formatter of Markdown removes the spaces at the ends of these lines; an editor may remove those of all lines.
     """
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith(("####", ">")) and not following:
@@ -271,26 +275,29 @@ def _last_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _may_be_typed(kind: _Kind | None, above: str, higher: str) -> bool:
-    """Return whether a line may be typed by what is above it: an answer ends with an empty line, and then another follows."""
+    """Return whether the lines above allow a line to be typed input: after an answer, two empty lines stand above it."""
     return kind == "typed" or not (above or (kind == "answer" and higher))
 
 
 def _may_be_shown(kind: _Kind | None, above: str, *, is_whole: bool, is_before_usage: bool) -> bool:
-    """Return whether a line with its mark is shown: one without the spaces begins a session or stands right below another."""
+    """Return whether a line with its mark may be a shown message.
+
+    Without the spaces at its end, it must begin a session or stand right below another line.
+    """
     if kind == "answer":
         return is_whole and not (above or is_before_usage)
     return is_whole or above != "" or kind is None
 
 
 def _before_usage(lines: list[str]) -> list[bool]:
-    """Return for each line whether usage is shown there or below it, before anything is typed or an answer is broken off."""
+    """Return for each line whether usage is shown there or below it, before typed input or an interrupted answer."""
     found: list[bool] = []
     is_before = False
     for index in range(len(lines) - 1, -1, -1):
         line, above, higher = lines[index], *(lines[max(0, index - back)] for back in (1, 2))
         if _USAGE.match(line):
             is_before = True
-        elif line.startswith(_BREAK) or (
+        elif line.startswith(_BREAKS) or (
             _TYPED.fullmatch(line) and not above and _ends_what_is_shown(higher, line)
         ):
             is_before = False
@@ -299,8 +306,12 @@ def _before_usage(lines: list[str]) -> list[bool]:
 
 
 def _ends_what_is_shown(higher: str, typed: str) -> bool:
-    """Return whether a line may be the last one of what is shown above a line that is typed, or is empty."""
-    return not higher or higher.startswith(">") or (higher.endswith(_END) and typed.endswith(_END))
+    """Return whether a line above typed input may be the last one of a shown message, or is empty."""
+    return (
+        not higher
+        or higher.startswith(">")
+        or (higher.endswith(_LINE_END) and typed.endswith(_LINE_END))
+    )
 
 
 def _matches(value: Any) -> bool:
@@ -327,7 +338,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
                     failed += 1
                     _fail(chat, held)
                 else:
-                    # What is shown first says how aider was started; later it answers, as a user would.
+                    # The first shown message says how aider was started; later ones answer the model as a user would.
                     chat.say("user" if has_begun else "system", held, name="aider")
             continue
         has_begun = True
@@ -345,7 +356,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _messages(shown: str) -> Iterator[tuple[bool, str]]:
-    """Yield what is shown, and apart from it each error of a model call, and whether it is one."""
+    """Yield shown texts and errors of model calls, each with whether it is such an error."""
     held: list[str] = []
     is_error = False
     for line in shown.split("\n"):
@@ -360,7 +371,7 @@ def _messages(shown: str) -> Iterator[tuple[bool, str]]:
 
 
 def _fail(chat: ChatLog, error: str) -> None:
-    """Add a model call that failed, or the error of the answer right above it, which was broken off."""
+    """Add a failed model call; right after an answer, set the error of that answer instead: it was interrupted."""
     facts = Facts(error=error)
     if chat.messages and chat.messages[-1]["role"] == "assistant":
         last = len(chat.messages) - 1

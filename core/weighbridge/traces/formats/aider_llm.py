@@ -1,7 +1,7 @@
-"""aider's `--llm-history-file`: each request to the model with all of its messages, and below it the answer.
+"""aider's `--llm-history-file`: each request to the model with all of its messages, and its answer below.
 
-Every line of a message begins with its role, except in lists of content. A request repeats the whole conversation, with
-files and examples that aider puts into it as messages of both sides; what is new is the last message of the user.
+Every line of a message begins with the role, except in lists of content. A request repeats the whole conversation, with
+files and examples that aider adds as messages of both sides; only the last message of the user is new.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-KEY = "aider_llm_history"  #: under which a file stands as JSON
+KEY = "aider_llm_history"  #: key of a file's text in its JSON form
 REQUEST, _ANSWER = "TO LLM", "LLM RESPONSE"
 _header = re.compile(rf"({REQUEST}|{_ANSWER}) (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d)\s*").fullmatch
-_BREAK = "-------"  #: before each message of a request
+_BREAK = "-------"  #: line before each message of a request
 _REASONS: dict[Capability, str] = {
     "token_usage": "aider writes no tokens to its log of requests",
     "timing": "no request has a time",
@@ -100,7 +100,7 @@ def _parts(log: str) -> Iterator[_Part]:
 
 
 def _messages(lines: list[str]) -> Iterator[_Message]:
-    """Yield the messages of a request; one without a text has no role, and is left out."""
+    """Yield the messages of a request; a message without text is written without a role, and is left out."""
     held: list[str] = []
     for line in [*lines, _BREAK]:
         if line != _BREAK:

@@ -1,7 +1,7 @@
-"""Conversations of Amazon Q Developer's command line and of Kiro's: as `/save` writes them, and as their store keeps them.
+"""Conversations of the command lines of Amazon Q Developer and Kiro: as `/save` writes them, and as their store keeps them.
 
-Each entry of the history has what the user or a tool said, and the answer. Entries that a summary replaced, or that did
-not fit any more, are gone from it, but not from the transcript, which is a line of text for each message.
+Each entry of the history has a message of the user or a tool's results, and the answer. Entries are removed if a summary
+replaced them, or if there was no space for them. The transcript, a line of text for each message, still has them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Counts, Trace
 
-_LOOKED_AT = 20  #: entries that decide whether a history is of this form
+_LOOKED_AT = 20  #: number of entries by which the format is recognised
 _PROMPTS = frozenset({"Prompt", "CancelledToolUses", "ToolUseResults"})
 _ANSWERS = frozenset({"Response", "ToolUse"})
-_DUMMY = "dummy"  #: the name that a call gets once its tool is not offered any more
+_DUMMY = "dummy"  #: name of a call whose tool is no longer offered
 _USER_FIELDS = frozenset({"content", "timestamp", "env_context"})
-#: How the transcript ends the line of an answer; a user's lines begin with `> `, also the second and later ones.
+#: End of an answer's line in the transcript; each line of the user begins with `> `.
 _TOOL_USES = re.compile(r"(?<!> )\n\[Tool uses: ([^\]\n]*)\]\Z")
 _NO_TOOLS = "none"
 _SUMMARISED = "a summary replaced earlier messages, and the transcript does not show their calls"
@@ -64,7 +64,7 @@ def _is_known(parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]]) -> b
 
 
 def _parts(entry: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the user's message, the answer and the data of the request; until July 2025 an entry is a list of these."""
+    """Return the user's message, the answer and the request's data; until July 2025, an entry is a list of these."""
     if type(entry) is list:
         user, answer, request = [*entry, None, None, None][:3]
     else:
@@ -77,7 +77,7 @@ def _parts(entry: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 
 def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
-    by_program = 0  #: answers that no model made
+    by_program = 0  #: number of answers that no model gave
     folder = None
     for entry in value["history"]:
         user, answer, request = _parts(entry)
@@ -113,7 +113,7 @@ def _folder(user: dict[str, Any]) -> str | None:
 
 
 def _message(user: dict[str, Any], chat: ChatLog) -> None:
-    """Add what the user said, or what tools brought; who cancels calls may say something with it."""
+    """Add a message of the user, or tool results. A user who cancels calls may add a message."""
     chat.notes.add_fields(user, _USER_FIELDS, "message")
     time = time_of(user.get("timestamp"))
     for kind, content in object_of(user.get("content")).items():
@@ -129,7 +129,7 @@ def _message(user: dict[str, Any], chat: ChatLog) -> None:
 
 
 def _answer(answer: dict[str, Any], request: dict[str, Any], chat: ChatLog) -> bool:
-    """Add an answer; return whether the program made it, which it does after an interrupt, and where prompts have answers."""
+    """Add an answer; return whether the program wrote it: after an interruption, or as part of a prompt with answers."""
     for kind, content in answer.items():
         held = object_of(content)
         if kind not in _ANSWERS:
@@ -149,7 +149,7 @@ def _answer(answer: dict[str, Any], request: dict[str, Any], chat: ChatLog) -> b
 
 
 def _call(use: dict[str, Any]) -> Call:
-    """Return a call as the model made it: the program renames calls of tools that it does not offer."""
+    """Return a call as the model made it; the program renames calls of tools that are not offered."""
     name, given = string_of(use.get("name")), use.get("args")
     if name == _DUMMY:
         name, given = string_of(use.get("orig_name")) or name, use.get("orig_args", given)
@@ -157,7 +157,7 @@ def _call(use: dict[str, Any]) -> Call:
 
 
 def _outcome(result: dict[str, Any]) -> tuple[Any, Any]:
-    """Return what a tool brought, and its error: its status, that of MCP, or that of a command."""
+    """Return a tool's result and its error: from the result's status, MCP's, or a command's."""
     blocks = [item for block in objects_of(result.get("content")) for item in block.values()]
     output: Any = blocks or None
     error = None
@@ -174,7 +174,7 @@ def _outcome(result: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _counts(transcript: Any, by_program: int) -> Counts | None:
-    """Return how many model calls and tool calls the transcript shows."""
+    """Return the numbers of model calls and tool calls in the transcript."""
     lines = [line for line in transcript if type(line) is str] if type(transcript) is list else []
     named = [found[1] for line in lines if (found := _TOOL_USES.search(line))]
     calls = sum(names.count(",") + 1 for names in named if names != _NO_TOOLS)

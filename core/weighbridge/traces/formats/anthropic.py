@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: messages of content blocks, with the answers as they came, and Claude Code's lines."""
+"""Anthropic's Messages API: messages of content blocks, with the answers as the API gave them, and Claude Code's lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIELDS = frozenset(
     {"messages", "system", "tools", "model", "response", "usage", "id", "metadata", "cost_usd"}
 )
 _ANSWER_FIELDS = frozenset({"role", "content", "id", "type", "model", "usage", "stop_reason"})
-_ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: what only whole answers have
+_ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: fields that only whole answers have
 _REASONS: dict[Capability, str] = {
     "token_usage": "the messages come without the answers' usage",
     "timing": "Anthropic messages carry no times",
@@ -59,14 +59,14 @@ def _matches(value: Any) -> bool:
 
 
 def _is_system(value: Any) -> bool:
-    """Return whether a value is a system prompt as Anthropic has it; Bedrock's blocks name no type."""
+    """Return whether a value is a system prompt in Anthropic's form; Bedrock's blocks have no type."""
     return type(value) is str or (
         type(value) is list and any(type(block) is dict and "type" in block for block in value)
     )
 
 
 def _are_roles(messages: Any) -> bool:
-    """Return whether all in a list are messages, and none of them in OpenAI's form."""
+    """Return whether all items of a list are messages, none of them in OpenAI's form."""
     return (
         type(messages) is list
         and bool(messages)
@@ -81,7 +81,7 @@ def _are_roles(messages: Any) -> bool:
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
-    """Return whether a message has what only Anthropic's have."""
+    """Return whether a message has content blocks or fields that only Anthropic's messages have."""
     content = message.get("content")
     return _is_answer(message) or (
         type(content) is list
@@ -145,7 +145,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _whole_answers(messages: list[Any]) -> list[Any]:
-    """Return messages with each answer whole, if they have one for each block of an answer."""
+    """Return messages with each answer whole, if the source has a message for each block of an answer."""
     answers = [held for held in messages if type(held) is dict and held.get("role") == "assistant"]
     if any(
         type(held.get("content")) is not list

@@ -1,8 +1,8 @@
 """Transcripts of Google Antigravity: `transcript.jsonl` and `transcript_full.jsonl`, a line for each step of a conversation.
 
-Results follow their calls without naming them: one of a type that a tool writes belongs to the first call of that tool, any other
-to the first call of a tool without a type of its own, and an error, or what is left, to the first call without a result. In
-`transcript.jsonl` each argument is a text in JSON.
+Results follow their calls without naming them. A result whose type belongs to a tool is that of the tool's first call. A
+result of another type is that of the first call of a tool without a type. Errors and other results go to the first call
+without a result. In `transcript.jsonl`, each argument is JSON text.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
-_SOURCES = ("USER", "MODEL", "SYSTEM")  #: how a source begins
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
+_SOURCES = ("USER", "MODEL", "SYSTEM")  #: prefixes of a line's source
 _ASKED, _ANSWER, _ERROR = "USER_INPUT", "PLANNER_RESPONSE", "ERROR_MESSAGE"
-#: Fields of an answer, of which one that failed has none.
-_SAID = ("content", "thinking", "tool_calls")
+#: Fields of an answer; a failed answer has none of them.
+_ANSWER_FIELDS = ("content", "thinking", "tool_calls")
 _FAILED = frozenset({"ERROR", "INVALID", "CANCELED"})
-#: Tools by the type of their results, where it is not their name in capitals.
+#: Tools by the type of their results, if it is not the tool's name in capitals.
 _TOOLS = {
     "LIST_DIRECTORY": ("list_dir",),
     "CODE_ACTION": (
@@ -47,24 +47,26 @@ _TOOLS = {
     ),
 }
 #: Tools whose results have a type of their own.
-_TYPED = frozenset(
+_TOOLS_WITH_TYPE = frozenset(
     {
         *(tool for tools in _TOOLS.values() for tool in tools),
         *("view_file", "run_command", "grep_search", "search_web", "read_url_content"),
         "browser_subagent",
     }
 )
-_UNTYPED = ""  #: stands for any other tool
-_LABELS = frozenset({"toolAction", "toolSummary"})  #: arguments for display, in ever other words
+_TOOLS_WITHOUT_TYPE = ""  #: key of the calls of all other tools
+#: Arguments for display, whose words differ in each call.
+_DISPLAY_ARGUMENTS = frozenset({"toolAction", "toolSummary"})
 _LINE_FIELDS = frozenset(
     {
-        *("step_index", "source", "type", "status", "created_at", "error", "error_code", *_SAID),
+        *("step_index", "source", "type", "status", "created_at", "error", "error_code"),
+        *_ANSWER_FIELDS,
         *("usage", "exit_code"),
     }
 )
-#: How the content of a result begins.
+#: Beginning of a result's content.
 _TIMES = re.compile(r"Created At: \S{1,40}\n(?:Completed At: (\S{1,40})\n)?")
-#: How the content of a command's result states its exit code, in transcripts without a field for it.
+#: Statement of the exit code in the content of a command's result, in transcripts without a field for it.
 _EXIT_CODE = re.compile(
     r"\s{0,40}The command (?:failed|exited) with (?:exit )?code:? (-?\d{1,12})\b"
 )
@@ -91,7 +93,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _is_numbered(value: Any) -> bool:
-    """Return whether a value has the fields of a line, of whatever source."""
+    """Return whether a value has the fields of a line, of any source."""
     return (
         type(value) is dict
         and type(value.get("step_index")) is int
@@ -113,7 +115,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 def _are_encoded(lines: list[dict[str, Any]]) -> bool:
-    """Return whether all texts in arguments are JSON, apart from those that were cut off."""
+    """Return whether all texts in arguments are JSON; lines with truncated fields are left out."""
     texts = [
         text
         for line in lines
@@ -135,11 +137,11 @@ class _OpenCalls:
 
     def add(self, call: str, tool: str) -> None:
         """Add a call by its id."""
-        name = tool.rpartition(":")[2]  # some have the name of the API before it
+        name = tool.rpartition(":")[2]  # some names begin with that of the API
         self._all.append(call)
         self._of_tool[name].append(call)
-        if name not in _TYPED:
-            self._of_tool[_UNTYPED].append(call)
+        if name not in _TOOLS_WITH_TYPE:
+            self._of_tool[_TOOLS_WITHOUT_TYPE].append(call)
 
     def close(self, tools: Iterable[str] = ()) -> str | None:
         """Remove and return the first call of one of the tools, or else the first one, if there is any."""
@@ -157,12 +159,12 @@ class _LineReader:
     def __init__(self, *, are_encoded: bool) -> None:
         self.chat = ChatLog()
         self._are_encoded = are_encoded
-        self.results_left = 0  #: results whose calls are not recorded
+        self.results_left = 0  #: number of results whose calls are not recorded
         self._calls = 0
         self._open = _OpenCalls()
 
     def line(self, line: dict[str, Any], *, has_failed: bool) -> None:
-        """Take in a line; an answer may have failed before it said anything."""
+        """Add a line; an answer may have failed before it had any content."""
         kind, source = word_of(line.get("type")), word_of(line.get("source"))
         time = time_of(line.get("created_at"))
         self.chat.notes.add_fields(line, _LINE_FIELDS, "line")
@@ -171,7 +173,7 @@ class _LineReader:
             self.chat.say("user", line.get("content"), Facts(started_at=time))
         elif kind == _ANSWER:
             self._open = _OpenCalls()
-            if not has_failed or any(map(line.get, _SAID)):
+            if not has_failed or any(map(line.get, _ANSWER_FIELDS)):
                 self._answer(line, time)
         elif kind == _ERROR:
             self._error(line, time)
@@ -201,7 +203,7 @@ class _LineReader:
         return {
             key: _decoded(item) if self._are_encoded and type(item) is str else item
             for key, item in given.items()
-            if key not in _LABELS
+            if key not in _DISPLAY_ARGUMENTS
         }
 
     def _result(self, line: dict[str, Any], kind: str) -> None:
@@ -212,7 +214,7 @@ class _LineReader:
             content = content[times.end() :]
         has_failed = word_of(line.get("status")) in _FAILED or _exit_code(line, kind, content) != 0
         error = string_of(line.get("error")) or has_failed or None
-        call = self._open.close(_TOOLS.get(kind) or (kind.lower(), _UNTYPED))
+        call = self._open.close(_TOOLS.get(kind) or (kind.lower(), _TOOLS_WITHOUT_TYPE))
         self._add_result(call, content, Facts(error=error, ended_at=time_of(ended)))
 
     def _error(self, line: dict[str, Any], time: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Answers as model APIs stream them: the events of one or more answers in a list, or a line each."""
+"""Streamed answers of model APIs: the events of one or more answers, in a list or one a line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from weighbridge.traces.importer import Importer, damaged
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Step, Trace
 
-_LOOKED_AT = 20  #: events examined, one of which must belong to an API
+_LOOKED_AT = 20  #: number of events examined, one of which must belong to an API
 _ANTHROPIC = frozenset(
     {
         *("message_start", "content_block_start", "content_block_delta", "content_block_stop"),
@@ -34,8 +34,8 @@ _ANTHROPIC = frozenset(
     }
 )
 _CHUNK = "chat.completion.chunk"
-_CHUNKS = ("", _CHUNK)  #: of Azure, the first names none
-_BETWEEN = frozenset({"ping", "error", "keepalive"})  #: events that any of them may have
+_CHUNKS = ("", _CHUNK)  #: values of `object` in chunks; Azure's first chunk has none
+_BETWEEN = frozenset({"ping", "error", "keepalive"})  #: events that a stream of any API may have
 _REASONS: dict[Capability, str] = {
     "token_usage": "no event of the stream has the usage",
     "timing": "the events carry no times but when an answer began",
@@ -51,7 +51,7 @@ def _matches(value: Any) -> bool:
 
 
 def _api(value: list[Any]) -> _Api | None:
-    """Return which API streamed a list of events; None if it is of none, or of several."""
+    """Return the API that streamed a list of events; None if it is unknown, or if there are several."""
     found: set[_Api] = set()
     for each in value[:_LOOKED_AT]:
         event = _opened(each)
@@ -68,7 +68,7 @@ def _api(value: list[Any]) -> _Api | None:
 
 
 def _opened(value: Any) -> dict[str, Any] | None:
-    """Return an event, unwrapped if it is in an object with its name and raw data."""
+    """Return an event, taken out of an object with its name and raw data if it is in one."""
     if type(value) is not dict:
         return None
     held = value.get("data")
@@ -96,7 +96,7 @@ def _api_of(event: dict[str, Any]) -> _Api | None:
 
 
 def _is_one_answer(value: list[Any]) -> bool:
-    """Return whether bodies of Gemini are pieces of one answer: of one stream or one id, or if only the last says why it ended."""
+    """Return whether bodies of Gemini are pieces of one answer: from one stream, with one ID, or with one finish reason."""
     if all(type(object_of(each).get("event")) is str for each in value):
         return True
     ids = {string_of(object_of(each).get("responseId")) for each in value}
@@ -142,7 +142,7 @@ def _error(event: dict[str, Any]) -> str:
 
 
 def _with_error(steps: tuple[Step, ...], error: str) -> tuple[Step, ...]:
-    """Return steps of which the last answer failed."""
+    """Return the steps with an error on the last answer."""
     last = max((index for index, step in enumerate(steps) if step.type == "llm"), default=None)
     return tuple(
         structs.replace(step, error=step.error or error) if index == last else step
@@ -151,7 +151,7 @@ def _with_error(steps: tuple[Step, ...], error: str) -> tuple[Step, ...]:
 
 
 def _gemini(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the pieces of one answer of Gemini as a completion; the last usage is that of the whole."""
+    """Return the pieces of one answer of Gemini as a completion; the last usage covers the whole answer."""
     parts: list[Any] = []
     whole: dict[str, Any] = {}
     for event in events:

@@ -1,7 +1,7 @@
 """AppWorld: the log of a task's model calls (`lm_calls.jsonl`), a line for each call with its request and its answer.
 
-Each request repeats the conversation before it, and begins with examples that no model call of this run made. AppWorld's
-agents write Python, of which each answer's is run once; the next request has what came of it after `Output:`.
+Each request repeats the conversation before it, and begins with examples that are not from model calls of this run.
+AppWorld's agents write Python. The code of each answer is run once; the next request has its output after `Output:`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is a log
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _CALL = frozenset({"id", "input", "output"})
 _is_id = re.compile(r"[0-9a-f]{32}").fullmatch
 _RESULTS = frozenset({"tool", "function"})
 _ANSWER_FIELDS = frozenset(
     {"role", "content", "tool_calls", "function_call", "annotations", "provider_specific_fields"}
 )
-_EXAMPLE = "example"  #: the role of a model's message that is no answer of the log
-#: AppWorld's patterns of the code in an answer, which a stop sequence may have cut off.
-_OPENS, _CLOSES = "```python\n", "```"
-_EXECUTE = "execute"  #: AppWorld's method that runs it
+_EXAMPLE = "example"  #: role of a model's message that is not an answer in the log
+#: Marks around the code in an answer; a stop sequence may have cut off the second one.
+_CODE_OPENS, _CODE_CLOSES = "```python\n", "```"
+_EXECUTE = "execute"  #: AppWorld's method that runs the code
 _OUTPUT = "Output:\n```"
 _FAILED = "Execution failed."
 _REASONS: dict[Capability, str] = {
@@ -89,34 +89,34 @@ def _read(value: Any) -> list[Trace]:
 
 
 def code_in(text: str) -> tuple[str, str]:
-    """Return the code that AppWorld runs of an answer, and the answer as later requests have it.
+    """Return the code in an answer that AppWorld runs, and the answer as later requests have it.
 
-    It runs the first block alone and keeps nothing of what follows it, unless it is told to run all blocks.
+    By default, AppWorld runs only the first block, and removes the text after it.
     """
-    opened = text.find(_OPENS)
+    opened = text.find(_CODE_OPENS)
     if opened < 0:
         return "", text
-    inside = opened + len(_OPENS)
-    closed = text.find(_CLOSES, inside)
+    inside = opened + len(_CODE_OPENS)
+    closed = text.find(_CODE_CLOSES, inside)
     if closed < 0:
         return text[inside:].strip(), text
-    return text[inside:closed].strip(), text[: closed + len(_CLOSES)]
+    return text[inside:closed].strip(), text[: closed + len(_CODE_CLOSES)]
 
 
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._tools: dict[str, Any] = {}
-        self._known: set[bytes] = set()  #: messages of requests, each with all before it
-        self._told: set[str] = set()  #: answers, as later requests have them
-        self._last: set[str] = set()  #: the last of them
-        self._code = ""  #: of the last answer, as long as no output has come of it
-        self._goes_on = False  #: whether the last request goes on from the answer before it
+        self._known: set[bytes] = set()  #: digests of requests up to each message
+        self._told: set[str] = set()  #: names (see `_names`) of all answers
+        self._last: set[str] = set()  #: names of the last answer
+        self._code = ""  #: code of the last answer, until its output is read
+        self._goes_on = False  #: whether the last request continues from the answer before it
         self._executed = 0
-        self._open = 0  #: answers with code, before the last, of which no output has come
+        self._open = 0  #: number of earlier answers with code whose output was not found
 
     def add(self, call: dict[str, Any]) -> None:
-        """Add a call: what its request has that no earlier one has, and its answer."""
+        """Add a call: the new messages of its request, and its answer."""
         asked, answer = object_of(call.get("input")), object_of(call.get("output"))
         for tool in objects_of(asked.get("tools")):
             function = object_of(tool.get("function"))
@@ -133,7 +133,7 @@ class _Reader:
         self._answer(answer, string_of(asked.get("model")))
 
     def _apart(self, messages: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return the last message of a request that an earlier one or an answer has told, and what follows it."""
+        """Return the last message of a request that an earlier request or an answer has, and the messages after it."""
         start = 0
         for at, digest in enumerate(digests_of(messages)[1:], 1):
             message = messages[at - 1]
@@ -149,11 +149,11 @@ class _Reader:
         return _is_of_model(message) and not self._last.isdisjoint(_names(message))
 
     def _output_in(self, message: dict[str, Any]) -> str | None:
-        """Return what came of the last answer's code, if a message tells it."""
+        """Return the output of the last answer's code, if a message has it."""
         text = text_of(message.get("content"))
         if not self._code or text is None or not text.startswith(_OUTPUT):
             return None
-        return text[len(_OUTPUT) :].strip().removesuffix(_CLOSES).strip("\n")
+        return text[len(_OUTPUT) :].strip().removesuffix(_CODE_CLOSES).strip("\n")
 
     def _say(self, message: dict[str, Any]) -> None:
         role, text = word_of(message.get("role")), text_of(message.get("content"))
@@ -197,7 +197,7 @@ class _Reader:
         self._code = "" if calls else code_in(text or "")[0]
 
     def trace(self) -> Trace:
-        """Return the log as a trace. An agent whose code was run had that of its last answer run too."""
+        """Return the log as a trace. If earlier code was run, that of the last answer was run, too."""
         if self._code and self._executed and self._goes_on:
             self._execute(None)
         has_more = bool(self._open or self._code)
@@ -212,14 +212,14 @@ def _is_of_model(message: dict[str, Any]) -> bool:
 
 
 def _names(message: dict[str, Any]) -> set[str]:
-    """Return what an answer and its repetition in later requests have in common: the ids of its calls, or else its text."""
+    """Return names of an answer that its repetitions in later requests share: the IDs of its calls, or else its text."""
     calls = {
         name for call in objects_of(message.get("tool_calls")) if (name := id_of(call.get("id")))
     }
     if calls:
         return calls
     text = (text_of(message.get("content")) or "").strip()
-    return {text, code_in(text)[1], f"{text}\n{_CLOSES}"} if text else set()
+    return {text, code_in(text)[1], f"{text}\n{_CODE_CLOSES}"} if text else set()
 
 
 IMPORTER = Importer(

@@ -1,7 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.8.
 
-A later version 1 adds to the earlier ones: images in messages (1.6), sub-agents in the same file (1.7), audio (1.8).
-A trajectory that goes on in another file is read with it from a list of both, in order.
+Later versions add images in messages (1.6), sub-agents in the same file (1.7) and audio (1.8). A trajectory that continues
+in another file is read from a list of both trajectories, in order.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from weighbridge.traces.text_actions import missing_calls
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability
 
-SEGMENTS = "atif_segments"  #: the trajectories of one run, each of which goes on in the next
-SUB_AGENTS = "atif_sub_agents"  #: beside them: trajectories from files of their own
+#: Key of the trajectories of one run, each of which continues in the next.
+SEGMENTS = "atif_segments"
+#: Key, beside the first, of sub-agents' trajectories from other files.
+SUB_AGENTS = "atif_sub_agents"
 _VERSION = "ATIF-v"
-_BARE_VERSION = re.compile(r"1\.\d{1,2}")  #: as some converters write it
-_LOOKED_AT = 20  #: steps, if the version does not name the format
-_NAME_CHARACTERS = 60  #: of a file in a note
+_BARE_VERSION = re.compile(r"1\.\d{1,2}")  #: version as some converters write it
+_LOOKED_AT = 20  #: number of steps examined if the version does not name the format
+_NAME_CHARACTERS = 60  #: maximum length of a file's name in a note
 _SOURCES = AGENTS | {"user", "system"}
 _REASONS: dict[Capability, str] = {
     "token_usage": "neither the metrics of the steps nor final_metrics have tokens above zero",
@@ -112,7 +114,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _missing_rest(last: dict[str, Any]) -> dict[Capability, str]:
-    """Return what a trajectory lacks that goes on in a file that was not read: some of everything that is counted."""
+    """Return all totals as missing if a trajectory continues in a file that was not read; empty if it does not."""
     goes_on = string_of(last.get("continued_trajectory_ref"))
     if goes_on is None:
         return {}

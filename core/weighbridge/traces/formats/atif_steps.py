@@ -35,24 +35,25 @@ if TYPE_CHECKING:
     from weighbridge.traces.formats.atif_totals import Totals
     from weighbridge.traces.model import StepType, ToolDefinition
 
-_NESTING_LIMIT = 50  #: of sub-agents within sub-agents
+_NESTING_LIMIT = 50  #: maximum depth of sub-agents within sub-agents
 AGENTS = frozenset({"agent", "assistant"})
-#: Fields that only a step with an answer of a model has.
-_OF_ANSWERS = ("tool_calls", "metrics", "model_name", "reasoning_content", "llm_call_count")
+#: Fields that only a step with a model's answer has.
+_ANSWER_FIELDS = ("tool_calls", "metrics", "model_name", "reasoning_content", "llm_call_count")
 _STEP_FIELDS = frozenset(
     {
         *("step_id", "timestamp", "source", "message", "model_name", "tool_calls", "observation"),
         *("metrics", "llm_call_count", "is_copied_context"),
     }
 )
-#: Fields of a step's message, where it is one of a chat.
+#: Fields of a step's message that is a chat message.
 _MESSAGE_FIELDS = frozenset(
     {
         *("role", "content", "timestamp", "id", "name", "tool_calls", "function_call"),
         *("tool_call_id", "error", "is_error"),
     }
 )
-_TELLING = frozenset({"role", "content", "tool_calls"})  #: one of these a message of a chat has
+#: Fields of which a chat message has at least one.
+_CHAT_FIELDS = frozenset({"role", "content", "tool_calls"})
 _TRAJECTORY_FIELDS = frozenset(
     {
         *("schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics"),
@@ -64,7 +65,7 @@ _METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 
 
 class _SubAgents:
-    """Trajectories nested in another one, each to be converted where it was started."""
+    """Trajectories nested in another one; each is converted at the place where it was started."""
 
     def __init__(self, trajectory: dict[str, Any]) -> None:
         self._waiting = dict(enumerate(objects_of(trajectory.get("subagent_trajectories"))))
@@ -76,7 +77,7 @@ class _SubAgents:
                     self._numbers.setdefault((key, name), []).append(number)
 
     def take(self, reference: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the trajectory that a reference means, the first time; before 1.7 they are named by session."""
+        """Return the trajectory that a reference names, once; before 1.7, references name the session."""
         for key in ("trajectory_id", "session_id"):
             numbers = self._numbers.get((key, string_of(reference.get(key)) or ""), [])
             while numbers:
@@ -86,7 +87,7 @@ class _SubAgents:
         return None
 
     def rest(self) -> list[dict[str, Any]]:
-        """Return those that nothing referred to."""
+        """Return the trajectories that no reference named."""
         return list(self._waiting.values())
 
 
@@ -96,16 +97,17 @@ class TrajectoryReader:
     def __init__(self, sub_agents: Any) -> None:
         self.steps: list[Step] = []
         self.tools: dict[str, ToolDefinition] = {}
-        #: Tokens and cost of each trajectory as a whole: of those that go on in each other, and of sub-agents.
+        #: Total tokens and costs of the trajectories that continue in each other, and of sub-agents.
         self.mains: list[Totals] = []
         self.others: list[Totals] = []
         self.notes = Notes()
-        self.sub_agents = _SubAgents({"subagent_trajectories": sub_agents})  #: from other files
-        self.steps_left = 0  #: how many more steps final_metrics counts than there are
+        #: Sub-agents from other files.
+        self.sub_agents = _SubAgents({"subagent_trajectories": sub_agents})
+        self.steps_left = 0  #: number of steps in final_metrics beyond those in the file
         self._ids = StepIds()
 
     def segments(self, values: list[dict[str, Any]]) -> None:
-        """Add the steps of trajectories that go on in each other, and of sub-agents that none refers to."""
+        """Add the steps of trajectories that continue in each other, and of sub-agents that no step refers to."""
         for value in values:
             self.trajectory(value, None, "", _NESTING_LIMIT)
         for value in self.sub_agents.rest():
@@ -114,7 +116,7 @@ class TrajectoryReader:
     def trajectory(
         self, value: dict[str, Any], parent_id: str | None, prefix: str, nesting: int
     ) -> None:
-        """Add the steps of a trajectory, under the step `parent_id` for a sub-agent's."""
+        """Add the steps of a trajectory; those of a sub-agent are under the step `parent_id`."""
         if not nesting:
             raise damaged(f"sub-agents are nested deeper than {_NESTING_LIMIT}")
         self.notes.add_fields(value, _TRAJECTORY_FIELDS, "trajectory")
@@ -175,9 +177,9 @@ class _Trajectory:
         self._prefix = prefix
         self._model = model
         self._nesting = nesting
-        self.are_caches_apart = False  #: whether input tokens are without those of caches
-        self.are_answers_marked = False  #: whether steps of the model have metrics or its name
-        #: By call id: the step that made the calls, and the indices of theirs.
+        self.are_caches_apart = False  #: whether input tokens exclude those of caches
+        self.are_answers_marked = False  #: whether answers have metrics or the model's name
+        #: Calls without a result, by call ID: the ID of the step that made them, and the indices of their steps.
         self._unanswered: dict[str, tuple[str, deque[int]]] = {}
 
     def step(self, value: dict[str, Any]) -> None:
@@ -204,14 +206,14 @@ class _Trajectory:
         self._calls(_calls_of(value, said), results, step_id)
 
     def _told(self, value: dict[str, Any], results: list[dict[str, Any]]) -> None:
-        """Add the results of a step of results alone; the id of the call may stand among the step's extras."""
+        """Add the results of a step that has only results; the call's ID may stand in the step's `extra`."""
         call_id = string_of(object_of(value.get("extra")).get("tool_call_id"))
         for result in results:
             named = result.get("source_call_id") or call_id
             self._result({**result, "source_call_id": named}, self._parent_id)
 
     def _answer(self, said: dict[str, Any]) -> str | None:
-        """Take in a chat message that is the result of an earlier call, and return the call's id; None for others."""
+        """Add a chat message that is the result of an earlier call, and return the ID of the call's step; else None."""
         call_id = id_of(said.get("tool_call_id")) if said.get("role") in RESULT_ROLES else None
         _, waiting = self._unanswered.get(call_id or "", ("", None))
         if not waiting:
@@ -222,7 +224,7 @@ class _Trajectory:
         return step_id
 
     def _message(self, value: dict[str, Any], said: dict[str, Any]) -> str:
-        """Add what a step says as a step, and return its id."""
+        """Add the message of a step as a step of the trace, and return its ID."""
         calls, message = value.get("llm_call_count"), value.get("message")
         metrics = object_of(value.get("metrics"))
         kind = _type_of(value.get("source") or said.get("role"), calls)
@@ -270,7 +272,7 @@ class _Trajectory:
             self._delegated(result, own_id)
 
     def _result(self, result: dict[str, Any], step_id: str | None) -> None:
-        """Add a result of no call in its step: of an earlier step's call, or of an action that was none."""
+        """Add a result without a call in its step: that of an earlier step's call, or of an action without a call."""
         output = content_of(result.get("content"), self._notes)
         _, waiting = self._unanswered.get(string_of(result.get("source_call_id")) or "", ("", None))
         if waiting:
@@ -296,8 +298,8 @@ class _Trajectory:
 
 
 def _chat_message(message: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a step's message with the results in it, if it is one of a chat, as some converters write it; else {}."""
-    if type(message) is not dict or _TELLING.isdisjoint(message):
+    """Return a step's message and the results in it, if it is a chat message, as some converters write it; else {}."""
+    if type(message) is not dict or _CHAT_FIELDS.isdisjoint(message):
         return {}, []
     if type(message.get("role", "")) is not str:
         return {}, []
@@ -307,13 +309,13 @@ def _chat_message(message: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def _result_of(call_id: str | None, content: Any, failed: bool) -> dict[str, Any]:
-    """Return the result of a chat's call as ATIF writes it."""
+    """Return the result of a call in a chat, in ATIF's form."""
     return {"source_call_id": call_id, "content": content, "extra": {"is_error": failed}}
 
 
 def _calls_of(value: dict[str, Any], said: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of a step, with those that only its chat message has."""
-    # A call that is no object is one that nothing is known of.
+    """Return the calls of a step, including those that only its chat message has."""
+    # A call that is not an object becomes a call of which nothing is known.
     calls = [
         {"tool_call_id": object_of(call).get("id"), **object_of(call)}
         for call in as_list(value.get("tool_calls") or [])
@@ -331,7 +333,7 @@ def _calls_of(value: dict[str, Any], said: dict[str, Any]) -> list[dict[str, Any
 def _paired(
     calls: list[dict[str, Any]], results: list[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any]]]:
-    """Yield each call with its result, or {}; then each result of none of these calls, with None."""
+    """Yield each call with its result, or {} if there is none; then None with each result of another call."""
     if calls and len(calls) == len(results) and not any(r.get("source_call_id") for r in results):
         yield from zip(calls, results, strict=True)
         return
@@ -356,13 +358,13 @@ def _paired(
 
 
 def _is_of_step(result: dict[str, Any]) -> bool:
-    """Return whether a result is of all calls of a step, as the one screen is that a terminal shows after several commands."""
+    """Return whether a result belongs to all calls of a step, such as a terminal's screen after several commands."""
     return not result.get("source_call_id") and not result.get(_REFERENCE)
 
 
 def _type_of(source: Any, llm_calls: Any) -> StepType:
     if word_of(source) in AGENTS:
-        # Without a model's call it is a dispatch by rule.
+        # Without a model call, the step is a rule-based dispatch.
         return "other" if type(llm_calls) is int and llm_calls == 0 else "llm"
     if source == "user":
         return "user"
@@ -370,25 +372,25 @@ def _type_of(source: Any, llm_calls: Any) -> StepType:
 
 
 def _is_marked(step: Any) -> bool:
-    """Return whether a step of the agent has the metrics of a model's call, or the model's name."""
+    """Return whether a step of the agent has the metrics of a model call, or the model's name."""
     recorded = object_of(step)
     is_agents = word_of(recorded.get("source")) in AGENTS
     return is_agents and bool(recorded.get("metrics") or recorded.get("model_name"))
 
 
 def _is_result(step: dict[str, Any], results: list[dict[str, Any]]) -> bool:
-    """Return whether a step of the agent has results and nothing else, in a trajectory whose answers are marked."""
+    """Return whether a step of the agent has only results, in a trajectory whose answers have metrics or a model's name."""
     message = step.get("message")
     return (
         bool(results)
         and word_of(step.get("source")) in AGENTS
-        and not any(map(step.get, _OF_ANSWERS))
+        and not any(map(step.get, _ANSWER_FIELDS))
         and (not message or key_of(message) in {key_of(each.get("content")) for each in results})
     )
 
 
 def _error(result: dict[str, Any]) -> str | None:
-    """Return why a call failed; ATIF has no field for it, but some write `is_error` among the extras."""
+    """Return the error of a failed call; ATIF has no field for it, but some programs set `is_error` in `extra`."""
     if object_of(result.get("extra")).get("is_error") is not True:
         return None
     return string_of(result.get("content")) or "error"

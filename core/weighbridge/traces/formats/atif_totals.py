@@ -1,4 +1,4 @@
-"""Tokens and cost in ATIF: those of a step's metrics, and those of a run, whose trajectories each have a total."""
+"""Tokens and cost in ATIF: from a step's metrics, and for a run, from the total of each trajectory."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Step, Usage
 
-    Totals = tuple[Usage | None, float | None]  #: tokens and cost of a trajectory as a whole
+    Totals = tuple[Usage | None, float | None]  #: total tokens and cost of a trajectory
 
 _ROUNDING = 1 - 1e-9  #: tolerance of a sum of costs
 
 
 def _totals_of_mains(steps: Sequence[Step], mains: list[Totals]) -> list[Totals]:
-    """Return the totals that add up to those of trajectories that go on in each other.
+    """Return the totals whose sum is the total of trajectories that continue in each other.
 
-    The last one counts all before it if it is no less than their steps together. Where no step tells, the largest is a
-    lower bound.
+    The last total includes the earlier ones if it is at least the sum of all steps. If no step has tokens, the largest total
+    is a lower bound.
     """
     told = sum((step.usage.total or 0) for step in steps if step.usage and not step.parent_id)
     if len(mains) > 1 and not told:
@@ -41,9 +41,9 @@ def _total(usage: Usage | None) -> int:
 
 
 def usage_of_run(steps: Sequence[Step], mains: list[Totals], others: list[Totals]) -> Usage | None:
-    """Return the tokens of the whole run: some count those of sub-agents, the `others`, among the main trajectory's, some do not.
+    """Return the tokens of the whole run; the main trajectory's total may or may not include the sub-agents' (`others`).
 
-    They are among them where its total is no less than that of all steps together, nor than that of the sub-agents.
+    It includes them if it is at least the sum of all steps, and at least the sum of the sub-agents' totals.
     """
     known = [usage for usage, _ in _totals_of_mains(steps, mains)]
     beside = [usage for usage, _ in others]
@@ -63,7 +63,7 @@ def cost_of_run(steps: Sequence[Step], mains: list[Totals], others: list[Totals]
 
 
 def _sum(costs: list[float | None]) -> float | None:
-    """Return the sum of costs; None where one of them is not known."""
+    """Return the sum of costs; None if one of them is not known."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
 
@@ -71,7 +71,10 @@ def _sum(costs: list[float | None]) -> float | None:
 def usage_of_metrics(
     metrics: dict[str, Any], prefix: str = "", *, are_caches_apart: bool = False
 ) -> Usage | None:
-    """Return the tokens in metrics whose names begin with a prefix; with `are_caches_apart`, its input is without those of caches."""
+    """Return the tokens in metrics whose names begin with `prefix`.
+
+    `are_caches_apart`: whether the recorded input excludes the tokens of caches.
+    """
     sent, received, cached, written, total = _counts(metrics, prefix)
     if sent is not None and are_caches_apart:
         of_caches = cached if total == sent + received + cached else cached + written
@@ -86,7 +89,7 @@ def usage_of_metrics(
 
 
 def shows_caches_apart(metrics: dict[str, Any], prefix: str = "") -> bool:
-    """Return whether the input tokens are without those of caches, as ATIF does not mean them: the numbers show it."""
+    """Return whether the counts show that input tokens exclude those of caches, which ATIF's definition includes."""
     sent, received, cached, written, total = _counts(metrics, prefix)
     if sent is None or not cached:
         return False
@@ -95,7 +98,7 @@ def shows_caches_apart(metrics: dict[str, Any], prefix: str = "") -> bool:
 
 
 def _counts(metrics: dict[str, Any], prefix: str) -> tuple[int | None, int, int, int, int | None]:
-    """Return the tokens of the input, the output, of what was read from a cache and written to it, and a total."""
+    """Return the tokens of the input, of the output, read from a cache, written to a cache, and the total."""
     sent, received, cached = (
         count_of(metrics.get(f"{prefix}{name}"))
         for name in ("prompt_tokens", "completion_tokens", "cached_tokens")

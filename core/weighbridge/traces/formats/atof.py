@@ -1,6 +1,6 @@
 """Events in the Agentic Trajectory Observability Format of NVIDIA's NeMo Agent Toolkit: scopes that start and end, and marks.
 
-The payload of a scope is that of the provider, with the request at its start and the answer at its end.
+The payload of a scope is in the provider's form: the request at the start, and the answer at the end.
 """
 
 from __future__ import annotations
@@ -19,38 +19,40 @@ from weighbridge.traces.spans.steps import traces_of
 if TYPE_CHECKING:
     from weighbridge.traces.model import Trace, Usage
 
-_LOOKED_AT = 20  #: events that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of events by which the format is recognised
 _SCOPE, _MARK = "scope", "mark"
 _START = "start"
 _UNKNOWN = "unknown"
-#: The operations of the GenAI conventions that categories mean; all others are neither a model's, a tool's nor an agent's.
+#: Operations of the GenAI conventions by category; scopes of other categories are not a model's, a tool's or an agent's.
 _OPERATIONS = {
     "llm": "chat",
     "tool": "execute_tool",
     "agent": "invoke_agent",
-    "function": "workflow",  # a turn, or the attempts of one model call: it is around other scopes
+    "function": "workflow",  # a turn, or the attempts of one model call, with other scopes inside
 }
 _OTHER = "evaluator"
 _USAGES = ("usage", "usageMetadata", "usage_metadata")
 _SYSTEMS = ("system", "systemInstruction", "system_instruction", "instructions")
 _RESULTS = ("result", "output")
-_REQUESTS = frozenset({"messages", "input", "contents"})  #: in a request, what the model is given
+#: Fields of a request with the model's input.
+_REQUESTS = frozenset({"messages", "input", "contents"})
 _DETAILS = frozenset({"prompt_tokens_details", "input_tokens_details", "input_token_details"})
 _UNCLASSIFIED = "scopes of an unknown category may be tool calls"
 
 
 @dataclass(slots=True)
 class _Scope:
-    """Both events of a scope; one of them may be absent."""
+    """The two events of a scope; one of them may be absent."""
 
-    events: dict[bool, dict[str, Any]] = field(default_factory=dict)  #: by whether it starts
+    #: Events by whether they are the start.
+    events: dict[bool, dict[str, Any]] = field(default_factory=dict)
 
     def get(self, name: str) -> Any:
         """Return a field that both events have."""
         return next((event[name] for event in self.events.values() if event.get(name)), None)
 
     def described(self, name: str) -> Any:
-        """Return a field of the profile of the category, or else of the metadata, of the last event that has it."""
+        """Return a field of the category's profile, or else of the metadata, from the last event that has it."""
         for holder in ("category_profile", "metadata"):
             for starts in (False, True):
                 found = object_of(self.events.get(starts, {}).get(holder)).get(name)
@@ -82,7 +84,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _parts(value: list[Any]) -> list[tuple[str | None, Any]]:
-    """Return the events of each outermost scope; marks outside of all are with the first."""
+    """Return the events by outermost scope; marks outside all scopes are with the first."""
     roots = _roots(_scopes(value, {})) if all(map(_is_event, value)) else {}
     groups: dict[str, list[Any]] = {root: [] for root in roots.values()}
     if len(groups) < 2:
@@ -113,7 +115,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 def _scopes(value: list[Any], notes: dict[str, int]) -> dict[str, _Scope]:
-    """Return the scopes of events by their IDs; raise TraceError for what is no event."""
+    """Return the scopes of events by ID; raise TraceError for an item that is not an event."""
     scopes: dict[str, _Scope] = {}
     for number, event in enumerate(value, 1):
         if not _is_event(event):
@@ -128,7 +130,7 @@ def _scopes(value: list[Any], notes: dict[str, int]) -> dict[str, _Scope]:
 
 
 def _roots(scopes: dict[str, _Scope]) -> dict[str, str]:
-    """Return the outermost scope of each; where that is not among them, its ID all the same."""
+    """Return the ID of each scope's outermost scope, which may not be among the scopes."""
     roots: dict[str, str] = {}
     for start in scopes:
         path: dict[str, None] = {}
@@ -199,7 +201,7 @@ def _of_model(sent: dict[str, Any], answered: Any, scope: _Scope) -> dict[str, A
 
 
 def _answer(answered: Any, annotated: dict[str, Any]) -> Any:
-    """Return the answer of a model, as the producer normalised it where the payload does not show it."""
+    """Return the answer of a model; if the payload is not readable, the answer as the producer normalised it."""
     said = object_of(answered).get("assistant_message") or answered
     if any(message.text or message.calls for message in messages_in(said, "assistant")):
         return said
@@ -208,7 +210,7 @@ def _answer(answered: Any, annotated: dict[str, Any]) -> Any:
 
 
 def _usage(held: dict[str, Any], annotated: dict[str, Any]) -> Usage | None:
-    """Return the tokens of an answer: those in the payload, to which the producer's own count adds what it lacks."""
+    """Return the tokens of an answer: those in the payload; the producer's own count adds what the payload lacks."""
     recorded = object_of(first_of(held, _USAGES))
     usage = read_usage(recorded)
     if usage is None or usage.input_tokens is None or usage.output_tokens is None:
@@ -221,13 +223,13 @@ def _usage(held: dict[str, Any], annotated: dict[str, Any]) -> Usage | None:
 
 
 def _result(answered: Any) -> Any:
-    """Return the result of a tool that an object has alone."""
+    """Return the result of a tool, taken out of an object that has nothing else."""
     is_wrapped = type(answered) is dict and len(answered) == 1
     return _unwrapped(answered) if is_wrapped and next(iter(answered)) in _RESULTS else answered
 
 
 def _unwrapped(data: Any) -> Any:
-    """Return the value of an object that has one alone."""
+    """Return the value in an object with a single field; any other value unchanged."""
     return next(iter(data.values())) if type(data) is dict and len(data) == 1 else data
 
 

@@ -1,7 +1,7 @@
-"""AutoCodeRover's conversations: chat messages whose search calls stand in the text of an answer, with their results in the next message.
+"""AutoCodeRover's conversations: chat messages with search calls in the text of an answer, and results in the next message.
 
-Which calls an answer makes is decided by another model call, whose messages are in a file of its own. What ran is what
-the next message reports, each call as `Result of <call>:`.
+Another model call, whose messages are in another file, extracts the calls from an answer. The calls that ran are those that
+the next message reports, each as `Result of <call>:`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: messages among which the list of search APIs is
+_LOOKED_AT = 20  #: number of messages, one of which lists the search APIs
 _OPENINGS = (
     "You are a software developer maintaining a large project.",
     "You are working on an issue submitted to your project.",
@@ -28,15 +28,15 @@ _OPENINGS = (
 _OFFERS = ("you can use below search APIs", "you can use the following search APIs")
 _REPORT = "Result of "
 _CALL = re.compile(r"^Result of ((?:search|get)_\w{1,60})\(", re.MULTILINE)
-_ENDS = "):\n"  #: of the call in a report
-#: How AutoCodeRover refuses an answer of which the parsing gave nothing to run.
+_CALL_END = "):\n"  #: end of the call in a report
+#: Messages with which AutoCodeRover refuses an answer in which it found nothing to run.
 _REFUSALS = (
     "The search API calls seem not valid.",
     "The buggy locations is not precise.",
     "Failed to retrieve code from all bug locations.",
 )
 _LOCATED = "Here are the code in buggy locations:"
-#: The parameters of the search APIs, whose values a report states without their names.
+#: Parameters of the search APIs; a report states their values without their names.
 _PARAMETERS = {
     "search_class": ("class_name",),
     "search_class_in_file": ("class_name", "file_name"),
@@ -114,11 +114,11 @@ def _reported(text: str) -> Iterator[tuple[Call, str]]:
     for header in _CALL.finditer(text):
         if header.start() < at:
             continue  # within the arguments of the call before
-        end = text.find(_ENDS, header.end())
-        if end < 0 and text.endswith(_ENDS[:-1]):
+        end = text.find(_CALL_END, header.end())
+        if end < 0 and text.endswith(_CALL_END[:-1]):
             end = len(text) - 2
         if end < 0:
-            break  # nor does any later call end
+            break  # no later call has an end either
         at = end + 2
         given = text[header.end() : end]
         found.append((Call(None, header[1], _arguments(header[1], given)), header.start(), at))
@@ -128,7 +128,7 @@ def _reported(text: str) -> Iterator[tuple[Call, str]]:
 
 
 def _arguments(name: str, text: str) -> Any:
-    """Return the arguments of a call by their names; their text where it is not one value for each."""
+    """Return the arguments of a call by name; their text if it does not have one value for each parameter."""
     held = python_object_in(f'{{"given": [{text}]}}')
     given = held.get("given") if held else None
     names = _PARAMETERS.get(name, ())

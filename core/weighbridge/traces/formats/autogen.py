@@ -71,7 +71,7 @@ def _matches(value: Any) -> bool:
 
 
 def _listed(value: Any) -> Any:
-    """Return the messages of a run: those that a team's manager keeps, in the saved state of a team."""
+    """Return the messages of a run; in the saved state of a team, they are those that the team's manager keeps."""
     if type(value) is not dict:
         return value
     if value.get("type") == _AGENT_STATE:
@@ -93,9 +93,9 @@ def _is_message(value: Any) -> bool:
 
 
 def _are_bare(some: list[Any]) -> bool:
-    """Return whether messages have only their text and their source, which some programs keep of them.
+    """Return whether messages have only their text and source, which is all that some programs keep.
 
-    Retrieved documents have the same fields: a source of messages is the name of an agent, which is an identifier.
+    Retrieved documents have the same fields, but the source of a message is an agent's name, which is an identifier.
     """
     return all(map(_is_bare, some)) and any(message["source"] in _USERS for message in some)
 
@@ -120,7 +120,7 @@ def _is_logged(value: Any) -> bool:
 
 
 def _is_of_context(value: Any) -> bool:
-    """Return whether a value is a message of a model's context, which an agent's saved state has."""
+    """Return whether a value is a message of a model's context, as in the saved state of an agent."""
     kind = value.get("type") if type(value) is dict else None
     return kind in _CONTEXT and ("source" in value or kind in _UNSIGNED) and "content" in value
 
@@ -162,8 +162,8 @@ class _MessageReader:
         self.tools: dict[str, Any] = {}
         self._thought: dict[str, Any] | None = None  #: an agent's reasoning before its calls
         self._calls = 0
-        self._waiting: dict[str, deque[str]] = {}  #: by a tool's name, calls of the log to come
-        self._messages_so_far = 0  #: messages of the log's requests that were said already
+        self._waiting: dict[str, deque[str]] = {}  #: IDs of calls without a logged result, by tool
+        self._messages_so_far = 0  #: number of the messages in requests that were added already
 
     def message(self, message: dict[str, Any], *, is_first: bool) -> None:
         """Add a message or an event of a team."""
@@ -235,7 +235,7 @@ class _MessageReader:
         )
 
     def close(self) -> None:
-        """Add a thought that no call followed: it is an answer, or the beginning of the next message."""
+        """Note a thought that no call followed: it is an answer, or the beginning of the next message."""
         thought, self._thought = self._thought, None
         if thought is not None:
             self.chat.notes.add("thoughts that no call follows")
@@ -289,7 +289,7 @@ class _MessageReader:
 
 
 def _shown(message: dict[str, Any]) -> Any:
-    """Return a message's content; of structured or multimodal ones what can be shown."""
+    """Return a message's content; for structured or multimodal messages, the part that can be shown."""
     content = message.get("content")
     if content is None:
         return message.get("result") or message.get("target")

@@ -26,7 +26,7 @@ _ANSWER, _RESULTS = "AssistantMessage", "FunctionExecutionResultMessage"
 
 
 def is_recorded_call(value: Any) -> bool:
-    """Return whether a value is a call of a model client, as the recorder keeps it."""
+    """Return whether a value is a call of a model client in the recorder's form."""
     if type(value) is not dict or value.keys() != _FIELDS or type(value["messages"]) is not list:
         return False
     kinds = {*_SPEAKERS, _ANSWER, _RESULTS}
@@ -37,19 +37,21 @@ def is_recorded_call(value: Any) -> bool:
 
 
 def add_result(chat: ChatLog, result: dict[str, Any], ended_at: int | None = None) -> None:
-    """Add the result of a call, as AutoGen's messages and events list it."""
+    """Add the result of a call in the form of AutoGen's messages and events."""
     facts = Facts(error=result.get("is_error") is True, ended_at=ended_at)
     chat.result(result.get("call_id"), result.get("content"), facts, result.get("name"))
 
 
 class RecordedCalls:
-    """Reader of the calls of a session: adds the messages of each request that no earlier one had, and the answer."""
+    """Reader of a session's calls: it adds the new messages of each request, and the answer."""
 
     def __init__(self, chat: ChatLog) -> None:
         self._chat = chat
-        self._said: Counter[tuple[str, bytes]] = Counter()  #: how often one request has a message
-        self._orphans: set[tuple[str | None, bytes]] = set()  #: results of calls without an answer
-        self._answers: set[bytes] = set()  #: the contents of all answers
+        #: Maximum count of each message in one request.
+        self._said: Counter[tuple[str, bytes]] = Counter()
+        #: Results whose calls are in no answer.
+        self._orphans: set[tuple[str | None, bytes]] = set()
+        self._answers: set[bytes] = set()  #: contents of all answers
 
     def add(self, value: dict[str, Any]) -> None:
         """Add a call."""
@@ -65,13 +67,13 @@ class RecordedCalls:
         self._answer(answer, Facts(usage=usage))
 
     def _of_request(self, message: dict[str, Any], in_request: Counter[tuple[str, bytes]]) -> None:
-        """Add a message that earlier requests do not have, or less often: those of a window drop the oldest."""
+        """Add a message that no earlier request has as often; requests with a window drop the oldest messages."""
         kind, content = word_of(message.get("type")), message.get("content")
         if kind == _RESULTS:
             for result in objects_of(content):
                 self._result(result)
         elif kind == _ANSWER:
-            if _key(content) not in self._answers:  # given before the recorder began
+            if _key(content) not in self._answers:  # an answer before the recording began
                 self._answer(message, Facts())
         else:
             key = kind, _key(content)

@@ -1,6 +1,6 @@
 """Rows of the runtime logging of AutoGen 0.2 and AG2: each call of a model with its whole request, its answer and its cost.
 
-The agents of a chat see it with other roles and other instructions, so that a request of one does not begin with that of another.
+Each agent of a chat sees it with its own roles and instructions, so that requests of different agents begin differently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: rows that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of rows by which the format is recognised
 _ROW = frozenset(
     {"invocation_id", "client_id", "wrapper_id", "session_id", "request", "response", "is_cached"}
 )
@@ -67,15 +67,15 @@ def _read(value: Any) -> list[Trace]:
 
 
 class _Session:
-    """Reader of the rows of a session: adds what a request has that no earlier one had, and the answer."""
+    """Reader of a session's rows: it adds the new messages of each request, and the answer."""
 
     def __init__(self, session_id: str | None) -> None:
         self._run = Run(id=session_id)
         self._chat = ChatLog()
         self._tools: dict[str, Any] = {}
-        self._said: Counter[bytes] = Counter()  #: how often one request has a message
-        self._texts: set[bytes] = set()  #: those of all answers
-        self._asked: set[tuple[str | None, bytes]] = set()  #: calls of all answers
+        self._said: Counter[bytes] = Counter()  #: maximum count of each message in one request
+        self._texts: set[bytes] = set()  #: texts of all answers
+        self._asked: set[tuple[str | None, bytes]] = set()  #: calls in all answers
         self._waiting: defaultdict[str | None, deque[str]] = defaultdict(deque)
         self._calls = 0
 
@@ -105,7 +105,7 @@ class _Session:
         self._answer(row, request)
 
     def _of_request(self, message: dict[str, Any]) -> None:
-        """Add a message of a request, unless it is an answer that the log has."""
+        """Add a message of a request, unless it repeats an answer of the log."""
         role, content = word_of(message.get("role")), message.get("content")
         name = string_of(message.get("name"))
         if role in _RESULTS:
@@ -149,14 +149,15 @@ class _Session:
             self._asked.add(name_and_arguments(call))
             self._calls += 1
             call_id = call.id
-            if call_id is None:  # of the older `function_call`, whose results name the function
+            # A call in the older `function_call` has no ID; its results name the function.
+            if call_id is None:
                 call_id = f"call_{self._calls}"
                 self._waiting[call.name].append(call_id)
             self._chat.ask(Call(call_id, call.name, call.arguments))
 
 
 def _key(message: dict[str, Any]) -> bytes:
-    """Return what is equal for a message in the requests of all agents, whatever role they give it."""
+    """Return a key that a message has in the requests of all agents, whatever role they give it."""
     kind = message.get("name") if word_of(message.get("role")) in _RESULTS else ""
     calls = [message.get("tool_calls"), message.get("function_call")]
     return key_of([kind, message.get("tool_call_id"), message.get("content"), calls])

@@ -1,4 +1,4 @@
-"""Results of the batch APIs of OpenAI, of those who offer the same API, and of Anthropic: one answer, or error, of a model on each line."""
+"""Results of the batch APIs of OpenAI, of compatible providers and of Anthropic: an answer or an error on each line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _error(value: dict[str, Any]) -> str | None:
-    """Return the message of an error, which may be inside others."""
+    """Return the message of an error, which may be nested in other objects."""
     for _ in range(3):
         inner = object_of(value.get("error"))
         if not inner:

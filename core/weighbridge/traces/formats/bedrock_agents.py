@@ -1,7 +1,7 @@
 """Traces of Amazon Bedrock Agents: the events that InvokeAgent and InvokeInlineAgent stream, or the steps that the console shows.
 
-Each event has one part of a step: what a model was asked and what it answered, its rationale, a call, or what came of it.
-The console, and some programs, have several parts in one object. Events of a supervisor and its collaborators alternate.
+Each event has one part of a step: a model's input, its output, its rationale, a call, or a call's result. The console and
+some programs have several parts in one object. Events of a supervisor and its collaborators alternate.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _PARTS = frozenset(
     }
 )
 _WRAPPER = "trace"
-_WRAPPINGS = 2  #: of an event: its trace part, and the trace in it
+_WRAPPINGS = 2  #: number of wrappings of an event: its trace part, and the trace in it
 _CALLER = "callerChain"
-_TELLING = frozenset({*_KINDS, _WRAPPER, _CALLER})  #: keys, one of which each event has
+_EVENT_KEYS = frozenset({*_KINDS, _WRAPPER, _CALLER})  #: keys of which each event has at least one
 _ANY_STEP = ""
 _REASONS: dict[Capability, str] = {
     "token_usage": "no output of a model records its usage",
@@ -70,7 +70,7 @@ _REASONS: dict[Capability, str] = {
 
 
 def _opened(event: Any) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]]]:
-    """Return an event's trace part, and the traces in it with their kinds: one, or none in another value."""
+    """Return an event's trace part, and the traces in it with their kinds; a value that is not an event has none."""
     if type(event) is not dict:
         return {}, []
     part = held = event
@@ -89,7 +89,7 @@ def _opened(event: Any) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]
 
 
 def _is_event(value: Any) -> bool:
-    if type(value) is not dict or _TELLING.isdisjoint(value):
+    if type(value) is not dict or _EVENT_KEYS.isdisjoint(value):
         return False
     return any(
         kind not in _STEPS or not _PARTS.isdisjoint(step) for kind, step in _opened(value)[1]
@@ -115,34 +115,34 @@ def _read(value: Any) -> list[Trace]:
 
 
 class _Draft(Struct, eq=False):
-    """A step whose result, or whose text, may still come."""
+    """A step that may still get a result or a text."""
 
     step: Step
-    is_answered: bool = False  #: of a call
+    is_answered: bool = False  #: whether a call has its result
     rationale: str | None = None
 
 
 class _Agent(Struct, eq=False):
-    """The state of an agent, of which several may run at a time."""
+    """The state of an agent; several agents may run at a time."""
 
     parent_id: str | None = None
-    asked: dict[str, Any] | None = None  #: the input of a model that has not answered yet
+    asked: dict[str, Any] | None = None  #: input of a model call without an answer so far
     asked_at: int | None = None
-    answer: _Draft | None = None  #: the last one
-    step: str | None = None  #: of the last one, its id
-    has_called: bool = False  #: since the last one
-    brought: Any = None  #: by the last call
-    inferred: _Draft | None = None  #: the last one, while its output has not been recorded
-    #: Calls by the output that they wait for and the id of their step, and all of that output.
+    answer: _Draft | None = None  #: the last answer
+    step: str | None = None  #: ID of the last answer's step
+    has_called: bool = False  #: whether a call was made since the last answer
+    brought: Any = None  #: result of the last call
+    inferred: _Draft | None = None  #: the last answer, if its output is not recorded yet
+    #: Calls that wait for a result, by kind of output and ID of their step. Each is also listed under `_ANY_STEP`.
     waiting: dict[tuple[str, str | None], deque[_Draft]] = field(default_factory=dict)
 
     def wait(self, output: str, step: str | None, call: _Draft) -> None:
-        """Keep a call until its result comes."""
+        """Register a call that waits for its result."""
         for key in {step, _ANY_STEP}:
             self.waiting.setdefault((output, key), deque()).append(call)
 
     def answered(self, output: str, step: str | None) -> _Draft | None:
-        """Return the call that a result answers: the first one of its step, or else the first one whose step is unknown."""
+        """Return the call of a result: the first one of its step, or else the first one whose step is unknown."""
         for key in (_ANY_STEP,) if step is None else (step, None):
             calls = self.waiting.get((output, key)) or deque()
             while calls:
@@ -158,16 +158,20 @@ class _EventReader:
         self._ids = StepIds()
         self._drafts: list[_Draft] = []
         self._agents: dict[str, _Agent] = {}
-        self._collaborators: dict[str, str] = {}  #: the last call of each, by name
-        self._invocations: set[str | None] = set()  #: ids of calls that the caller carries out
-        self._events: set[str] = set()  #: those that have a time
+        #: ID of the last call of each collaborator, by name.
+        self._collaborators: dict[str, str] = {}
+        #: IDs of calls that the caller of the agent runs.
+        self._invocations: set[str | None] = set()
+        #: Texts of the events that have a time, by which repeats are found.
+        self._events: set[str] = set()
         self._notes = Notes()
         self._session: str | None = None
-        self._has_answer = False  #: whether a final response was traced
-        self._chunks = 0  #: of its text, which are streamed beside the traces
+        self._has_answer = False  #: whether a trace has the final response
+        #: Number of the answer's text chunks, which are streamed beside the traces.
+        self._chunks = 0
 
     def event(self, event: dict[str, Any]) -> None:
-        """Take in an event of the stream."""
+        """Add an event of the stream."""
         part, traces = _opened(event)
         if not traces:
             self._other(event)
@@ -183,7 +187,8 @@ class _EventReader:
                 self._fail(agent, string_of(step.get("failureReason")) or "error", time)
             elif kind in _OTHERS:
                 self._notes.add_kind("traces", kind)
-                self._notes.calls_left += kind == _CUSTOM  # which tell of calls in their own words
+                # Custom traces may have calls in another form.
+                self._notes.calls_left += kind == _CUSTOM
             else:
                 self._step(agent, step, time)
 
@@ -220,7 +225,7 @@ class _EventReader:
                 self._notes.add_kind("events", kind)
 
     def _returned(self, control: dict[str, Any]) -> None:
-        """Add calls that the caller is to carry out, of which no trace was streamed."""
+        """Add the calls that the agent's caller shall run, if no trace of them was streamed."""
         for each in objects_of(control.get("invocationInputs")):
             for held in (each.get("functionInvocationInput"), each.get("apiInvocationInput")):
                 if type(held) is dict:
@@ -234,7 +239,7 @@ class _EventReader:
 
     def _step(self, agent: _Agent, step: dict[str, Any], time: int | None) -> None:
         if type(step.get("modelInvocationInput")) is dict:
-            self._answered(agent, None)  # the one before, of which there is no output
+            self._answered(agent, None)  # the call before, whose output is not recorded
             agent.asked, agent.asked_at = step["modelInvocationInput"], time
             agent.inferred = None
         if type(step.get("modelInvocationOutput")) is dict:
@@ -257,7 +262,7 @@ class _EventReader:
             "usage": counted(read_usage(metadata.get("usage"))),
             "ended_at": time_of(metadata.get("endTime")) or time,
         }
-        if agent.asked is None and agent.inferred is not None:  # its output comes late
+        if agent.asked is None and agent.inferred is not None:  # its output is recorded late
             found["output"] = agent.inferred.step.output or found["output"]
             agent.inferred.step = structs.replace(agent.inferred.step, **found)
             answer, agent.inferred = agent.inferred, None
@@ -274,7 +279,7 @@ class _EventReader:
         return agent.answer
 
     def _reason(self, agent: _Agent, rationale: dict[str, Any], time: int | None) -> None:
-        """Add a rationale to the answer of its step, or to one that nothing else records."""
+        """Add a rationale to the answer of its step, or to a new answer if nothing else records one."""
         self._answered(agent, time)
         answer, name = agent.answer, id_of(rationale.get("traceId"))
         if answer is None or (agent.has_called and (name is None or name != agent.step)):
@@ -283,7 +288,7 @@ class _EventReader:
         answer.rationale = string_of(rationale.get("text"))
 
     def _answered(self, agent: _Agent, time: int | None) -> None:
-        """Add the answer of a model whose output was not recorded, as older traces have it, or comes late."""
+        """Add the answer of a model whose output is recorded later, or not at all, as in older traces."""
         if agent.asked is not None:
             agent.inferred = self._answer(agent, {}, time)
 
@@ -340,9 +345,9 @@ class _EventReader:
         return output
 
     def _finish(self, agent: _Agent, text: str | None, time: int | None) -> None:
-        """Add the text of the agent's answer to what its model said last, or else as an answer of its own.
+        """Set the text of the agent's answer as the output of its model's last answer, or add an answer with it.
 
-        A router passes on what a collaborator brought.
+        If a call followed the last answer, an answer is added, unless the text is the call's result: a router passes it on.
         """
         self._has_answer = True
         answer = None if agent.has_called and agent.brought != text else agent.answer
@@ -355,7 +360,7 @@ class _EventReader:
     def _reprompt(
         self, agent: _Agent, again: dict[str, Any], step: str | None, time: int | None
     ) -> None:
-        """Add why the model was asked again: a call failed, or its answer could not be read."""
+        """Add the reason why the model was called again: a call failed, or the answer could not be read."""
         text = string_of(again.get("text")) or "error"
         source = word_of(again.get("source"))
         if source in {"ACTION_GROUP", "KNOWLEDGE_BASE"}:
@@ -370,7 +375,7 @@ class _EventReader:
             self.add("other", output=text, error=text, ended_at=time)
 
     def _fail(self, agent: _Agent, reason: str, time: int | None) -> None:
-        """Add a failure: of the model that was asked, or of the step."""
+        """Add a failure of the model call at hand, or else of the step."""
         if agent.asked is not None:
             answer = self._answer(agent, {}, time)
             answer.step = structs.replace(answer.step, error=reason)
@@ -378,7 +383,7 @@ class _EventReader:
             self.add("other", output=reason, error=reason, ended_at=time)
 
     def trace(self, name: str | None) -> Trace:
-        """Return what was read."""
+        """Return the trace of all events."""
         for agent in self._agents.values():
             self._answered(agent, None)
         if not self._has_answer and self._chunks:

@@ -1,4 +1,4 @@
-"""Calls of Amazon Bedrock Agents, and what came of them, as their traces have them."""
+"""Calls and results in the traces of Amazon Bedrock Agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 ACTION = "actionGroupInvocationInput"
 LOOKUP = "knowledgeBaseLookupInput"
 COLLABORATOR = "agentCollaboratorInvocationInput"
-#: Inputs of calls, and the outputs that answer them.
+#: Keys of calls' inputs, with the keys of their outputs.
 OUTPUTS = {
     ACTION: "actionGroupInvocationOutput",
     LOOKUP: "knowledgeBaseLookupOutput",
@@ -33,7 +33,7 @@ def call_of(kind: str, given: dict[str, Any]) -> tuple[str | None, Any]:
 
 
 def action_name(given: dict[str, Any]) -> str | None:
-    """Return the name of an action: its function, or its method and path; else that of its group."""
+    """Return the name of an action: its function, or its method and path, or else the name of its group."""
     verb = string_of(given.get("verb")) or string_of(given.get("httpMethod"))
     method = " ".join(filter(None, (verb, string_of(given.get("apiPath")))))
     name = string_of(given.get("function")) or method
@@ -54,7 +54,7 @@ def action_arguments(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value_of(parameter: dict[str, Any]) -> Any:
-    """Return a parameter's value, which is text, as JSON of the type that it has."""
+    """Return a parameter's value, which is recorded as text, in the parameter's JSON type."""
     value = parameter.get("value")
     if type(value) is not str or word_of(parameter.get("type")).lower() not in _TYPED:
         return value
@@ -65,7 +65,7 @@ def _value_of(parameter: dict[str, Any]) -> Any:
 
 
 def output_name(kind: str, held: dict[str, Any]) -> str:
-    """Return what the input and the output of a call have in common: its kind, and which collaborator it is of."""
+    """Return a name that the input and the output of a call share: its kind, with the collaborator's name if it has one."""
     name = string_of(held.get("agentCollaboratorName"))
     return f"{kind} of {name}" if name else kind
 

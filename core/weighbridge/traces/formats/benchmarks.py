@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_ERROR_MARK = "Error:"  #: prefix of the result of a call that raised, in tau-bench and tau2
-_GREETING = "Hi! How can I help you today?"  #: that tau2 begins a conversation with
-_DAY_SECONDS = 86_400  #: longer than a model takes to answer
+_ERROR_MARK = "Error:"  #: prefix of the result of a failed call, in tau-bench and tau2
+_GREETING = "Hi! How can I help you today?"  #: message with which tau2 begins a conversation
+_DAY_SECONDS = 86_400  #: upper limit of the time that a model takes to answer
 _TAU_FIELDS = frozenset({"task_id", "trial", "reward", "info", "traj"})
 _TAU2_FIELDS = frozenset(
     {
@@ -132,7 +132,7 @@ def _read_tau2(value: dict[str, Any]) -> list[Trace]:
 
 
 def _begins_with_greeting(messages: list[dict[str, Any]]) -> bool:
-    """Return whether the assistant's first message is a constant of the benchmark: no model was asked for it."""
+    """Return whether the assistant's first message is a constant of the benchmark, not a model's answer."""
     first = messages[0] if messages else {}
     if first.get("role") != "assistant" or any(map(first.get, ("usage", "cost", "tool_calls"))):
         return False
@@ -148,7 +148,7 @@ def _tau2_facts(messages: list[dict[str, Any]]) -> Iterator[tuple[int, Facts]]:
 
 
 def _tau2_start(message: dict[str, Any]) -> int | None:
-    """Return when the model was asked: the message's time less the time that it took to make."""
+    """Return the time of the model's request: the message's time minus the generation time."""
     ended_at, seconds = time_of(message.get("timestamp")), message.get("generation_time_seconds")
     if ended_at is None or type(seconds) is not float or not 0 < seconds < _DAY_SECONDS:
         return None

@@ -1,7 +1,7 @@
 """Results of BFCL, the Berkeley Function Calling Leaderboard: calls of one turn, or of several with their log.
 
-In a run of several turns each turn is a list of steps, one for each answer of the model, as are its tokens. A model that
-has no function calling writes calls as text in Python's form, which BFCL parses by one rule; so does this.
+In a run of several turns, each turn is a list of steps, one for each answer of the model; its tokens are such a list, too. A
+model without function calling writes calls as text in Python's form; this module parses them by the same rule as BFCL.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FIELDS = frozenset(
     }
 )
 _STEP = "step_"
-_TEXT_LIMIT = 20_000  #: characters of a text that is parsed for calls
+_TEXT_LIMIT = 20_000  #: maximum length of a text that is parsed for calls
 _REASONS: dict[Capability, str] = {
     "token_usage": "this result does not record its tokens",
     "timing": "BFCL records how long answers took, not when",
@@ -156,7 +156,7 @@ def _item(value: Any, index: int) -> Any:
 
 
 def _usage_of_run(value: dict[str, Any]) -> Usage | None:
-    """Return the tokens of several turns where they are counted for all of them, or for each turn, in place of each step."""
+    """Return the tokens of several turns, if they are counted for the run or for each turn, and not for each step."""
     sent, received = (_sum(value.get(f"{kind}_token_count")) for kind in ("input", "output"))
     return counted(usage_of(sent, received))
 
@@ -190,7 +190,7 @@ def _calls_in(recorded: Any) -> list[tuple[str, Any]]:
 
 
 def _decoded(log: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Return the calls that BFCL itself read an answer as."""
+    """Return the calls that BFCL itself found in an answer."""
     for entry in log:
         listed = entry.get("model_response_decoded")
         if type(listed) is list and listed:
@@ -199,7 +199,7 @@ def _decoded(log: list[dict[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def _calls_in_text(text: str) -> list[tuple[str, Any]]:
-    """Return the calls of `[f(a=1), g(b='x')]`, with or without the brackets; none in any other text."""
+    """Return the calls in a text such as `[f(a=1), g(b='x')]`, with or without the brackets; none in any other text."""
     text = text.strip("`\n ")
     if not text.endswith((")", ")]")) or len(text) > _TEXT_LIMIT:
         return []
@@ -213,7 +213,7 @@ def _calls_in_text(text: str) -> list[tuple[str, Any]]:
 
 
 def _call_in(node: ast.expr) -> tuple[str, Any]:
-    """Return a call's name and arguments; raise TypeError for an expression that is no call."""
+    """Return a call's name and arguments; raise TypeError for an expression that is not a call."""
     if not isinstance(node, ast.Call):
         raise TypeError
     arguments: dict[str, Any] = {
@@ -238,7 +238,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _error(result: Any) -> bool | str | None:
-    """Return whether a function answered with an error, which BFCL's own begin with."""
+    """Return the error in a function's result, or whether the result has BFCL's mark of an error."""
     if type(result) is not str:
         return None
     held = parse_arguments(result)

@@ -1,6 +1,6 @@
 """Spans of Braintrust: rows of a project's logs or of an experiment, as its API, its SQL and its exports write them.
 
-What scorers and Braintrust's own functions did, which judge a run or sort it, is left out: it is not the agent's.
+Spans of scorers, and of Braintrust's functions that judge or classify a run, are left out: they are not the agent's.
 """
 
 from __future__ import annotations
@@ -28,18 +28,15 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
     from weighbridge.traces.spans.spans import Span
 
-_LOOKED_AT = 20  #: rows that decide whether a list is of them
-_LISTS = (
-    "events",
-    "data",
-    "rows",
-)  #: of an answer of the API, of a query, and of what a client sends
+_LOOKED_AT = 20  #: number of rows by which the format is recognised
+#: Keys of the rows in an answer of the API, in that of a query, and in a client's request.
+_LIST_KEYS = ("events", "data", "rows")
 _STEPS = frozenset({"llm", "tool"})
-#: Types of spans that judge a run, or prepare it for that.
+#: Types of spans that judge a run, or prepare its judgement.
 _JUDGES = frozenset({"score", "facet", "classifier", "preprocessor", "automation"})
-#: How the names begin of spans in which a client asked a server for its tools; they have the type of a tool.
+#: Prefixes of the names of spans in which a client lists a server's tools; they have the type of a tool.
 _LISTINGS = ("List Tools (", "MCP List Tools")
-#: Spans with the type of a model call in which no model answers, by the names that clients give them.
+#: Operations of spans that have the type of a model call without an answer, by the span's name.
 _NO_ANSWERS = {
     "Embedding": "embedding",
     "embed_content": "embedding",
@@ -48,7 +45,8 @@ _NO_ANSWERS = {
 }
 _EMBEDDINGS = frozenset({"embedding_length", "embedding_count", "embeddings_count"})
 _ASKED = "function_call"
-_CONVENTION = "gen_ai."  #: how names of OpenTelemetry's conventions begin, which some rows have in their metadata
+#: Prefix of OpenTelemetry's names in the metadata of some rows.
+_CONVENTION_PREFIX = "gen_ai."
 
 
 def _is_row(value: Any) -> bool:
@@ -64,7 +62,7 @@ def _rows(value: Any) -> list[Any]:
     if type(value) is dict:
         if _is_row(value):
             return [value]
-        value = next((value[key] for key in _LISTS if type(value.get(key)) is list), [])
+        value = next((value[key] for key in _LIST_KEYS if type(value.get(key)) is list), [])
     return value if type(value) is list else []
 
 
@@ -85,7 +83,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _of_agent(listed: list[tuple[Span, bool]]) -> list[Span]:
-    """Return the spans of a trace that neither are of a judge nor inside of one; each comes with whether it is."""
+    """Return the spans of a trace that are not a judge's or inside a judge's; `listed` has spans, and whether they judge."""
     spans, is_judge = [span for span, _ in listed], [judges for _, judges in listed]
     around = nearest(parents_of(spans), is_judge)
     return [
@@ -96,7 +94,7 @@ def _of_agent(listed: list[tuple[Span, bool]]) -> list[Span]:
 
 
 def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each span: a client sends what it adds to a span as a row, and an export may have older versions."""
+    """Return one row for each span: clients send additions to a span as rows, and exports may have its older versions."""
     spans: dict[tuple[Any, Any], dict[str, Any]] = {}
     for number, row in enumerate(rows):
         key = (id_of(row.get("root_span_id")), id_of(row.get("span_id")) or number)
@@ -111,13 +109,13 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _version(row: dict[str, Any]) -> tuple[int, str]:
-    """Return the number of a row's transaction, which grows, as something to compare."""
+    """Return a key for comparing the transaction numbers of rows, which grow."""
     number = id_of(row.get("_xact_id")) or ""
     return len(number), number
 
 
 def _overlay(known: dict[str, Any], row: dict[str, Any]) -> None:
-    """Add what a row adds to a span, whose objects are copies."""
+    """Add the fields of a row to those of a span, whose objects are copies."""
     for key, item in row.items():
         if type(item) is dict and type(known.get(key)) is dict:
             known[key].update(item)
@@ -149,7 +147,7 @@ def _parent(row: dict[str, Any]) -> str | None:
 
 
 def _is_echo(row: dict[str, Any], answers: set[tuple[str | None, str | None]]) -> bool:
-    """Return whether a tool's span only repeats a call that the answer around it asks for, as clients of Responses write it."""
+    """Return whether a tool's span only repeats a call of the answer around it, as clients of the Responses API write it."""
     if _object(row.get("metadata")).get("tool_type") != _ASKED or row.get("output") is not None:
         return False
     return (id_of(row.get("root_span_id")), _parent(row)) in answers
@@ -194,7 +192,9 @@ def _span(row: dict[str, Any], *, is_echo: bool) -> Span:
         started_at=time_of(metrics.get("start")) or time_of(row.get("created")),
         ended_at=time_of(metrics.get("end")),
     )
-    span.attributes |= {key: item for key, item in about.items() if key.startswith(_CONVENTION)}
+    span.attributes |= {
+        key: item for key, item in about.items() if key.startswith(_CONVENTION_PREFIX)
+    }
     return span
 
 

@@ -1,4 +1,4 @@
-"""browser-use: the history of an agent, a list of steps with what the model said and what its actions brought.
+"""browser-use: the history of an agent, a list of steps with the model's answer and the results of its actions.
 
 Each step has one answer with any number of actions, `{name: arguments}`, and one result for each action that was done.
 """
@@ -24,7 +24,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: entries that decide whether a list is a history
+_LOOKED_AT = 20  #: number of entries by which the format is recognised
 _FIELDS = frozenset({"model_output", "result", "state", "metadata", "state_message"})
 _SAID = ("thinking", "evaluation_previous_goal", "memory", "next_goal")
 _REASONS: dict[Capability, str] = {

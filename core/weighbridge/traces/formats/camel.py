@@ -1,7 +1,7 @@
 """Memories of CAMEL's agents: the records that `ChatAgent.save_memory` and the JSON storage write, one on each line.
 
-Also the chat history that OWL's `run_society` returns, which has a round of its two agents in each item, and the results
-of CAMEL's benchmark GAIA.
+The module also reads the chat history that OWL's `run_society` returns, in which each item is a round of its two agents, and
+the results of CAMEL's benchmark GAIA.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: records that decide whether a list is of them
+_LOOKED_AT = 20  #: number of records by which the format is recognised
 _CALLING = "FunctionCallingMessage"
 _CLASSES = frozenset({"BaseMessage", _CALLING})
-_FAILURE = "Tool execution failed: "  #: how results begin of calls that failed
+_FAILURE = "Tool execution failed: "  #: prefix of the results of failed calls
 _FIELDS = frozenset(
     {
         *("__class__", "role_name", "role_type", "content", "image_detail", "video_detail"),
@@ -45,7 +45,7 @@ _FIELDS = frozenset(
     }
 )
 _ROUND = frozenset({"user", "assistant", "tool_calls"})  #: fields of a round of OWL
-_RECORD = frozenset({"tool_name", "args", "result", "tool_call_id"})  #: fields of a call in it
+_RECORD = frozenset({"tool_name", "args", "result", "tool_call_id"})  #: fields of a call in a round
 _ROUNDS_REASON = "a round has the texts of the two agents, and not each of their model calls"
 _REASONS: dict[Capability, str] = {
     "token_usage": "records of memories carry no tokens",
@@ -100,7 +100,7 @@ def _read(value: Any) -> list[Trace]:
     known: set[str] = set()
     for record in objects_of(value):
         own = id_of(record.get("uuid"))
-        if own is not None and own in known:  # what was saved again is appended
+        if own is not None and own in known:  # records that are saved again are appended
             chat.notes.add("repeated records")
             continue
         known.add(own or "")
@@ -112,7 +112,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _add_round(held: dict[str, Any], chat: ChatLog) -> None:
-    """Add what the one agent asked for, the calls of the other, and its answer, which comes after them."""
+    """Add one agent's request, then the calls and the answer of the other."""
     chat.notes.add_fields(held, _ROUND, "round")
     chat.say("user", held.get("user"))
     _add_calls(objects_of(held.get("tool_calls")), chat)
@@ -144,7 +144,7 @@ def _add(record: dict[str, Any], chat: ChatLog) -> None:
         _add_result(message, facts, chat)
     elif role == "assistant":
         calls = [_listed_call(call) for call in objects_of(message.get("tool_calls"))]
-        if is_calling:  # of older versions, a record for each call
+        if is_calling:  # older versions write a record for each call
             call_id = id_of(message.get("tool_call_id"))
             calls.append(Call(call_id, string_of(message.get("func_name")), message.get("args")))
         chat.answer(content, calls, facts, id=record.get("uuid"))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability
 
 _FIELDS = frozenset({"task_id", "model_answer", "ground_truth", "tool_calls", "error", "score"})
-_MORE = frozenset({"question", "level", "history"})
+_OPTIONAL_FIELDS = frozenset({"question", "level", "history"})
 REASONS: dict[Capability, str] = {
     "token_usage": "a result of CAMEL's benchmark carries no tokens",
     "timing": "a result of CAMEL's benchmark has no times",
@@ -25,7 +25,7 @@ _FAILED = "a result of CAMEL's benchmark that ended in an error has no calls"
 
 def is_result(value: Any) -> bool:
     """Return whether a value is the result of a run of one agent."""
-    if type(value) is not dict or not _FIELDS <= value.keys() <= _FIELDS | _MORE:
+    if type(value) is not dict or not _FIELDS <= value.keys() <= _FIELDS | _OPTIONAL_FIELDS:
         return False
     calls = value["tool_calls"]
     if type(calls) is not list or not all(map(_is_call, calls)):
@@ -39,14 +39,14 @@ def _is_call(value: Any) -> bool:
 
 
 def calls_in(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of a run, with the field of their names that newer versions write."""
+    """Return the calls of a run; those of older versions get the newer field with the tool's name."""
     return [
         {"tool_name": call.get("func_name"), **call} for call in objects_of(result["tool_calls"])
     ]
 
 
 def add_answer(result: dict[str, Any], chat: ChatLog) -> None:
-    """Add the last answer: a message of CAMEL's, or in newer versions the last of the messages in the agent's memory."""
+    """Add the last answer: a message of CAMEL, or in newer versions the last message in the agent's memory."""
     history = result.get("history")
     if not history:
         return
@@ -60,7 +60,7 @@ def add_answer(result: dict[str, Any], chat: ChatLog) -> None:
 
 
 def run_of(result: dict[str, Any]) -> Run:
-    """Return what a result says of its run."""
+    """Return the data of the run in a result."""
     return Run(
         id=string_of(result["task_id"]),
         metadata=scalars(score=result["score"], level=result.get("level"), error=result["error"]),
@@ -68,7 +68,7 @@ def run_of(result: dict[str, Any]) -> Run:
 
 
 def lacking(result: dict[str, Any]) -> dict[Capability, str]:
-    """Return why the result does not have all calls."""
+    """Return the calls that a result lacks, with the reason."""
     if "history" not in result:
         return {"llm_calls": _FAILED, "tool_calls": _FAILED}
     return {"llm_calls": _LAST_ANSWER}

@@ -1,7 +1,7 @@
-"""ChatDev: the log of a run, as it lies in its WareHouse.
+"""ChatDev: the log of a run in its WareHouse.
 
-Each entry begins with its time, in which the day stands before the month. After each answer of the model the log has
-its usage; what agents said stands in entries that also have the prompts, in a form of each phase.
+Each entry begins with its time, with the day before the month. After each answer of the model, the log has its usage. The
+agents' messages stand in entries that also have the prompts; their form depends on the phase.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-KEY = "chatdev_log"  #: under which a log stands as JSON
+KEY = "chatdev_log"  #: key of a log's text in its JSON form
 _entry = re.compile(r"\[(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d) [A-Z]{1,10}\] (.*)").fullmatch
 _START = "**[Preprocessing]**"
 _SENT, _RECEIVED = "**[OpenAI_Usage_Info Send]**", "**[OpenAI_Usage_Info Receive]**"
@@ -27,7 +27,7 @@ _AMOUNT = re.compile(
     r"(prompt_tokens|completion_tokens|total_tokens|cost): \$?(\d{1,15}(?:\.\d{1,12})?)\s*"
 )
 _FIELD = re.compile(r"\*\*(task_prompt|project_name|Timestamp)\*\*: (.*)")
-_LINES = 8  #: of an entry, in which its usage stands
+_USAGE_LINES = 8  #: number of an entry's first lines, which include its usage
 _NO_TEXT = "texts of answers, which stand in the log with the prompts"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no entry of this log has usage",
@@ -93,7 +93,7 @@ def _entries(log: str) -> Iterator[_Entry]:
                 yield entry
             year, day, month, clock, said = found.groups()
             entry = _Entry(time_of(f"{year}-{month}-{day}T{clock}"), [said])
-        elif entry and (len(entry.lines) < _LINES or entry.lines[0].startswith(_START)):
+        elif entry and (len(entry.lines) < _USAGE_LINES or entry.lines[0].startswith(_START)):
             entry.lines.append(line)
     if entry:
         yield entry

@@ -1,7 +1,7 @@
 """ChatGPT's data export (`conversations.json`): conversations as trees of messages, of which one branch is the current one.
 
-A message to another recipient than all is a call of that tool. One answer may take several messages: its reasoning, remarks and
-a call; it ends with a call or the turn.
+A message whose recipient is not `all` is a call of that tool. One answer may take several messages (reasoning, remarks and a
+call); it ends with a call or with the turn.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: conversations and messages that decide whether a value is of this form
-_ALL = "all"  #: the recipient of what is said to everyone
+_LOOKED_AT = 20  #: number of conversations and messages by which the format is recognised
+_ALL = "all"  #: recipient of messages that are not calls
 _REASONING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context"})
-_TEXTS = ("text", "result", "content")  #: where content without parts stands
+_TEXTS = ("text", "result", "content")  #: keys of the text in content without parts
 _REASONS: dict[Capability, str] = {
     "token_usage": "the export does not record tokens",
     "timing": "the messages of this conversation have no times",
@@ -95,7 +95,7 @@ class _OpenCalls:
         self._by_tool[call.name or ""].append(call)
 
     def take(self, tool: str) -> Call | None:
-        """Return the next call of a tool, which may be named with its function (`web.run`), or else the next of any."""
+        """Return the next call of a tool, whose name may include the function (`web.run`), or else the next call of any."""
         for name in (tool, tool.partition(".")[0]):
             queue = self._by_tool.get(name)
             while queue:
@@ -108,14 +108,14 @@ class _OpenCalls:
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self._is_open = False  #: whether the last answer may go on
+        self._is_open = False  #: whether the next message may continue the last answer
         self._calls = _OpenCalls()
         self._number = 0
-        self._unasked = 0  #: results of calls that are not recorded
+        self._unasked = 0  #: number of results whose calls are not recorded
         self._models: dict[str, None] = {}
 
     def read(self, message: dict[str, Any]) -> None:
-        """Take in a message."""
+        """Add a message."""
         author = object_of(message.get("author"))
         role = word_of(author.get("role"))
         content = object_of(message.get("content"))
@@ -187,7 +187,7 @@ class _Reader:
             self.chat.result(call.id, held, Facts(ended_at=time, error=is_error or None), name)
 
     def trace(self, value: dict[str, Any]) -> Trace:
-        """Return the trace of all messages taken in."""
+        """Return the trace of all messages."""
         run = Run(
             id=_id(value),
             model=string_of(value.get("default_model_slug")),

@@ -1,4 +1,4 @@
-"""Messages of Anthropic's Claude Agent SDK for Python, as programs store them: its dataclasses as JSON, with or without their names."""
+"""Messages of the Claude Agent SDK for Python, as programs store them: dataclasses as JSON, with or without class names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
-_LOOKED_AT = 50  #: items that decide whether a list is of this form
+_LOOKED_AT = 50  #: number of items by which the format is recognised
 _TAGS = ("_type", "type", "__type__", "__class__", "class", "kind", "message_type")
 _ASSISTANT, _USER, _SYSTEM, _RESULT = (
     *("AssistantMessage", "UserMessage"),
     *("SystemMessage", "ResultMessage"),
 )
 _NAMES = frozenset({_ASSISTANT, _USER, _SYSTEM, _RESULT, "StreamEvent"})
-_HOLDERS = ("data", "message")  #: fields under which some keep a message's own fields
+_HOLDERS = ("data", "message")  #: fields in which some programs nest a message's fields
 _TIMES = ("timestamp", "ts", "time", "received_at")
 _BLOCK_FIELDS = frozenset({"text", "thinking", "input", "tool_use_id"})
 
@@ -46,7 +46,7 @@ def _is_block(block: Any) -> bool:
 
 
 def _opened(value: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of a message's class with its fields; without a name it is known by its fields."""
+    """Return the name of a message's class, recorded or inferred from its fields, and the fields."""
     if type(value) is not dict:
         return "", {}
     for tag in _TAGS:
@@ -76,7 +76,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 def _line(item: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as the line that Claude Code wrote of it."""
+    """Return a message as the line of Claude Code from which it was made."""
     name, held = _opened(item)
     line = {
         "timestamp": first_of(item, _TIMES),
@@ -108,7 +108,7 @@ def _line(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(content: Any) -> Any:
-    """Return a message's blocks with the types that the API gives them, which the SDK's classes leave out."""
+    """Return a message's blocks with the types that the API uses; the SDK's classes leave them out."""
     if type(content) is not list:
         return content
     return [_block(block) if type(block) is dict else block for block in content]

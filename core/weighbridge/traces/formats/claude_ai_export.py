@@ -1,6 +1,6 @@
-"""Claude's data export (`conversations.json`): conversations with `chat_messages`, each with all blocks of a turn.
+"""Claude's data export (`conversations.json`): conversations whose `chat_messages` have all blocks of a turn.
 
-A turn of the assistant holds its calls and their results in order; the model is called again after results.
+A turn of the assistant has calls and results in order; the model is called again after results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: conversations and messages that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of conversations and messages by which the format is recognised
 _ROLES = frozenset({"human", "assistant"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "the export does not record tokens",
@@ -34,7 +34,7 @@ def _matches(value: Any) -> bool:
 
 
 def _conversations(value: Any) -> list[Any]:
-    """Return the conversations of an export, which some programs put into an object."""
+    """Return the conversations of an export, which some programs wrap in an object."""
     if type(value) is dict and type(value.get("conversations")) is list:
         value = value["conversations"]
     return value if type(value) is list else [value]
@@ -103,7 +103,7 @@ def _is_reasoning(block: dict[str, Any]) -> bool:
 
 
 def _last_branch(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages that lead to the last one, where each names the one before it; else all."""
+    """Return the messages that lead to the last one, if each names the message before it; otherwise all."""
     by_id = {uuid: held for held in messages if (uuid := string_of(held.get("uuid")))}
     branch: list[dict[str, Any]] = []
     message = messages[-1] if messages else None

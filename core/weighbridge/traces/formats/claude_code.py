@@ -1,6 +1,6 @@
-"""Claude Code's lines: the transcript of a session, or what it prints with `--output-format stream-json` or `json`.
+"""Claude Code's lines: the transcript of a session, or its output with `--output-format stream-json` or `json`.
 
-One answer of the model may take several lines, one for each of its blocks, each with the answer's id and usage.
+One answer of the model may take several lines, one for each block. Each line has the answer's ID and usage.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
 _NO_MODEL = "<synthetic>"  #: the model of answers that Claude Code wrote itself
-#: Fields of the usage of a model, by those of the usage of a run.
+#: Fields of a model's usage, by the fields of a run's usage.
 _MODEL_USAGE = {
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
@@ -63,7 +63,7 @@ _REASONS: dict[Capability, str] = {
 _RESULT_ALONE = (
     "the result alone does not show the run; `--output-format stream-json --verbose` prints it"
 )
-#: As Claude Code writes for models of other providers whose proxies count nothing.
+#: Reason if Claude Code writes zeros, as for other providers' models behind proxies that do not count tokens.
 _ALL_ZEROS = "the lines record the usage of each answer as zeros"
 
 
@@ -80,15 +80,14 @@ def read_lines(lines: list[Any]) -> Trace:
 
 @dataclass(slots=True)
 class _Said:
-    """A message, the last line that it is from, and its content out of all of them."""
+    """A message: the last of its lines, and the content of all of its lines."""
 
     message: dict[str, Any]
     line: dict[str, Any]
     content: Any
-    calls: dict[str, Any] = field(default_factory=dict)  #: blocks of calls by their ids
-    is_ended: bool = (
-        False  #: whether a line says why the answer ended, as of which its usage is whole
-    )
+    calls: dict[str, Any] = field(default_factory=dict)  #: blocks of calls by ID
+    #: Whether a line states why the answer ended; its usage is then complete.
+    is_ended: bool = False
 
     def add(self, message: dict[str, Any], line: dict[str, Any]) -> None:
         """Add the blocks of a further line; some lines repeat the calls of earlier ones."""
@@ -102,7 +101,7 @@ class _Said:
                     self.calls[call_id] = block
 
     def complete(self, usage: Any) -> None:
-        """Set the usage of the whole answer, which its lines may have been written too early to have."""
+        """Set the usage of the whole answer; its lines may have been written before it was known."""
         self.message, self.is_ended = {**self.message, "usage": usage}, True
 
 
@@ -110,38 +109,39 @@ class _Said:
 class _Agent:
     """The lines of a sub-agent."""
 
-    answer: _Said | None = None  #: its last
+    answer: _Said | None = None  #: its last answer
     ends_at: int = 0  #: index of its last message
 
 
 class _Returned(NamedTuple):
-    """What a sub-agent returned, if the line has the result of a call that started one."""
+    """A line with a result that a sub-agent may have returned."""
 
     line: dict[str, Any]
     result: dict[str, Any]
-    before: int  #: index of the message before that line's
+    before: int  #: index of the message before the line's message
 
 
 class _Session:
     def __init__(self, callers: dict[str, str], *, is_sub_agent: bool) -> None:
-        self._callers = callers  #: by a sub-agent's id, the call that started it
+        self._callers = callers  #: IDs of the calls that started sub-agents, by the sub-agent's ID
         self._is_sub_agent = is_sub_agent
         self._blocks = Blocks()
         self._notes = self._blocks.notes
-        self._first: dict[str, Any] = {}  #: the line that opens a run
-        self._last: dict[str, Any] = {}  #: the line that closes it
+        self._first: dict[str, Any] = {}  #: first line of a run
+        self._last: dict[str, Any] = {}  #: last line of a run
         self._id: str | None = None
         self._said: list[_Said] = []
         self._answers: dict[str, int] = {}  #: message index by answer ID
         self._seen: dict[str, dict[str, Any]] = {}  #: messages by the uuid of their line
-        self._started_by: dict[str, str] = {}  #: by an answer's id, the call that it is part of
+        #: IDs of the calls that started sub-agents, by the ID of the sub-agent's answers.
+        self._started_by: dict[str, str] = {}
         self._returned: list[_Returned] = []
-        self._agents: dict[str, _Agent] = {}  #: by the call that started it
+        self._agents: dict[str, _Agent] = {}  #: sub-agents by the call that started them
         self._sub_agents = SubAgents()
         self._facts = SessionFacts()
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind = line.get("type")
         name = string_of(line.get("sessionId")) or string_of(line.get("session_id"))
         agent = string_of(line.get("agentId")) if self._is_sub_agent else None
@@ -163,7 +163,7 @@ class _Session:
             self._notes.add_kind("lines", kind)
 
     def _with_caller(self, line: dict[str, Any]) -> dict[str, Any]:
-        """Return a line of a sub-agent with the call that started it, if only a result names the sub-agent."""
+        """Return a line of a sub-agent with the ID of the call that started it, if the line lacks it."""
         caller = self._callers.get(string_of(line.get("agentId")) or "")
         is_inner = line.get("isSidechain") is True and "parent_tool_use_id" not in line
         return {**line, "parent_tool_use_id": caller} if caller and is_inner else line
@@ -173,7 +173,7 @@ class _Session:
         message = line["message"]
         if (
             uuid and self._seen.get(uuid) == message
-        ):  # a resumed session begins with a copy of the earlier one
+        ):  # a resumed session begins with a copy of the earlier session
             self._notes.add("repeated lines")
             return
         if uuid:
@@ -208,15 +208,15 @@ class _Session:
             agent.answer = self._said[index] if answer else agent.answer
 
     def _hear(self, line: dict[str, Any]) -> None:
-        """Note what a sub-agent may have returned, which may stand before its own lines."""
+        """Note the result of a sub-agent, which may stand before the sub-agent's own lines."""
         result = object_of(first_of(line, ("toolUseResult", "tool_use_result")))
         if counted(read_usage(result.get("usage"))) is not None:
             self._returned.append(_Returned(line, result, max(0, len(self._said) - 2)))
 
     def _whole(self) -> Iterator[_Said]:
-        """Yield the messages, with the last answer of each sub-agent of which lines show only the calls, or nothing.
+        """Yield the messages, and add the last answer of each sub-agent whose lines lack it.
 
-        Its text is the result of the call that started the sub-agent, and its usage stands beside it.
+        The answer's text is the result of the call that started the sub-agent; the usage stands beside the result.
         """
         last: dict[int, list[_Said]] = {}
         for caller, returned in self._returned_by_caller().items():
@@ -237,7 +237,7 @@ class _Session:
             yield from last.get(index, ())
 
     def _returned_by_caller(self) -> dict[str, _Returned]:
-        """Return what sub-agents returned, by the call that started each."""
+        """Return the results of sub-agents, by the call that started each."""
         callers = [self._sub_agents.caller_in(returned.line) for returned in self._returned]
         return {
             caller: returned
@@ -246,7 +246,7 @@ class _Session:
         }
 
     def _last_answer(self, caller: str, returned: _Returned, model: Any) -> _Said:
-        """Return what the sub-agent that a call started returned, as its answer."""
+        """Return the result of a sub-agent as its last answer; `caller` is the call that started it."""
         line, result, _ = returned
         answer = f"{caller}-answer"
         self._started_by[answer] = caller
@@ -254,7 +254,7 @@ class _Session:
         return _Said(message, line, _listed(result.get("content")), is_ended=True)
 
     def trace(self) -> Trace:
-        """Return the trace of all lines taken in."""
+        """Return the trace of all lines."""
         run_usage = _usage_of_run(self._last)
         for said in self._whole():
             message, line = {**said.message, "content": said.content}, said.line
@@ -295,7 +295,7 @@ class _Session:
         return self._with_sub_agents(replace(trace, steps=tuple(self._linked(trace.steps))))
 
     def _with_sub_agents(self, trace: Trace) -> Trace:
-        """Return a trace that says what it lacks of sub-agents whose lines stand in other files."""
+        """Return a trace with totals marked as missing if the lines of sub-agents stand in other files."""
         agents, calls = self._sub_agents.unread()
         if not agents:
             return trace
@@ -318,7 +318,7 @@ class _Session:
             self._blocks.of_message[index] = structs.replace(facts, usage=usage)
 
     def _linked(self, steps: Sequence[Step]) -> Iterator[Step]:
-        """Yield the steps, with a sub-agent's answers as parts of the call before them that started it."""
+        """Yield the steps; a sub-agent's answers become children of the call that started it."""
         calls: set[str] = set()
         for step in steps:
             caller = self._started_by.get(step.id) if step.type == "llm" else None
@@ -328,7 +328,7 @@ class _Session:
 
 
 def _of_result(trace: Trace, line: dict[str, Any]) -> Trace:
-    """Return the trace of a run of which only the result is recorded: what the agent said, and no calls."""
+    """Return the trace of a run of which only the result is recorded: the agent's last text, without calls."""
     models = [*object_of(line.get("modelUsage"))]
     said = string_of(line.get("result"))
     step = Step(
@@ -343,7 +343,7 @@ def _of_result(trace: Trace, line: dict[str, Any]) -> Trace:
 
 
 def _reasons(said: Sequence[_Said]) -> dict[Capability, str]:
-    """Return the reasons for what lines lack, where some of them record an answer's usage as zeros."""
+    """Return the reasons for missing capabilities; another one for tokens if lines record usage as zeros."""
     answers = [each.message for each in said if each.message.get("role") == "assistant"]
     if any(read_usage(answer.get("usage")) for answer in answers):
         return {**_REASONS, "token_usage": _ALL_ZEROS}
@@ -351,7 +351,7 @@ def _reasons(said: Sequence[_Said]) -> dict[Capability, str]:
 
 
 def _goes_on(said: _Said, message: dict[str, Any], line: dict[str, Any]) -> bool:
-    """Return whether a line without an answer's id has the next block of the answer before it."""
+    """Return whether a line without an answer's ID has the next block of the answer before it."""
     return (
         line["type"] == said.line["type"] == "assistant"
         and said.message.get("id") is None
@@ -367,7 +367,7 @@ def _copied(content: Any) -> Any:
 
 
 def _usage_of_run(result: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a run: of all its models together, as its cost is, where these are more than its usage."""
+    """Return the tokens of a run: its usage, or the sum over all models (which its cost covers) if that is larger."""
     of_models = [
         read_usage({ours: object_of(model).get(theirs) for ours, theirs in _MODEL_USAGE.items()})
         for model in object_of(result.get("modelUsage")).values()
@@ -386,7 +386,7 @@ def _settled(usage: Usage | None) -> Usage | None:
 
 
 def _is_copy(line: dict[str, Any]) -> bool:
-    """Return whether a line names another session that it was copied from, as the lines do with which a fork begins."""
+    """Return whether a line names another session from which it was copied, as the first lines of a fork do."""
     origin = string_of(object_of(line.get("forkedFrom")).get("sessionId"))
     return origin is not None and origin != line.get("sessionId")
 

@@ -1,4 +1,4 @@
-"""What the lines of a Claude Code session say of it: where it ran, on which branch, by which version and with which model."""
+"""Metadata in the lines of a Claude Code session: its folder, its branch, the version and the model."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from weighbridge.traces.fields import object_of, string_of
 
-#: Names of the metadata, by the fields of lines.
+#: Names of the metadata, by the field of a line.
 _FIELDS = {
     "cwd": "cwd",
     "gitBranch": "git_branch",
     "version": "version",
-    "claude_code_version": "version",  #: of the line that opens a run
+    "claude_code_version": "version",  #: field of the first line of a run
 }
 _MODELS_LIMIT = 20
-_NO_MODEL = "<"  #: begins what answers have in place of a model that Claude Code wrote itself
+_NO_MODEL = "<"  #: prefix of `model` in answers that Claude Code wrote itself
 
 
 class SessionFacts:
@@ -25,7 +25,7 @@ class SessionFacts:
         self._models: dict[str, None] = {}
 
     def read(self, line: dict[str, Any], *, is_own: bool) -> None:
-        """Take in a line; of a line of a sub-agent all but the model."""
+        """Read a line; the model of a sub-agent's line is ignored."""
         for field, name in _FIELDS.items():
             if name not in self._found and (said := string_of(line.get(field))):
                 self._found[name] = said
@@ -36,7 +36,7 @@ class SessionFacts:
             self._models[model] = None
 
     def metadata(self) -> dict[str, Any]:
-        """Return the facts that are stated; several models are a list, in the order of their first answers."""
+        """Return the metadata; several models are a list, in the order of their first answers."""
         models = [*self._models]
         model = models[0] if len(models) == 1 else models
         return {**({"model": model} if models else {}), **self._found}

@@ -1,7 +1,7 @@
-"""Logs of Claude Code's hooks, as many write them: what a hook was given, one event after the other, without the model's answers.
+"""Logs of Claude Code's hooks, in the usual form: the input of each hook, one event after the other, without answers.
 
-Transcripts that plug-ins of opencode keep under `~/.claude/transcripts` have the same events under other names, and those
-answers of the model that have a text.
+Transcripts that plug-ins of opencode keep under `~/.claude/transcripts` have the same events under other names, and also the
+answers with a text.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Step, Trace
 
-_LOOKED_AT = 20  #: events that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of events by which the format is recognised
 _EVENT = "hook_event_name"
 _BEFORE, _AFTER, _PROMPT = "PreToolUse", "PostToolUse", "UserPromptSubmit"
 _FAILED = "PostToolUseFailure"
-#: The events of transcripts, as hooks name them, and the fields that a line of each has.
+#: Events of transcripts: the hooks' name of each, and the fields that its line has.
 _ANSWER = "assistant"
-_LINES = {
+_LINE_FIELDS = {
     "user": (_PROMPT, frozenset({"type", "timestamp", "content"})),
     _ANSWER: (_ANSWER, frozenset({"type", "timestamp", "content"})),
     "tool_use": (_BEFORE, frozenset({"type", "timestamp", "tool_name", "tool_input"})),
     "tool_result": (_AFTER, frozenset({"type", "timestamp", "tool_name", "tool_input"})),
 }
-_MORE = frozenset({"tool_output", "tool_use_id", "error"})  #: that a line of a tool may have
+#: Further fields that a tool's line may have.
+_OPTIONAL_FIELDS = frozenset({"tool_output", "tool_use_id", "error"})
 _TIMES = ("timestamp", "logged_at", "time")
 _REASONS: dict[Capability, str] = {
     "llm_calls": "the log does not have the model's answers that only call tools",
@@ -60,8 +61,8 @@ def _is_event(value: Any) -> bool:
 def _is_line(value: Any) -> bool:
     """Return whether a value is a line of a transcript."""
     held = object_of(value)
-    _, fields = _LINES.get(word_of(held.get("type")), ("", None))
-    return fields is not None and fields <= held.keys() <= fields | _MORE
+    _, fields = _LINE_FIELDS.get(word_of(held.get("type")), ("", None))
+    return fields is not None and fields <= held.keys() <= fields | _OPTIONAL_FIELDS
 
 
 def _opens(value: Any) -> bool:
@@ -72,7 +73,7 @@ def _as_event(line: dict[str, Any]) -> dict[str, Any]:
     """Return a line of a transcript with the names of hooks; any other line unchanged."""
     if not _is_line(line):
         return line
-    name, _ = _LINES[line["type"]]
+    name, _ = _LINE_FIELDS[line["type"]]
     return line | {
         _EVENT: _FAILED if name == _AFTER and line.get("error") else name,
         "prompt": line.get("content"),
@@ -108,7 +109,7 @@ class _Begun:
         self._of_tool[call.name].append(key)
 
     def take(self, event: dict[str, Any]) -> Call | None:
-        """Remove and return the call that ends with an event: that of its id or input, or of the input before it was added to."""
+        """Remove and return the call that ends with an event: by ID, by input, or by the input before fields were added."""
         call = self._first(_key(event))
         if call is not None or "tool_use_id" in event:
             return call
@@ -162,13 +163,13 @@ def _session(name: str | None, events: list[dict[str, Any]]) -> Trace:
 
 
 def _without_answers(steps: Sequence[Step]) -> dict[Capability, str]:
-    """Return model calls as missing if there are tool calls: no line has the answers that asked for them."""
+    """Return model calls as missing if there are tool calls: no line has the answers that requested them."""
     has_calls = any(step.type == "tool" for step in steps)
     return {"llm_calls": _REASONS["llm_calls"]} if has_calls else {}
 
 
 def _key(event: dict[str, Any]) -> Hashable:
-    """Return what both events of a call share: its id, or else its tool and input."""
+    """Return a key that both events of a call share: its ID, or else its tool and input."""
     own_id = id_of(event.get("tool_use_id"))
     if own_id is not None:
         return own_id

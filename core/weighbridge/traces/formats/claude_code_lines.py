@@ -1,4 +1,4 @@
-"""Claude Code's lines before they are read: which have a message, of the session's own agent or of another, and in what order."""
+"""Preparation of Claude Code's lines: their order, which have a message, and which are of a sub-agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SPEAKERS = frozenset({"user", "assistant"})
-#: Fields of a line of which one is kept by programs that rewrite sessions, and blocks of Anthropic's messages.
+#: Fields of a line, of which programs that rewrite sessions keep at least one; and blocks of Anthropic's messages.
 _ORIGINS = frozenset({"timestamp", "uuid", "sessionId"})
 _BLOCKS = frozenset(
     {
@@ -56,13 +56,13 @@ def is_message(line: Any) -> bool:
         type(kind) is str
         and kind in _SPEAKERS
         and (message.get("role") == kind or _lacks_role(message, line))
-        and "parts" not in message  # as Qwen Code has it
+        and "parts" not in message  # the form of Qwen Code
         and "role" not in line
     )
 
 
 def _lacks_role(message: dict[str, Any], line: dict[str, Any]) -> bool:
-    """Return whether a message has no role but Anthropic's content, as in sessions that other programs have rewritten."""
+    """Return whether a message has Anthropic's content without a role, as in sessions that other programs rewrote."""
     if "role" in message or _ORIGINS.isdisjoint(line):
         return False
     content = message.get("content")
@@ -75,7 +75,7 @@ def _lacks_role(message: dict[str, Any], line: dict[str, Any]) -> bool:
 
 
 def with_role(line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line whose message has a role: that of the line, if it has none of its own."""
+    """Return a line whose message has a role; if the message has none, it is the line's type."""
     message, kind = line.get("message"), line.get("type")
     if type(message) is dict and "role" not in message and kind in ("user", "assistant"):
         return {**line, "message": {"role": kind, **message}}
@@ -104,13 +104,13 @@ def inner_line(line: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def call_id_in(block: Any) -> str | None:
-    """Return the id of the call that a block is; None if it is none."""
+    """Return the ID of the call in a block; None if the block is not a call."""
     kind, held = opened(block) if type(block) is dict else ("", {})
     return call_of(held).id if kind == "call" else None
 
 
 def in_order(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the lines, results that were written before their call after it: Claude Code writes concurrently."""
+    """Yield the lines; a result written before its call is moved after it, since Claude Code writes concurrently."""
     asked_at: dict[str, int] = {}
     for index, line in enumerate(lines):
         for call_id in filter(None, map(call_id_in, _blocks_of(line))):
@@ -129,7 +129,7 @@ def in_order(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def in_place(lines: list[dict[str, Any]], callers: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the lines, those of sub-agents whose files were added to the session's each after the call that started it."""
+    """Return the lines; those from sub-agents' files are moved after the call that started the sub-agent."""
     own = (i for i, line in enumerate(lines) if holds_message(line) and not is_inner(line))
     end = 1 + max(own, default=-1)
     kept, added = lines[:end], dict[str, list[dict[str, Any]]]()
@@ -161,7 +161,7 @@ def _is_tool_result(block: dict[str, Any]) -> bool:
 
 
 def are_of_sub_agent(lines: list[Any]) -> bool:
-    """Return whether all messages are those of a sub-agent, which has a file of its own beside the session's."""
+    """Return whether all messages are a sub-agent's, as in the files of sub-agents beside the session's."""
     said = [line for line in lines if type(line) is dict and holds_message(line)]
     return bool(said) and all(line.get("isSidechain") is True for line in said)
 

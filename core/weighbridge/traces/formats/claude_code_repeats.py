@@ -1,4 +1,4 @@
-"""Calls that lines of Claude Code's form repeat in answers of other ids, as iFlow CLI writes an answer while it is streamed."""
+"""Removal of calls that lines of Claude Code's form repeat under other answer IDs, as iFlow CLI does while it streams."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def calls_once(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines with each call once; an answer that repeats calls of the answer before it goes on with it.
+    """Return the lines with each call once; an answer that repeats calls of the answer before it continues that answer.
 
-    An id that is used again for another call has a further result, or other arguments.
+    A call with a known ID is another call if it has other arguments, or if there is a further result for the ID.
     """
     results: Counter[str] = Counter()
     answers: dict[str, set[str | None]] = {}
@@ -44,9 +44,10 @@ class _Repeats:
     def __init__(self, repeated: set[str], results: Counter[str]) -> None:
         self._repeated = repeated
         self._results = results
-        self._counts: Counter[str] = Counter()  #: of the calls of each id so far
-        self._asked: dict[str, tuple[str, Call]] = {}  #: the last of each id, with its answer's
-        self._last: str | None = None  #: the id of the answer that may go on
+        self._counts: Counter[str] = Counter()  #: number of calls so far, by ID
+        #: The last call with each ID, and the ID of its answer.
+        self._asked: dict[str, tuple[str, Call]] = {}
+        self._last: str | None = None  #: ID of the answer that may continue
         self._calls_of_last: set[str] = set()
 
     def without(self, lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Sub-agents that Claude Code's lines mention, and whether these lines also hold what each of them did.
+"""Sub-agents that Claude Code's lines mention, and whether the sub-agents' own lines are among them.
 
-Old versions write a sub-agent's lines into the session's file, some of them as progress; newer ones write a file of its own.
+Old versions write a sub-agent's lines into the session's file, some as progress lines; newer versions write another file.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 _TOOLS = frozenset({"Task", "Agent"})
 _STATED_CALLS = "totalToolUseCount"  #: the field with the number of a sub-agent's calls
-#: Where the number of a session's calls is from if some of them stand in other files.
+#: Source of the number of a session's calls if some of them stand in other files.
 SUM_OF_CALLS = f"the sum of the calls read and the further ones in {_STATED_CALLS}"
 _TOKENS = "totalTokens"
 _LAUNCHED = frozenset({"async_launched", "forked"})
-_ERROR = "<tool_use_error>"  #: how the result of a call begins that was not carried out
+_ERROR = "<tool_use_error>"  #: prefix of the result of a call that was not run
 
 
 class Unread(NamedTuple):
-    """Sub-agents of which the lines do not show everything."""
+    """Numbers of sub-agents and calls that are not in the lines."""
 
     agents: int = 0
-    calls: int | None = 0  #: their tool calls that are not in the lines; None if that is not stated
+    calls: int | None = 0  #: number of their tool calls that are not in the lines; None if unknown
 
 
 def callers_of(lines: list[dict[str, Any]]) -> dict[str, str]:
-    """Return by the id of each sub-agent the call that started it: that whose result names it, or else the one with its prompt."""
+    """Return the calls that started sub-agents, by sub-agent ID: the result names the ID, or the prompt is the same."""
     callers: dict[str, str] = {}
-    asked: dict[str, set[str]] = {}  #: ids of the calls of each prompt
-    began: dict[str, str] = {}  #: the prompts of sub-agents
+    asked: dict[str, set[str]] = {}  #: IDs of calls, by prompt
+    began: dict[str, str] = {}  #: prompts of sub-agents, by ID
     for line in lines:
         name = string_of(_stated_in(line).get("agentId"))
         own_id = string_of(line.get("agentId")) if line.get("isSidechain") is True else None
@@ -59,13 +59,14 @@ class SubAgents:
     """Collector of the sub-agents in a session's lines."""
 
     def __init__(self) -> None:
-        self._started: dict[str, dict[str, Any]] = {}  #: what is stated, by the call that starts it
-        self._asked: set[str] = set()  #: ids of the calls of tools that start one
-        #: ids of the calls in a sub-agent's lines, by what these name: the call that started it, or its own id
+        #: Recorded data of sub-agents, by the call that started them.
+        self._started: dict[str, dict[str, Any]] = {}
+        self._asked: set[str] = set()  #: IDs of calls of tools that start a sub-agent
+        #: IDs of the calls in a sub-agent's lines, by the ID in these lines: the starting call's or the sub-agent's.
         self._calls: dict[str | None, set[str]] = {}
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line with a message."""
+        """Read a line with a message."""
         is_inner = line.get("isSidechain") is True
         own_id = string_of(line.get("agentId")) if is_inner else None
         names = [*filter(None, (string_of(line.get("parent_tool_use_id")), own_id))]
@@ -99,7 +100,7 @@ class SubAgents:
             del self._started[call_id]
 
     def caller_in(self, line: dict[str, Any]) -> str | None:
-        """Return the first call of a line's results that started a sub-agent: what the line states beside them is its."""
+        """Return the first call among a line's results that started a sub-agent; the line's other data belong to it."""
         for kind, block in _blocks_of(line):
             call_id = result_in(block, None).call_id if kind == "result" else None
             if call_id and (
@@ -109,7 +110,7 @@ class SubAgents:
         return None
 
     def unread(self) -> Unread:
-        """Return how many sub-agents did more than the lines show, and how many calls these lack."""
+        """Return the number of sub-agents with calls that are not in the lines, and the number of these calls."""
         agents, calls, is_stated = 0, 0, True
         for caller, stated in self._started.items():
             made, read = count_of(stated.get(_STATED_CALLS)), self._calls_of(caller)
@@ -125,7 +126,7 @@ class SubAgents:
         return Unread(agents, calls if is_stated else None)
 
     def has_lines(self, caller: str) -> bool:
-        """Return whether the lines have any of the sub-agent that a call started, as far as they tell sub-agents apart."""
+        """Return whether some lines are of the sub-agent that a call started, or may be: old lines do not name it."""
         is_unnamed = "agentId" not in self._started.get(caller, {})
         return self._calls_of(caller) is not None or (is_unnamed and None in self._calls)
 
@@ -147,17 +148,17 @@ def _blocks_of(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _text_of(message: dict[str, Any]) -> str:
-    """Return the text of a message, or of the first part of it."""
+    """Return the text of a message, or of its first part."""
     content = message.get("content")
     parts = objects_of(content)
     return string_of(parts[0].get("text") if parts else content) or ""
 
 
 def _is_launched(stated: dict[str, Any]) -> bool:
-    """Return whether a result says that an agent runs in the background, or ran a skill, without its totals."""
+    """Return whether a result, without totals, says that an agent runs in the background or ran a skill."""
     return word_of(stated.get("status")) in _LAUNCHED and type(stated.get("agentId")) is str
 
 
 def _was_refused(block: dict[str, Any]) -> bool:
-    """Return whether a result says that a call was not carried out, so that no agent ran."""
+    """Return whether a result says that a call was not run, so that no agent was started."""
     return block.get("is_error") is True and _text_of(block).startswith(_ERROR)

@@ -1,7 +1,7 @@
-"""Tasks of Cline and Roo Code: the displayed messages (`ui_messages.json`, `cline --json`), the conversation with the model, or a session.
+"""Tasks of Cline and Roo Code: displayed messages (`ui_messages.json`, `cline --json`), the conversation, or a session.
 
-In the conversation older versions have calls as tags in text, of which the program runs the first; the next message answers it. Newer ones have
-calls as blocks; see `cline_talks`.
+In the conversation with the model, older versions have calls as tags in text. The program runs the first one; the next
+message has its result. Newer versions have calls as blocks; see `cline_talks`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _matches(value: Any) -> bool:
 
 
 def _is_shown(value: Any) -> bool:
-    """Return whether a value is a message as the page showed it."""
+    """Return whether a value is a displayed message."""
     if type(value) is not dict or word_of(value.get("type")) not in _KINDS:
         return False
     return type(value.get(value["type"])) is str and ("ts" in value or "text" in value)
@@ -115,7 +115,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _is_talk(value: list[Any]) -> bool:
-    """Return whether a list is the conversation with the model, with the program's own marks and no calls but in text."""
+    """Return whether a list is the conversation with the model: it has the program's marks, and calls only in text."""
     is_marked = False
     for message in value:
         content = message.get("content") if type(message) is dict else None
@@ -164,7 +164,7 @@ def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     A request is reported again, at the same time, when its usage is known, or by an `api_req_finished`.
     """
     found: list[dict[str, Any]] = []
-    requests: dict[Any, int] = {}  #: places of the requests by their time
+    requests: dict[Any, int] = {}  #: indices of requests, by time
     last = 0
     for message in messages:
         kind, time = word_of(message.get("say")), time_of(message.get("ts"))
@@ -182,7 +182,7 @@ def _with_usage(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _requests(messages: list[dict[str, Any]]) -> Iterator[tuple[Provider, Request]]:
-    """Yield what is recorded of each request, with its model."""
+    """Yield the recorded data of each request, with its provider and model."""
     provider: Provider = None
     for message in messages:
         provider = provider_of(message, provider)
@@ -251,20 +251,20 @@ class _Page:
         self._cached = cached
         self._provider: Provider = None
         self._calls = 0
-        self._last: str | None = None  #: the last call
-        self._last_call = ("", "")  #: its tool and what that was given
-        self._output: list[str] = []  #: of that, as it came
+        self._last: str | None = None  #: ID of the last call
+        self._last_call = ("", "")  #: tool and input of the last call
+        self._output: list[str] = []  #: pieces of the last call's output
         self._has_failed = False  #: whether that output is an error of an MCP server
-        self._request: Facts | None = None  #: metadata of a request without an answer yet
+        self._request: Facts | None = None  #: metadata of a request that has no answer yet
         self._is_first = True
-        self._retried = 0  #: requests that were made again
-        self._broken: set[int | None] = set()  #: times of calls that are shown in part
-        #: Times of what is shown whole, as by a stream after its parts.
+        self._retried = 0  #: number of requests that were repeated
+        self._broken: set[int | None] = set()  #: times of calls that are displayed in part
+        #: Times of messages that are displayed whole; a stream displays the parts first.
         self._whole: set[int] = set()
-        self._model: str | None = None  #: that the messages name
+        self._model: str | None = None  #: model that the messages name
 
     def add(self, message: dict[str, Any]) -> None:
-        """Add a message of the page."""
+        """Add a displayed message."""
         kind = word_of(message.get(word_of(message.get("type"))))
         text, time = string_of(message.get("text")), time_of(message.get("ts"))
         model = string_of(object_of(message.get("modelInfo")).get("modelId"))
@@ -305,7 +305,7 @@ class _Page:
         self._is_first = False
 
     def missing(self) -> dict[Capability, str]:
-        """Return model calls as missing if requests were made again, of which only the last has a record, and calls that broke off."""
+        """Return tool calls as missing if some broke off, and model calls if requests were repeated: one is recorded."""
         missing = self._cached.missing()
         if broken := len(self._broken - self._whole):
             missing["tool_calls"] = (

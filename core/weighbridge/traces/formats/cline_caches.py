@@ -1,7 +1,7 @@
-"""Whether the input tokens that Cline and Roo Code record include those of caches, which differs between providers and versions.
+"""Inference of whether Cline's and Roo Code's input tokens include those of caches; providers and versions differ.
 
-Where the provider does not decide it, the requests of one model do: by more cached tokens than input; by the price of cached
-tokens, which follows from the costs of enough requests; or by a prompt that only grows if they are counted one way.
+If the provider does not decide it, the requests of one model may: they have more cached tokens than input, or their costs
+show the price of cached tokens, or the prompt always grows only if the tokens are counted in one of the two ways.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Usage
 
-Provider = tuple[str, str] | None  #: its name and that of the model, as messages name them
-_APART = frozenset({"anthropic", "bedrock"})  #: providers that count cached tokens beside the input
+Provider = tuple[str, str] | None  #: names of the provider and the model in messages
+_APART = frozenset({"anthropic", "bedrock"})  #: providers whose input excludes cached tokens
 _NOT_KNOWN = "whether the input of requests includes their cached tokens is not known"
-_PRICED = 100  #: requests whose costs are compared
-_EXACT = Fraction(1, 10**9)  #: by which part a cost may differ from the sum of its prices
-_FALLS = 2  #: of the prompt, that show that it was not counted so
+_PRICED_REQUESTS = 100  #: maximum number of requests whose costs are compared
+_EXACT = Fraction(1, 10**9)  #: relative difference allowed between a cost and the sum of its prices
+_FALLS_MINIMUM = 2  #: minimum number of decreases of the prompt that exclude a way of counting
 
 
 class Request(NamedTuple):
-    """What is recorded of a request; its cached tokens are those that were read or written."""
+    """Recorded tokens and cost of a request; its cached tokens are those read from or written to a cache."""
 
     sent: int | None
     received: int | None
@@ -50,7 +50,7 @@ def provider_of(message: dict[str, Any], before: Provider = None) -> Provider:
 
 
 class CachedTokens:
-    """What the requests of a task show of their input, for each model that its messages name."""
+    """Usage of a task's requests, after deciding for each model whether the input includes cached tokens."""
 
     def __init__(self, requests: Iterable[tuple[Provider, Request]]) -> None:
         of_models: dict[Provider, list[Request]] = {}
@@ -63,7 +63,7 @@ class CachedTokens:
         self._uncertain = 0
 
     def usage(self, provider: Provider, request: Request) -> Usage | None:
-        """Return a request's usage; where it is not known what its input includes, only the least total."""
+        """Return a request's usage; if it is not known what the input includes, only the least possible total."""
         sent, received, read, written, _ = request
         is_apart = self._are_apart.get(provider)
         if request.of_caches and sent is not None and is_apart is None:
@@ -80,7 +80,7 @@ class CachedTokens:
 
 
 def _are_apart(requests: Sequence[Request]) -> bool | None:
-    """Return whether the input of one model's requests is without the cached tokens; None if they do not show it."""
+    """Return whether the input of one model's requests excludes cached tokens; None if the requests do not show it."""
     known = [request for request in requests if request.sent is not None]
     if any(request.of_caches > (request.sent or 0) for request in known):
         return True
@@ -89,13 +89,16 @@ def _are_apart(requests: Sequence[Request]) -> bool | None:
 
 
 def _by_cost(requests: Sequence[Request]) -> bool | None:
-    """Return what the costs show: a cached token within the input makes a request cheaper, one beside it dearer."""
+    """Return whether the input excludes cached tokens, by the costs; None if these do not show it.
+
+    A cached token makes a request more expensive if the input excludes it, and cheaper if the input includes it.
+    """
     rows = [
         list(map(Fraction, (each.read or 0, each.written or 0, each.sent or 0, each.received or 0)))
-        for each in requests[:_PRICED]
+        for each in requests[:_PRICED_REQUESTS]
         if each.cost_usd
     ]
-    costs = [Fraction(str(each.cost_usd)) for each in requests[:_PRICED] if each.cost_usd]
+    costs = [Fraction(str(each.cost_usd)) for each in requests[:_PRICED_REQUESTS] if each.cost_usd]
     prices = _prices(rows, costs)
     if prices is None:
         return None
@@ -110,15 +113,14 @@ def _by_cost(requests: Sequence[Request]) -> bool | None:
 def _prices(rows: list[list[Fraction]], costs: list[Fraction]) -> list[Fraction] | None:
     """Return the prices that give the cost of each row of counts; None if they are not certain.
 
-    They are if there are more rows than prices, and all agree. A kind of tokens that no row has costs nothing.
+    They are certain if there are more rows than prices, and all rows agree. A kind of tokens that no row has costs nothing.
     """
     width = len(rows[0]) if rows else 0
     used = [column for column in range(width) if any(row[column] for row in rows)]
     if not used or len(rows) <= len(used):
         return None
-    solved: dict[
-        int, list[Fraction]
-    ] = {}  #: equations, by the only column of theirs that others lack
+    #: Equations, by the only column of theirs that others lack.
+    solved: dict[int, list[Fraction]] = {}
     for counts, cost in zip(rows, costs, strict=True):
         equation = [*counts, cost]
         for column, other in solved.items():
@@ -142,13 +144,16 @@ def _less(equation: list[Fraction], other: list[Fraction], times: Fraction) -> l
 
 
 def _by_growth(requests: Sequence[Request]) -> bool | None:
-    """Return what the sizes of the prompts show: that of a talk falls if it is counted wrongly."""
+    """Return whether the input excludes cached tokens, by the prompts' sizes; None if these do not show it.
+
+    A conversation's prompt grows; if its tokens are counted in the wrong way, it seems to shrink.
+    """
     sizes = [request.sent or 0 for request in requests]
     whole = [request.of_caches + (request.sent or 0) for request in requests]
     falls_inside, falls_apart = _falls(sizes), _falls(whole)
-    if not falls_inside and falls_apart >= _FALLS:
+    if not falls_inside and falls_apart >= _FALLS_MINIMUM:
         return False
-    return True if not falls_apart and falls_inside >= _FALLS else None
+    return True if not falls_apart and falls_inside >= _FALLS_MINIMUM else None
 
 
 def _falls(sizes: Sequence[int]) -> int:

@@ -57,7 +57,7 @@ def read_session(value: dict[str, Any]) -> Trace:
 
 
 def _as_anthropic(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with its model and usage; the input tokens have those of caches."""
+    """Return a message with its model and usage; the input includes the tokens of caches."""
     metrics = object_of(message.get(_METRICS))
     cached, written = metrics.get("cacheReadTokens"), metrics.get("cacheWriteTokens")
     usage = {

@@ -1,6 +1,6 @@
 """Cline's conversation with the model (`api_conversation_history.json`) with the metrics of its answers, and calls as blocks.
 
-The results stand in texts of the next message, `[read_file for 'a'] Result: ...`, in the order of the calls.
+The results are texts in the next message, `[read_file for 'a'] Result: ...`, in the order of the calls.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _SPEAKERS = frozenset({"user", "assistant"})
 _FIELDS = frozenset({"role", "content", "id", "ts", "modelInfo", "metrics"})
 _RESULT = re.compile(r"\s{0,20}\[(\w{1,40})(?:| for .{0,4000}?)\] Result:", re.DOTALL)
 _ENVIRONMENT = "<environment_details>"
-#: How the results of failed calls begin.
+#: Beginnings of the results of failed calls.
 _FAILURES = ("Command failed with exit code", "The tool execution failed", "<error>")
 _MCP_TOOL = "use_mcp_tool"
-#: How the result of a call of an MCP server begins that the server says has failed.
+#: Beginning of the result of a call that failed according to its MCP server.
 MCP_ERROR = "Error:\n"
 
 
 def has_metrics(value: Any) -> bool:
-    """Return whether a list is the conversation of a version that keeps each answer's model and metrics."""
+    """Return whether a list is a conversation with each answer's model and metrics, as some versions keep it."""
     return (
         type(value) is list
         and all(
@@ -71,7 +71,7 @@ def has_call_blocks(messages: list[Any]) -> bool:
 
 
 class Metrics:
-    """The metrics of a conversation's answers, whose `cached` is what was read from caches and written to them."""
+    """The metrics of a conversation's answers; `cached` is the number of tokens read from and written to caches."""
 
     def __init__(self, messages: list[Any]) -> None:
         self._cached = CachedTokens(
@@ -92,7 +92,7 @@ class Metrics:
         )
 
     def missing(self) -> dict[Capability, str]:
-        """Return the tokens as missing if it is not known what the input of an answer includes."""
+        """Return the tokens as missing if it is unknown whether the input of an answer includes cached tokens."""
         return self._cached.missing()
 
 
@@ -142,14 +142,14 @@ class TalkWithBlocks:
         calls = iter(self._answered([head[1] for head in heads if head]))
         rest: list[Any] = []
         found: list[tuple[Call, str]] = []
-        tools: list[str] = []  #: as the results name them
+        tools: list[str] = []  #: names of tools in the results
         for part, text, head in zip(parts, texts, heads, strict=True):
             call = next(calls) if head else None
             if head and call:
                 found.append((call, text[head.end() :].lstrip()))
                 tools.append(head[1])
             elif found and not found[-1][1] and not head and not text.startswith(_ENVIRONMENT):
-                found[-1] = (found[-1][0], text)  # some versions write it in a text of its own
+                found[-1] = (found[-1][0], text)  # some versions write the output as the next text
             else:
                 rest.append(part)
         for (call, text), tool in zip(found, tools, strict=True):
@@ -159,9 +159,9 @@ class TalkWithBlocks:
         return rest
 
     def _answered(self, names: list[str]) -> list[Call | None]:
-        """Return the call that each result answers: in their order, or by the names if some calls have no result.
+        """Return the call of each result: by order, or by name if some calls have no result; None for a name without a call.
 
-        Some tools have another name in their results.
+        The order also holds if a name is not that of any call, since some tools have another name in their results.
         """
         waiting, self._open = self._open, []
         known = {call.name for call in waiting}

@@ -1,6 +1,6 @@
-"""Output of `codex exec --json`: events of a thread, with each item reported when it begins, changes and ends.
+"""Output of `codex exec --json`: events of a thread, which report each item when it begins, changes and ends.
 
-The items are the program's actions; the events do not show which of them belong to one answer of the model.
+The items are the program's actions; the events do not show which items belong to one answer of the model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from weighbridge.traces.model import COUNTED
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 50  #: events that decide whether a list is of them
+_LOOKED_AT = 50  #: number of events by which the format is recognised
 _EVENTS = frozenset(
     {
         *("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started"),
@@ -61,7 +61,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the events of each thread; one that is resumed goes on, and so does one that begins before the last has a turn."""
+    """Return the events of each thread; a start event continues the thread if it is resumed, or if it has no turn yet."""
     threads: list[list[Any]] = [[]]
     current, has_turns = None, False
     for event in events_of(value):
@@ -109,7 +109,7 @@ def _trace_of(value: Any) -> Trace:
 
 
 def _total(usages: list[Usage]) -> Usage | None:
-    """Return the usage of all turns: the last turn's, if each includes the turns before."""
+    """Return the usage of all turns: the sum, or the last turn's if each includes the turns before."""
     if not usages:
         return None
     sums = [(usage.input_tokens or 0) + (usage.output_tokens or 0) for usage in usages]
@@ -127,14 +127,13 @@ class _EventReader:
         self.chat = ChatLog()
         self.thread_id: str | None = None
         self.threads: set[str | None] = set()
-        self.starts = 0  #: of the thread, which may be resumed
+        self.starts = 0  #: number of starts of the thread, which may be resumed
         self.usages: list[Usage] = []
-        self._items: dict[
-            str, dict[str, Any]
-        ] = {}  #: items of this turn by ID, in their latest state
+        #: Items of this turn by ID, in their latest state.
+        self._items: dict[str, dict[str, Any]] = {}
 
     def event(self, event: dict[str, Any]) -> None:
-        """Take in an event."""
+        """Add an event."""
         kind = word_of(event.get("type"))
         if kind == "thread.started":
             self.finish()
@@ -170,7 +169,7 @@ class _EventReader:
         self._items = {}
 
     def _item(self, item: dict[str, Any], name: str) -> None:
-        # Older versions name it `item_type`.
+        # Older versions name the type `item_type`.
         kind = str(item.get("type", item.get("item_type")))
         if kind in {"agent_message", "assistant_message", "plan"}:
             self.chat.answer(item.get("text"))
@@ -187,7 +186,7 @@ class _EventReader:
         last = self.chat.messages[-1] if self.chat.messages else {}
         if last.get("role") == "assistant":
             self.chat.ask(call)
-        else:  # a result came between, which the model has seen
+        else:  # after a result, the model was called again
             self.chat.answer(None, [call])
         error = string_of(object_of(item.get("error")).get("message"))
         failed = error or word_of(item.get("status")) in _FAILED

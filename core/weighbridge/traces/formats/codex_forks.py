@@ -1,7 +1,6 @@
-"""Forks of Codex: a rollout that begins with the lines of the session it was forked from, written again with new times.
+"""Forks of Codex: rollouts that begin with the lines of the session they were forked from, copied with new times.
 
-The ids of sessions and of turns begin with the time when they were made (UUID version 7): turns older than the session
-are copies.
+IDs of sessions and turns begin with their creation time (UUID version 7), so that turns older than the session are copies.
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ _TIMED_ID = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0
 
 
 def copied_lines(lines: Sequence[dict[str, Any]]) -> int | None:
-    """Return how many of the first lines of a rollout are copies; None if it is a fork whose lines do not show that, or has no others."""
+    """Return the number of a rollout's first lines that are copies.
+
+    Return None for a fork whose lines do not show it, or one that has only copies.
+    """
     opening = object_of(lines[0].get("payload")) if lines else {}
     is_fork = bool(string_of(opening.get("forked_from_id")))
     if not lines or lines[0].get("type") != "session_meta" or not (is_fork or _is_child(opening)):
@@ -40,7 +42,7 @@ def copied_lines(lines: Sequence[dict[str, Any]]) -> int | None:
 
 
 def _is_child(opening: dict[str, Any]) -> bool:
-    """Return whether another agent started the session, which may have been given that agent's lines."""
+    """Return whether another agent started the session, which may then begin with that agent's lines."""
     spawn = object_of(
         object_of(object_of(opening.get("source")).get("subagent")).get("thread_spawn")
     )

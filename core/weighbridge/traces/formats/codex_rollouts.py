@@ -1,4 +1,4 @@
-"""Codex's rollouts: the lines of a session, which hold items of the Responses API beside events and counts of tokens."""
+"""Codex's rollouts: the lines of a session, with items of the Responses API, events and token counts."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from weighbridge.traces.chat.response_items import Items
     from weighbridge.traces.model import Capability, Trace, Usage
 
-#: Events that a call has ended, and their statuses of calls that failed or that the user refused.
+#: Events of the end of a call, and the statuses in them of calls that failed or that the user refused.
 _CALL_ENDS = frozenset({"exec_command_end", "patch_apply_end", "mcp_tool_call_end"})
 _FAILED = frozenset({"failed", "declined"})
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-#: How Codex writes the exit code of a command before its output, or behind it.
+#: Forms of a command's exit code before or after its output.
 _EXIT_CODE = re.compile(
     r"Exit code: (-?\d+)\nWall time: "
     r"|(?:Chunk ID: \S*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n"
 )
 _EXIT_CODE_AT_END = re.compile(r',"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\Z')
 _JSON_OUTPUT = '{"output":'
-_HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200  #: characters that may hold the exit code
+#: Number of first and last characters that may have the exit code.
+_HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200
 _REFUSED = (
     "apply_patch verification failed",
     "failed to parse function arguments",
@@ -38,22 +39,24 @@ _REFUSED = (
     "failed in sandbox: ",
     "execution error: ",
     "exec_command failed for ",
-    # Of a script in code mode; one that was terminated, or still runs, has not failed.
+    # A script in code mode. One that was terminated or still runs has not failed.
     "Script failed\nWall time ",
 )
-#: The whole result of a call that the user refused or stopped.
+#: Matches the whole result of a call that the user refused or stopped.
 _is_stopped = re.compile(
     r"(?:exec command|patch) rejected by user"
     r"|aborted by user after [\d.]{1,20}s"
     r"|Wall time: [\d.]{1,20} seconds\naborted by user"
 ).fullmatch
-_NESTED = "exec-"  #: how the ids of calls begin that scripts in code mode make
-_END = "_end"  #: how the types of events end that a call has ended
-_NAMES = {"exec_command": "exec_command", "patch_apply": "apply_patch"}  #: of tools, by the event
+_SCRIPT_CALL_PREFIX = "exec-"  #: prefix of the IDs of calls that scripts in code mode make
+_END_SUFFIX = "_end"  #: suffix of the types of events of a call's end
+#: Names of tools, by event.
+_TOOL_NAMES = {"exec_command": "exec_command", "patch_apply": "apply_patch"}
 _OUTPUTS = ("aggregated_output", "formatted_output", "stdout", "stderr")
 _ARGUMENTS = ("command", "changes", "query")
-_SCRIPT, _CALLS_IN_SCRIPT = "exec", "tools"  #: the tool that runs scripts, and what has their calls
-_SPAWNED = '{"agent_id":'  #: how the result of a call begins that started another agent
+#: The tool that runs scripts; the object with the tools in a script.
+_SCRIPT, _CALLS_IN_SCRIPT = "exec", "tools"
+_SPAWNED = '{"agent_id":'  #: prefix of the result of a call that started another agent
 _TOTALS, _COUNTS = "the last total_token_usage", "token_count"
 _OF_COPIES = f"{_TOTALS} less that of the copied lines"
 _ONLY_COUNTS = "the session holds only the counts of its tokens, and no items"
@@ -61,7 +64,7 @@ _OF_REVIEWS = "the session does not hold the calls that a review made"
 
 
 def is_line(line: dict[str, Any]) -> bool:
-    """Return whether an object is a line with an item, or with a count of tokens."""
+    """Return whether an object is a line with an item, or with a token count."""
     return (line.get("type") == "response_item" and type(line.get("payload")) is dict) or _is_count(
         line
     )
@@ -74,24 +77,24 @@ def _is_count(line: dict[str, Any]) -> bool:
 
 
 class Rollout:
-    """Reader of the lines of a session, whose items it adds to those of a run."""
+    """Reader of a session's lines; it adds their items to those of a run."""
 
     def __init__(self, items: Items, run: Run) -> None:
         self.failed: set[str] = set()  #: ids of calls that failed
         self._items = items
         self._run = run
-        self._counts = 0  #: of tokens, those that are more than the one before
-        self._has_agents = False  #: whether the agent started others
+        self._counts = 0  #: number of token counts that exceed the count before
+        self._has_agents = False  #: whether the agent started other agents
         self._has_scripts = False  #: whether a script may have made calls
-        self._reviews: list[Usage | None] = []  #: the totals before each review that goes on
-        self._review_calls = 0  #: of the review that goes on
+        self._reviews: list[Usage | None] = []  #: totals before each unfinished review
+        self._review_calls = 0  #: number of model calls in the unfinished review
         self._has_review_tools = False
-        self._pending: Usage | None = None  #: of a review's answer that may still come
-        self._copies = 0  #: how many of the next lines are copies of another session's
+        self._pending: Usage | None = None  #: usage of a review's answer that may still follow
+        self._copies = 0  #: number of the next lines that are copies from another session
         self._total_of_copies: Usage | None = None
 
     def begin(self, lines: Sequence[dict[str, Any]]) -> None:
-        """Take in all lines of a session at once, to know which of them are copies of another session's."""
+        """Find the lines of a session that are copies from another session; called with all lines before `read`."""
         copies, notes = copied_lines(lines), self._items.notes
         if copies is None:
             notes.add(
@@ -103,7 +106,7 @@ class Rollout:
             notes.add("lines copied from the session that this one was forked from", copies)
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         payload, kind = object_of(line.get("payload")), line.get("type")
         if self._copies:
             self._copies -= 1
@@ -118,7 +121,7 @@ class Rollout:
             self._items.model = string_of(payload.get("model")) or self._items.model
         elif event == "token_count":
             self._count(object_of(payload.get("info")))
-        elif event.endswith(_END) and self._is_of_script(payload):
+        elif event.endswith(_END_SUFFIX) and self._is_of_script(payload):
             self._has_scripts = True
             self._items.add_made_call(*_made_call(event, payload), time_of(line.get("timestamp")))
             self._fail(payload, _ended_badly(payload))
@@ -135,7 +138,7 @@ class Rollout:
             self._items.notes.add_kind("lines", kind)
 
     def _pass_over(self, payload: dict[str, Any], kind: Any) -> None:
-        """Take what a copied line says of the session: its id, and the total that its own total begins with."""
+        """Read the session's data in a copied line: the ID, and the total at which the session's own total begins."""
         if kind == "session_meta":
             self._run.id = self._run.id or string_of(payload.get("id"))
         elif payload.get("type") == "token_count":
@@ -143,9 +146,9 @@ class Rollout:
             self._run.usage = self._total_of_copies = total or self._total_of_copies
 
     def _is_of_script(self, end: dict[str, Any]) -> bool:
-        """Return whether a call that has ended is one that a script made, and is new."""
+        """Return whether the event of a call's end is of a new call that a script made."""
         call_id = string_of(end.get("call_id")) or ""
-        return call_id.startswith(_NESTED) and not self._items.has_call(call_id)
+        return call_id.startswith(_SCRIPT_CALL_PREFIX) and not self._items.has_call(call_id)
 
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
@@ -166,7 +169,7 @@ class Rollout:
             self.failed.add(call_id)
 
     def _count(self, info: dict[str, Any]) -> None:
-        """Add a count of tokens; one with the same total as the count before it is of no further answer."""
+        """Add a token count; if its total is that of the count before, there is no further answer."""
         total = _usage_in(info.get("total_token_usage"))
         if total and total == self._run.usage:
             self._items.close()
@@ -184,7 +187,7 @@ class Rollout:
             self._run.usage, self._run.totals_from = total, _TOTALS
 
     def _flush(self) -> None:
-        """Add the last answer of a review, which the session does not hold, with its tokens."""
+        """Add the last answer of a review with its tokens, if the session does not have the answer."""
         if self._pending:
             self._items.add_unrecorded(self._pending)
             self._pending = None
@@ -199,7 +202,7 @@ class Rollout:
             self._run.totals_from = _OF_COPIES if self._run.usage else ""
 
     def about(self, trace: Trace) -> Trace:
-        """Return a trace of the session with what the session states, and lacks, of it."""
+        """Return a trace of the session with the session's stated counts, and with what it lacks."""
         if self._counts > len(trace.steps_of("llm")) and not self._has_agents:
             # An answer that was interrupted has a count of its tokens, and no items.
             counts = Counts(llm_calls=self._counts)
@@ -224,14 +227,17 @@ class Rollout:
 
 
 def _opening(output: Any) -> str:
-    """Return the text of a result, or the first of its parts, which states how a script ended."""
+    """Return the text of a result, or of its first part, which states how a script ended."""
     if type(output) is list:
         output = object_of(output[0]).get("text") if output else None
     return string_of(output) or ""
 
 
 def _has_failed(output: str) -> bool:
-    """Return whether the result of a call states an exit code other than 0, that its script failed, or that it was refused, stopped or not carried out."""
+    """Return whether a call's result states a failure.
+
+    It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run.
+    """
     if output.startswith(_JSON_OUTPUT):
         found = _EXIT_CODE_AT_END.search(output[-_TAIL_CHARACTERS:])
     else:
@@ -243,15 +249,15 @@ def _has_failed(output: str) -> bool:
 
 def _made_call(event: str, end: dict[str, Any]) -> tuple[Call, Any]:
     """Return the call that a script made, and its result, from the event of its end."""
-    kind = event.removesuffix(_END)
-    invocation = object_of(end.get("invocation"))  # of an MCP server's tool
-    name = string_of(invocation.get("tool")) or _NAMES.get(kind, kind)
+    kind = event.removesuffix(_END_SUFFIX)
+    invocation = object_of(end.get("invocation"))  # the call of an MCP server's tool
+    name = string_of(invocation.get("tool")) or _TOOL_NAMES.get(kind, kind)
     arguments = invocation.get("arguments")
     if not invocation:
         arguments = {held: end[held] for held in _ARGUMENTS if end.get(held) is not None}
     result = object_of(end.get("result"))
     shown = [text for field in _OUTPUTS if (text := string_of(end.get(field)))]
-    # What the first two hold is what stands in the others.
+    # The first two fields repeat the text of the others.
     is_joined = any(string_of(end.get(field)) for field in _OUTPUTS[:2])
     output = shown[0] if is_joined else "\n".join(shown) or None
     answer = object_of(result.get("Ok")).get("content", result.get("Err"))
@@ -260,7 +266,7 @@ def _made_call(event: str, end: dict[str, Any]) -> tuple[Call, Any]:
 
 def _ended_badly(end: dict[str, Any]) -> bool:
     """Return whether the event of a call's end says that it failed or was refused."""
-    result = object_of(end.get("result"))  # of an MCP server, as Rust serialises it
+    result = object_of(end.get("result"))  # the result of an MCP server, as Rust serialises it
     answer = object_of(result.get("Ok"))
     return (
         word_of(end.get("status")) in _FAILED
@@ -272,7 +278,7 @@ def _ended_badly(end: dict[str, Any]) -> bool:
 
 
 def _is_cut_off(trace: Trace) -> bool:
-    """Return whether a session ends before the tokens of its last answer are recorded, which its total lacks too."""
+    """Return whether a session ends before the tokens of its last answer are recorded; its total lacks them, too."""
     usages = [step.usage for step in trace.steps_of("llm")]
     known = sum((usage.total or 0) for usage in usages if usage)
     total = trace.usage.total if trace.usage else None

@@ -1,4 +1,4 @@
-"""Sessions of Continue, of its editor extensions and its command line: a history of messages with the states of their calls."""
+"""Sessions of Continue's editor extensions and command line: a history of messages with the states of their calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-#: Names of the prompt's and the answer's tokens, of an object with cached ones, and of those that were read and written.
+#: Names of the fields: the prompt's tokens, the answer's tokens, the object with cached tokens, and in it, read and written.
 _NAMES = (
     "promptTokens",
     "completionTokens",
@@ -39,7 +39,7 @@ _NAMES_OF_ANSWERS = (
     *("cached_tokens", "cache_write_tokens"),
 )
 _CLAUDE = "claude"
-_LOOKED_AT = 20  #: items that decide whether a history is of this form
+_LOOKED_AT = 20  #: number of items by which the format is recognised
 _FAILED = frozenset({"errored", "canceled"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this session records its usage",
@@ -126,7 +126,7 @@ def _call(call: dict[str, Any]) -> Call:
 
 
 def _output(items: Any) -> str | None:
-    """Return what a call brought: the contents of its items, or a text."""
+    """Return the result of a call: the contents of its items, or a text."""
     if type(items) is str:
         return items
     texts = [text for item in objects_of(items) if (text := text_of(item.get("content")))]
@@ -134,9 +134,10 @@ def _output(items: Any) -> str | None:
 
 
 def _usage(recorded: dict[str, Any]) -> Usage | None:
-    """Return recorded tokens, in the names of the editor extensions, or of the command line for an answer.
+    """Return the recorded tokens, under the names of the editor extensions, or those of the command line for an answer.
 
-    Only Anthropic counts what was written to a cache, and its prompt is without cached tokens; the total is no other's sum.
+    Only Anthropic counts tokens written to a cache; its prompt count excludes cached tokens. The recorded total is read only
+    if no tokens are cached.
     """
     names = _NAMES_OF_ANSWERS if "prompt_tokens" in recorded else _NAMES
     sent, received = (count_of(recorded.get(name)) for name in names[:2])

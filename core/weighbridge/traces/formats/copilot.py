@@ -1,7 +1,7 @@
 """Sessions of GitHub Copilot: events of its command line, of its SDK and of the transcripts that VS Code keeps.
 
-A stored session has each answer's output tokens, and all tokens by model for each time that it was shut down. A stream of
-events has the tokens of each model call as well.
+A stored session has the output tokens of each answer, and for each shutdown, all tokens by model. A stream of events also
+has the tokens of each model call.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
     _Metrics = dict[str, dict[str, Any]]
 
-_LOOKED_AT = 50  #: events that decide whether a list is a session
-_TELLING = frozenset(
+_LOOKED_AT = 50  #: number of events by which the format is recognised
+_TYPICAL_EVENTS = frozenset(
     {
         *("assistant.message", "assistant.turn_start", "assistant.turn_end"),
         *("tool.execution_start", "tool.execution_complete"),
     }
 )
-#: Events about other events, and those that only tell what is going on.
-_FRAMES = frozenset(
+#: Events without steps: they frame other events, or only report progress.
+_EVENTS_WITHOUT_STEPS = frozenset(
     {
         *("assistant.turn_end", "assistant.idle", "assistant.intent", "assistant.message_start"),
         *("assistant.message_delta", "assistant.streaming_delta", "assistant.tool_call_delta"),
@@ -67,22 +67,24 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     events = value.get("events") if type(value) is dict else value
-    return type(events) is list and any(map(_tells, events[:_LOOKED_AT]))
+    return type(events) is list and any(map(_is_typical, events[:_LOOKED_AT]))
 
 
-def _tells(event: Any) -> bool:
+def _is_typical(event: Any) -> bool:
     """Return whether a value is an event that only Copilot's sessions have."""
     if type(event) is not dict or type(event.get("data")) is not dict:
         return False
     kind = word_of(event.get("type"))
-    return kind in _TELLING or (kind == "session.start" and "copilotVersion" in event["data"])
+    return kind in _TYPICAL_EVENTS or (
+        kind == "session.start" and "copilotVersion" in event["data"]
+    )
 
 
 def _is_line(value: Any) -> bool:
     if type(value) is not dict or type(value.get("data")) is not dict:
         return False
     is_event = type(value.get("type")) is str and "timestamp" in value and "parentId" in value
-    return is_event or _tells(value)
+    return is_event or _is_typical(value)
 
 
 def _read(value: Any) -> list[Trace]:
@@ -110,24 +112,24 @@ def _read(value: Any) -> list[Trace]:
 
 @dataclass(slots=True)
 class _Agent:
-    """The main agent or a sub-agent, whose events may lie between each other."""
+    """The main agent or a sub-agent; their events may alternate."""
 
-    turn_at: int | None = None  #: when its turn started
-    is_asked: bool = False  #: whether its model was asked, and has not answered yet
+    turn_at: int | None = None  #: start time of its turn
+    is_asked: bool = False  #: whether its model was called, and has not answered yet
     answer: int | None = None  #: index of its last answer among the messages
-    api_call: str | None = None  #: the model call of that answer
+    api_call: str | None = None  #: ID of the model call of that answer
     is_counted: bool = False  #: whether the tokens of that model call are known in full
-    waiting: _Spent | None = None  #: what a model call used whose answer comes after that
+    waiting: _Spent | None = None  #: usage of a model call whose answer follows
 
 
 class _Spent(NamedTuple):
-    """What one model call used."""
+    """Usage of one model call."""
 
     usage: Usage
     api_call: str | None
 
     def is_of(self, api_call: str | None, received: Usage | None) -> bool:
-        """Return whether it is for an answer with this id of its model call, and these output tokens."""
+        """Return whether it belongs to an answer with this model call's ID, and these output tokens."""
         if self.api_call is not None and api_call is not None:
             return self.api_call == api_call
         told, known = self.usage.output_tokens, received.output_tokens if received else None
@@ -137,21 +139,21 @@ class _Spent(NamedTuple):
 class _EventReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.about: dict[str, Any] = {}  #: the data with which the session starts
+        self.about: dict[str, Any] = {}  #: data of the session's start event
         self._model: str | None = None
         self._agents: dict[str | None, _Agent] = {}
-        self._shutdowns: list[_Metrics] = []  #: what each of them records by model
-        self._goes_on = False  #: whether a resumed session goes on counting where it was shut down
-        self._answers: list[int] = []  #: index among the messages of one for each model call
-        self._answers_before = 0  #: how many of them there were at the last shutdown
-        self._other: list[Usage] = []  #: of model calls whose answer is not recorded
+        self._shutdowns: list[_Metrics] = []  #: metrics of each shutdown, by model
+        self._goes_on = False  #: whether a resumed session continues its counts from the shutdown
+        self._answers: list[int] = []  #: index of one message for each model call
+        self._answers_before = 0  #: number of answers at the last shutdown
+        self._other: list[Usage] = []  #: usage of model calls whose answers are not recorded
         self._call_at: dict[str, int] = {}  #: index of a call among all calls
         self._by_user: dict[str | None, Call] = {}  #: calls that the user made
         self._seen: set[str] = set()
-        self._prompt: Any = None  #: the last one of the system
+        self._prompt: Any = None  #: the last system prompt
 
     def event(self, event: dict[str, Any]) -> None:
-        """Take in an event."""
+        """Add an event."""
         name = id_of(event.get("id"))
         if name is not None:
             if name in self._seen:
@@ -200,7 +202,7 @@ class _EventReader:
                 self._answers_before = len(self._answers)
         elif kind == "session.usage_checkpoint":
             self._goes_on = True
-        elif kind not in _FRAMES:
+        elif kind not in _EVENTS_WITHOUT_STEPS:
             self.chat.notes.add_kind("events", kind)
 
     def _answer(self, data: dict[str, Any], agent: _Agent, time: int | None) -> None:
@@ -214,7 +216,7 @@ class _EventReader:
         starts = Facts(started_at=time)
         agent.is_asked = False
         is_rest = bool(count_of(data.get("chunkIndex"))) and None is not api_call == agent.api_call
-        if is_rest:  # of an answer that is recorded in several messages
+        if is_rest:  # a later part of an answer in several messages
             calls = [call for call in calls if not self.chat.has_call(call.id)]
             self._add_received(agent, received)
             if agent.answer == len(self.chat.messages) - 1:
@@ -241,7 +243,7 @@ class _EventReader:
     def _spent_for(
         self, agent: _Agent, api_call: str | None, received: Usage | None
     ) -> Usage | None:
-        """Return what the model call of a new answer used, which may have been recorded before it."""
+        """Return the usage of a new answer's model call, which may have been recorded before the answer."""
         waiting, agent.waiting, agent.is_counted = agent.waiting, None, False
         if waiting is None:
             return received
@@ -252,7 +254,7 @@ class _EventReader:
         return _merged(waiting.usage, received)
 
     def _add_received(self, agent: _Agent, received: Usage | None) -> None:
-        """Take the larger number of output tokens, which the messages of one answer share."""
+        """Set the larger number of output tokens; the messages of one answer state the same count."""
         if agent.answer is None or received is None or received.output_tokens is None:
             return
         facts = self.chat.of_message[agent.answer]
@@ -262,7 +264,7 @@ class _EventReader:
         self.chat.of_message[agent.answer] = replace(facts, usage=usage)
 
     def _usage(self, data: dict[str, Any], agent: _Agent) -> None:
-        """Add what a model call used to its answer, before or after which it is recorded."""
+        """Add a model call's usage to its answer, which may be recorded before or after the usage."""
         usage = counted(_usage_in(data))
         if usage is None:
             return
@@ -294,11 +296,11 @@ class _EventReader:
                 self.chat.say("shell", made, Facts(ended_at=time))
             else:
                 self.chat.result(name, output, Facts(error=error, ended_at=time), tool)
-        elif kind not in _FRAMES and kind != "tool.execution_start":
+        elif kind not in _EVENTS_WITHOUT_STEPS and kind != "tool.execution_start":
             self.chat.notes.add_kind("events", kind)
 
     def _start(self, call: Call, time: int | None) -> None:
-        """Note when a call starts; add it if no answer asks for it."""
+        """Set the start time of a call; add the call if no answer requests it."""
         index = self._call_at.get(call.id or "")
         if index is not None and not self.chat.is_answered(call.id):
             self.chat.of_call[index] = Facts(started_at=time)
@@ -306,7 +308,7 @@ class _EventReader:
             self.chat.ask(call, Facts(started_at=time))
 
     def totals(self) -> tuple[Usage | None, Counts | None, str]:
-        """Return the tokens of the run, its number of model calls, and where they are from."""
+        """Return the tokens of the run, its number of model calls, and the name of their source."""
         counted_up = [
             shutdown
             for shutdown, later in zip_longest(self._shutdowns, self._shutdowns[1:])
@@ -328,14 +330,14 @@ class _EventReader:
 
 
 def _merged(usage: Usage, received: Usage | None) -> Usage:
-    """Return what a model call used, with the output tokens of its answer where it lacks them."""
+    """Return a model call's usage; if it lacks the output tokens, they are those of the answer."""
     if usage.output_tokens is not None or received is None:
         return usage
     return replace(usage, output_tokens=received.output_tokens)
 
 
 def _includes(later: _Metrics, earlier: _Metrics) -> bool:
-    """Return whether a shutdown counts what an earlier one has counted as well, as it does from version 1.0.77 at the latest."""
+    """Return whether a shutdown's counts include those of an earlier one, as they do since version 1.0.77 at the latest."""
     return all(
         _model_calls(later.get(name, {})) >= _model_calls(metric) > 0
         for name, metric in earlier.items()
@@ -347,14 +349,14 @@ def _model_calls(metric: dict[str, Any]) -> int:
 
 
 def _usage_in(recorded: dict[str, Any]) -> Usage | None:
-    """Return recorded tokens; those of the input include what was read from and written to the cache."""
+    """Return the recorded tokens; the input includes tokens read from and written to the cache."""
     sent, received = recorded.get("inputTokens"), recorded.get("outputTokens")
     read, written = recorded.get("cacheReadTokens"), recorded.get("cacheWriteTokens")
     return usage_of(sent, received, None, read, written or None)
 
 
 def _outcome(data: dict[str, Any]) -> tuple[Any, Any]:
-    """Return a call's output as the model got it, and its error."""
+    """Return a call's output as it was sent to the model, and its error."""
     result = object_of(data.get("result"))
     output = result.get("content", result.get("detailedContent"))
     if data.get("success") is not False:

@@ -1,7 +1,7 @@
 """Exports of the log of GitHub Copilot's requests in Visual Studio Code (`.chatreplay.json`): all prompts, or one.
 
-An entry of a request has the text of the answer, and not its calls; each tool that ran has an entry of its own. The
-log drops its oldest entries; the messages of a prompt's later requests still show the calls of these.
+The entry of a request has the text of the answer, but not its calls; each tool that ran has another entry. The log drops its
+oldest entries; the messages of later requests of the prompt still show the calls of dropped entries.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Counts, Trace
 
-_LOOKED_AT = 20  #: prompts and entries that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of prompts and entries by which the format is recognised
 _KINDS = frozenset({"element", "request", "toolCall", "error"})
-_ANSWERS = ("ChatML", "Completion")  #: how the types of requests begin that a model answered
-_SUFFIX = "__vscode-"  #: after the provider's id of a call
+_ANSWERS = ("ChatML", "Completion")  #: prefixes of the types of requests that a model answered
+_CALL_SUFFIX = "__vscode-"  #: begins the suffix of a call's ID, after the provider's ID
 _SYSTEM, _USER, _ASSISTANT = range(3)  #: roles of messages
 _ENTRY_FIELDS = frozenset(
     {"id", "kind", "type", "name", "metadata", "requestMessages", "response"}
@@ -79,15 +79,15 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 class _Reader:
     def __init__(self) -> None:
         self._chat = ChatLog()
-        self._said: set[tuple[str, str]] = set()  #: by role
+        self._said: set[tuple[str, str]] = set()  #: messages, by role and text
         self._tools: dict[str, Any] = {}
         self._answers = 0
-        self._calls: set[str] = set()  #: the provider's ids of the calls with an entry
-        #: by the id of a call that a request shows, the first id in its answer
+        self._calls: set[str] = set()  #: provider's IDs of the calls that have an entry
+        #: Calls in the messages of requests: the first call ID in the same answer, by call ID.
         self._shown: dict[str, str] = {}
 
     def prompt(self, prompt: dict[str, Any]) -> None:
-        """Add a prompt with its entries; one that was interrupted by others goes on under the same text."""
+        """Add a prompt with its entries; if others interrupted a prompt, it continues under the same text."""
         is_new = prompt.get("hasSeen") is not True
         self._say("user", string_of(prompt.get("prompt")), is_new=is_new)
         for entry in objects_of(prompt.get("logs")):
@@ -122,7 +122,7 @@ class _Reader:
         self._chat.answer(text_of(held.get("message")) or None, facts=facts, id=entry.get("id"))
 
     def _take_request(self, entry: dict[str, Any], about: dict[str, Any]) -> None:
-        """Take the tools, the new instructions and the earlier calls of a request."""
+        """Read the tools, the new instructions and the earlier calls of a request."""
         for tool in objects_of(about.get("tools")):
             name = string_of(object_of(tool.get("function")).get("name", tool.get("name")))
             self._tools.setdefault(name or str(tool.get("type")), tool)
@@ -146,7 +146,7 @@ class _Reader:
     def _call(self, entry: dict[str, Any]) -> None:
         own_id = id_of(entry.get("id"))
         if own_id:
-            self._calls.add(own_id.partition(_SUFFIX)[0])
+            self._calls.add(own_id.partition(_CALL_SUFFIX)[0])
         call = Call(own_id, string_of(entry.get("tool")), parse_arguments(entry.get("args")))
         self._chat.add_late_call(call)
         facts = Facts(ended_at=time_of(entry.get("time")))
@@ -154,7 +154,7 @@ class _Reader:
         self._chat.result(own_id, text_of(response) or response, facts, name=call.name)
 
     def trace(self) -> Trace:
-        """Return the trace of all that was taken in."""
+        """Return the trace of all prompts."""
         run = Run(tools=list(self._tools.values()))
         counts = self._counts()
         shown = "requestMessages" if counts else ""
@@ -163,7 +163,7 @@ class _Reader:
         )
 
     def _counts(self) -> Counts | None:
-        """Return the number of calls and answers, with those whose entries the log has dropped; None if there are none."""
+        """Return the numbers of calls and answers, including dropped entries; None if no entry was dropped."""
         dropped = [call_id for call_id in self._shown if call_id not in self._calls]
         if not dropped:
             return None

@@ -1,6 +1,6 @@
 """Debug logs of GitHub Copilot's agent in Visual Studio Code (`debug-logs/<session>/main.jsonl`): a line for each span that ended.
 
-The log cuts long texts off, and ends them with `[truncated]`: an answer is then no JSON, and its text is lost.
+The log truncates long texts, and ends them with `[truncated]`. A truncated answer is not JSON, so its text is lost.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _REQUEST, _ANSWER, _CALL, _ASKED = "llm_request", "agent_response", "tool_call", "user_message"
 _READ = frozenset({_REQUEST, _ANSWER, _CALL, _ASKED})
-#: Types of lines that a log begins with, or has in between.
+#: Types of lines at the beginning of a log or between its steps.
 _OTHERS = frozenset({"session_start", "discovery", "turn_start", "turn_end", "child_session_ref"})
-_OF_REQUEST = "agent-msg-"  #: how the `spanId` of an answer begins; the rest is that of its request
+#: Prefix of an answer's `spanId`; the rest is the `spanId` of its request.
+_OF_REQUEST = "agent-msg-"
 _CUT = "[truncated]"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no request of this log has its tokens",
@@ -44,7 +45,7 @@ _REASONS: dict[Capability, str] = {
 
 
 def _has_form(value: Any) -> bool:
-    """Return whether a value has the fields of a line, whatever its type."""
+    """Return whether a value has the fields of a line, of any type."""
     return (
         type(value) is dict
         and type(value.get("ts")) in {int, float}
@@ -64,7 +65,7 @@ def _matches(value: Any) -> bool:
 
 
 def _read(value: list[Any]) -> list[Trace]:
-    # A span is written when it ends; the log has its start.
+    # A span is written at its end; `ts` is its start.
     lines = sorted(filter(_has_form, value), key=lambda line: line["ts"])
     requests = {line["spanId"] for line in lines if line["type"] == _REQUEST}
     texts = {line["spanId"]: line for line in lines if line["type"] == _ANSWER}
@@ -109,7 +110,7 @@ def _note_cut(attrs: dict[str, Any], chat: ChatLog) -> None:
 
 
 def _answer(line: dict[str, Any], answered: dict[str, Any], chat: ChatLog) -> None:
-    """Add an answer by its request, if that is in the log, and by the line with its text."""
+    """Add an answer: from the line of its request, if the log has it, and the line with its text."""
     about = line["attrs"]
     facts = Facts(
         model=string_of(about.get("model")),
@@ -124,7 +125,7 @@ def _answer(line: dict[str, Any], answered: dict[str, Any], chat: ChatLog) -> No
 
 
 def _text(response: Any) -> str | None:
-    """Return the text of an answer: that of the parts of its messages."""
+    """Return the text of an answer, which stands in the parts of its messages."""
     try:
         messages = json_in(response) if type(response) is str else None
     except ValueError:

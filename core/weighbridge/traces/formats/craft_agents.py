@@ -1,7 +1,7 @@
 """Sessions of Craft Agents (`session.jsonl`): a line about the session, then a line for each message; a tool's has its result.
 
-Lines of one answer share its `turnId`, which is the id of the API's message. With the backend `pi` it is that of a whole turn: a
-call is then taken for an answer of its own, since the model has seen the results before it.
+The lines of one answer share a `turnId`, the ID of the API's message. With the backend `pi`, it is the ID of a whole turn;
+each call then counts as another answer, since the model was called again after the results before it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: messages that decide whether a list is a session
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _HEAD = frozenset({"id", "workspaceRootPath", "createdAt"})
 _TYPES = frozenset(
     {
@@ -72,7 +72,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _messages(value: Any) -> list[Any]:
-    """Return the messages of a session: those below its first line, or in the one object of older versions."""
+    """Return the messages of a session: the lines after the first, or those in the single object of older versions."""
     if type(value) is list and value and _is_head(value[0]):
         return value[1:]
     held = value.get("messages") if _is_head(value) else None
@@ -101,7 +101,7 @@ def _read(value: Any) -> list[Trace]:
     )
     if cost_of(tokens.get("costUsd")):
         reader.chat.notes.add("costs of the last turns")
-    # Some backends count the tokens of the last turn alone.
+    # Some backends count only the tokens of the last turn.
     run = Run(id=id_of(head.get("id")), usage=usage and structs.replace(usage, is_partial=True))
     totals = "tokenUsage" if usage else ""
     return [reader.chat.trace("craft-agents", _REASONS, run, totals_from=totals)]
@@ -111,10 +111,10 @@ class _Reader:
     def __init__(self, model: str | None) -> None:
         self.chat = ChatLog()
         self._model = model
-        self._turn: str | None = None  #: of the last answer, if more of it may come
+        self._turn: str | None = None  #: turn of the last answer, if more of it may follow
 
     def message(self, message: dict[str, Any]) -> None:
-        """Take in a message."""
+        """Add a message."""
         kind, content = word_of(message.get("type")), message.get("content")
         time, turn = time_of(message.get("timestamp"), "ms"), string_of(message.get("turnId"))
         self.chat.notes.add_fields(message, _MESSAGE_FIELDS, "message")

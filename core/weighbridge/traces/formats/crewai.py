@@ -62,7 +62,7 @@ def _has_type_and_time(value: Any) -> bool:
 
 
 def _is_event(value: Any) -> bool:
-    """Return whether a value has the name of an event, which other programs may use too."""
+    """Return whether a value has the name of an event; other programs may use such names, too."""
     return (
         _has_type_and_time(value)
         and value["type"].startswith(_PREFIXES)
@@ -130,17 +130,17 @@ def _messages(messages: list[dict[str, Any]], chat: ChatLog) -> None:
 
 
 class _Events:
-    """Reads events: a model's call when it has ended, a tool's when it begins, each once."""
+    """Reader of events: it adds a model call at its end and a tool call at its start, each once."""
 
     def __init__(self) -> None:
         self._chat = ChatLog()
         self._run = Run()
         self._calls = 0
-        self._open: dict[str, list[str]] = {}  #: by a tool's name, its calls that are under way
+        self._open: dict[str, list[str]] = {}  #: IDs of running calls, by tool
         self._seen: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
-        """Take in an event."""
+        """Add an event."""
         name = id_of(event.get("event_id"))
         if name is not None:
             if name in self._seen:
@@ -199,7 +199,7 @@ class _Events:
             self._chat.result(waiting.pop(), output, Facts(error=failed, ended_at=time))
 
     def trace(self) -> Trace:
-        """Return the trace of all events taken in."""
+        """Return the trace of all events."""
         totals = "total_tokens" if self._run.usage else ""
         return self._chat.trace("crewai", _REASONS, self._run, totals_from=totals)
 

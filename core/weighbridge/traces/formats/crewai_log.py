@@ -1,4 +1,4 @@
-"""CrewAI's `output_log_file` as JSON: an entry for each task that began or ended, without what its agent did for it."""
+"""CrewAI's `output_log_file` as JSON: an entry for each task that began or ended, without its agent's steps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_log(value: Any) -> bool:
 
 
 def read_log(value: list[Any]) -> Trace:
-    """Return a crew's log as a trace, in which each task is its description, and its agent with the output."""
+    """Return a crew's log as a trace: each task is a step with its description, and a step of its agent with the output."""
     notes = Notes()
     steps: list[Step] = []
     begun: dict[tuple[str | None, str | None], deque[int | None]] = {}

@@ -1,6 +1,7 @@
-"""Sessions of Crush: rows of its database, in which a message has parts of type and data.
+"""Sessions of Crush: rows of its database, in which a message has parts with a type and data.
 
-A session's row has the sum of its costs with those of the sessions that its agents started, and of the last call the tokens.
+A session's row has the sum of its own costs and those of the sessions that its agents started. Its tokens are only those of
+the last call.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _KINDS = frozenset(
     }
 )
 _ROLES = frozenset({"assistant", "user", "system", "tool"})
-_FAILED = frozenset({"error", "content_filter"})  #: reasons for which an answer ended
+_FAILED = frozenset({"error", "content_filter"})  #: finish reasons of failed answers
 _NO_PRICE = "the cost is 0, which Crush also records where it has no price or no token counts"
 _REASONS: dict[Capability, str] = {
     "token_usage": "Crush keeps the tokens of a session's last call alone",

@@ -1,6 +1,6 @@
-"""What Cursor's command line prints with `--output-format stream-json`: lines like Claude Code's, with tools of their own.
+"""Output of Cursor's command line with `--output-format stream-json`: lines like Claude Code's, with Cursor's tools.
 
-With `--stream-partial-output` a text comes in pieces, and again as a whole before a tool call and at the end.
+With `--stream-partial-output`, a text is written in pieces, and again as a whole before a tool call and at the end.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_OPENING = 5  #: lines among which the one is that opens a run
-_OUTPUTS = ("stdout", "stderr", "output", "content")  #: fields with what a call printed or read
+_FIRST_LINES = 5  #: number of first lines that include the opening of a run
+_OUTPUTS = ("stdout", "stderr", "output", "content")  #: fields with the output of a call
 _REASONS_OF_FAILURE = ("reason", "error", "message", "errorMessage")
-_SUFFIX = "ToolCall"  #: of the key with a call, as in `shellToolCall`
+_CALL_SUFFIX = "ToolCall"  #: suffix of the key of a call, as in `shellToolCall`
 _REASONS: dict[Capability, str] = {
     "token_usage": "no line of type result records the tokens",
     "timing": "these lines carry no times",
@@ -43,8 +43,8 @@ _REASONS: dict[Capability, str] = {
 
 
 def are_lines(value: list[Any]) -> bool:
-    """Return whether a list holds lines of a run, which have a call, or are opened without a list of tools."""
-    return any(map(_opens, value[:_OPENING])) or any(map(_is_call, value))
+    """Return whether a list holds lines of a run: they have a call, or an opening line without a list of tools."""
+    return any(map(_opens, value[:_FIRST_LINES])) or any(map(_is_call, value))
 
 
 def _opens(line: Any) -> bool:
@@ -93,19 +93,18 @@ def _read(value: list[Any]) -> list[Trace]:
 class _LineReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.about: dict[str, Any] = {}  #: the line that opens the run
-        self.result: dict[str, Any] = {}  #: the line that closes it
-        self.usages: list[
-            Usage | None
-        ] = []  #: of such lines, of which a file with several runs has some
-        self._pieces: list[str] = []  #: of the text that is under way
-        self._length = 0  #: of the pieces together
+        self.about: dict[str, Any] = {}  #: first line of the run
+        self.result: dict[str, Any] = {}  #: last line of the run
+        #: Usage of each last line, since a file may have several runs.
+        self.usages: list[Usage | None] = []
+        self._pieces: list[str] = []  #: pieces of the unfinished text
+        self._length = 0  #: total length of the pieces
         self._said_at: int | None = None
-        self._model_call: str | None = None  #: that the last answer is from
-        self._unnamed = 0  #: how many calls without an id have started
+        self._model_call: str | None = None  #: ID of the last answer's model call
+        self._unnamed = 0  #: number of started calls without an ID
 
     def line(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind, time = word_of(line.get("type")), time_of(line.get("timestamp_ms"), "ms")
         if kind == "assistant":
             text = text_of(object_of(line.get("message")).get("content"))
@@ -134,7 +133,7 @@ class _LineReader:
             self.chat.notes.add_kind("lines", kind)
 
     def _text(self, text: str, line: dict[str, Any], time: int | None) -> None:
-        """Take in a text, unless it is the pieces before it again, as a whole."""
+        """Add a text, unless it repeats the pieces before it as a whole."""
         is_whole = "timestamp_ms" not in line or "model_call_id" in line
         if is_whole and len(text) == self._length and text == "".join(self._pieces):
             return
@@ -144,7 +143,7 @@ class _LineReader:
             self._said_at = time
 
     def finish_text(self) -> None:
-        """Add the text that is under way as an answer."""
+        """Add the unfinished text as an answer."""
         if self._pieces:
             self._model_call = None
             self.chat.answer("".join(self._pieces), facts=Facts(ended_at=self._said_at))
@@ -154,7 +153,7 @@ class _LineReader:
         key, held = _held_call(object_of(line.get("tool_call")))
         name = id_of(line.get("call_id")) or id_of(held.get("toolCallId"))
         is_started = line.get("subtype") == "started"
-        if name is None:  # one that ends is the one that has started last
+        if name is None:  # a call that ends is the last one that started
             self._unnamed += is_started or not self._unnamed
             name = f"call {self._unnamed}"
         if not self.chat.has_call(name) or (is_started and self.chat.is_answered(name)):
@@ -164,21 +163,21 @@ class _LineReader:
             self.chat.result(name, output, Facts(error=error, ended_at=time))
 
     def _ask(self, call: Call, model_call: str | None, time: int | None) -> None:
-        """Add a call to the answer of its model call: the text before it, or what another call of it belongs to."""
+        """Add a call to the answer of its model call: the text before it, or the answer with another call of it."""
         last = self.chat.messages[-1] if self.chat.messages else {}
         is_same = model_call is not None and model_call == self._model_call
         starts = Facts(started_at=time)
         if is_same or last.get("role") == "assistant":
             self.chat.add_late_call(call, starts)
-        else:  # a result came between, which the model has seen
+        else:  # after a result, the model was called again
             self.chat.answer(None, [call], of_calls=starts)
         self._model_call = model_call
 
 
 def _held_call(tool_call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the key of a call and what it holds."""
+    """Return the key of a call and the object under it."""
     for key, held in tool_call.items():
-        if type(held) is dict and (key.endswith(_SUFFIX) or key == "function"):
+        if type(held) is dict and (key.endswith(_CALL_SUFFIX) or key == "function"):
             return key, held
     return "tool", tool_call
 
@@ -187,7 +186,7 @@ def _named_call(key: str, held: dict[str, Any], name: str | None) -> Call:
     given = held.get("args", held.get("arguments"))
     if key == "function":
         return Call(name, string_of(held.get("name")), parse_arguments(given))
-    tool = key.removesuffix(_SUFFIX)
+    tool = key.removesuffix(_CALL_SUFFIX)
     if type(given) is dict:
         if tool == "mcp":
             tool = string_of(given.get("toolName")) or string_of(given.get("name")) or tool

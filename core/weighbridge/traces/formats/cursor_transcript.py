@@ -1,7 +1,7 @@
-"""Transcripts that Cursor keeps of its agents, under `agent-transcripts`: requests and answers, without the results of calls.
+"""Cursor's transcripts of its agents, under `agent-transcripts`: requests and answers, without the results of calls.
 
-Where reasoning was left out, a text ends with `[REDACTED]`, and earlier versions left out calls too. An agent goes on only after
-a call, so an answer that another one follows had one, even if none is recorded.
+A text ends with `[REDACTED]` if reasoning was left out; earlier versions also left out calls. An agent continues only after
+a call, so an answer that another answer follows had a call, even if none is recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _ROLES = frozenset({"user", "assistant"})
 _END = "turn_ended"
 _REDACTED = "[REDACTED]"
@@ -61,7 +61,7 @@ def _is_end(line: Any) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     chat = ChatLog()
-    left = 0  #: calls that are not recorded
+    left = 0  #: number of answers whose calls are not recorded
     is_answered = False  #: whether the line before is an answer without a call
     for line in objects_of(value):
         if _is_end(line):

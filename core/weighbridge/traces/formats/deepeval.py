@@ -1,6 +1,6 @@
-"""Traces of Confident AI's DeepEval: alone, or in the saved results of a test run, of which each test case is a trace.
+"""Traces of Confident AI's DeepEval: alone, or in the saved results of a test run, where each test case is a trace.
 
-A test case without a trace of its own has its input, its answer and the tools that were called, and no model calls.
+A test case that has no trace has its input, its answer and the called tools, but no model calls.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: traces and test cases that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of traces and test cases by which the format is recognised
 _STEPS = ("llmSpans", "toolSpans", "agentSpans", "retrieverSpans")
 _RUN, _CASES, _TALKS = "testRunData", "testCases", "conversationalTestCases"
 _CASE_FIELDS = frozenset({"actualOutput", "expectedOutput", "metricsData", "toolsCalled"})
@@ -85,7 +85,7 @@ def _is_talk(value: Any) -> bool:
 
 
 def _run_of(value: Any) -> dict[str, Any]:
-    """Return the object with the test cases, which some files keep under a key."""
+    """Return the object with the test cases, which some files wrap in another object."""
     held = object_of(value)
     return held if _RUN not in held else object_of(held[_RUN])
 
@@ -175,7 +175,7 @@ def _talk(case: dict[str, Any]) -> Trace:
 
 
 def _answer(chat: ChatLog, held: dict[str, Any], answer: Any, made: int) -> int:
-    """Add the calls that came before an answer, and the answer; return how many calls there were."""
+    """Add the calls before an answer, and the answer; return the number of these calls."""
     called = objects_of(held.get(CALLED))
     for number, tool in enumerate(called, made + 1):
         call = Call(f"call_{number}", called_name(tool), parameters_of(tool))

@@ -1,4 +1,4 @@
-"""The spans of a DeepEval trace, in the form that all spans have before they become steps."""
+"""Conversion of the spans of a DeepEval trace to the common form of spans, from which steps are made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace, Usage
     from weighbridge.traces.spans.spans import Span
 
-#: Where a trace has its spans, and their kinds; those with definitions of tools come first.
+#: Keys of a trace's spans, with their kinds; groups with definitions of tools come first.
 GROUPS = {
     "llmSpans": "llm",
     "toolSpans": "tool",
@@ -44,14 +44,14 @@ GROUPS = {
 CALLED = "toolsCalled"
 _PARAMETERS = ("inputParameters", "input_parameters")
 _TOOL_PREFIXES = ("Function tool: ", "execute_tool ")
-_LISTING = "MCP tool"  #: the description of a span in which a client asked a server for its tools
+_TOOL_LISTING = "MCP tool"  #: description of a span in which a client lists a server's tools
 _FAILED = "ERRORED"
-#: What an item of a list of messages may be, beside a message.
+#: Types of items that are not messages in a list of messages: calls and results.
 _CALL_TYPES = frozenset({"function", "tool_call", "function_call", "FUNCTION", "MCP"})
 _RESULT_TYPES = frozenset({"tool", "function_call_output"})
-#: Roles under which integrations list the tools that were offered, between the messages.
-_OFFERS = frozenset({"Tool Input", "Model Request Parameters"})
-_USAGES = ("usage", "usage_metadata")  #: in the provider's own answer
+#: Roles of items with the offered tools, which integrations put between the messages.
+_OFFER_ROLES = frozenset({"Tool Input", "Model Request Parameters"})
+_USAGES = ("usage", "usage_metadata")  #: keys of the usage in the provider's own answer
 _SPAN_FIELDS = frozenset(
     {
         *("uuid", "parentUuid", "traceUuid", "name", "type", "status", "error", "input", "output"),
@@ -74,7 +74,7 @@ def parameters_of(tool: dict[str, Any]) -> Any:
 
 
 def called_name(held: dict[str, Any]) -> str | None:
-    """Return the name of a tool, without the prefix that an integration gives it."""
+    """Return the name of a tool without the prefix of an integration."""
     name = string_of(held.get("name"))
     for prefix in _TOOL_PREFIXES:
         if name and name.startswith(prefix):
@@ -123,7 +123,7 @@ def trace_of_spans(trace: dict[str, Any], notes: dict[str, int]) -> list[Trace]:
 
 
 def _wrapped(trace: dict[str, Any]) -> set[tuple[str | None, str | None]]:
-    """Return the uuid and name of each call in which LlamaIndex runs a tool, whose own span inside of it is the same call."""
+    """Return the uuid and name of LlamaIndex's spans around tools; the tool's own span inside it is the same call."""
     return {
         (id_of(record.get("uuid")), called_name(record))
         for record in objects_of(trace.get("toolSpans"))
@@ -132,7 +132,7 @@ def _wrapped(trace: dict[str, Any]) -> set[tuple[str | None, str | None]]:
 
 
 def _asks(span: Span) -> bool:
-    """Return whether a span is of a tool call, or of a model call that asks for one."""
+    """Return whether a span is a tool call, or a model call with a tool call in its answer."""
     kind = span.attributes.get("langfuse.observation.type")
     answered = span.attributes.get("langfuse.observation.output")
     return kind == "tool" or (kind == "llm" and _calls_a_tool(answered))
@@ -143,7 +143,7 @@ def _calls_a_tool(answered: Any) -> bool:
 
 
 def _declared(trace: dict[str, Any], trace_id: str | None) -> Iterator[Span]:
-    """Yield the calls that a trace without spans of tools only names: itself, or else the first of its spans that does."""
+    """Yield the calls that a trace without tool spans only names, from the trace or else its first span with such names."""
     records = [trace, *(each for group in GROUPS for each in objects_of(trace.get(group)))]
     holder = next((each for each in records if objects_of(each.get(CALLED))), {})
     parent = None if holder is trace else id_of(holder.get("uuid"))
@@ -209,7 +209,7 @@ def _error(record: dict[str, Any]) -> str | None:
 
 
 def _usage(record: dict[str, Any], about: dict[str, Any], answered: dict[str, Any]) -> Usage | None:
-    """Return a model call's tokens: DeepEval's counts, or else those in the provider's answer; cached ones are input."""
+    """Return a model call's tokens, cached ones included in the input: DeepEval's counts, or else the provider's."""
     of_provider = read_usage(first_of(answered, _USAGES))
     cached = count_of(about.get("cached_input_tokens"))
     if cached is None and of_provider is not None:
@@ -234,13 +234,13 @@ def _cost(record: dict[str, Any]) -> float | None:
 
 
 def _request(sent: Any) -> Any:
-    """Return a request, which a wrapped client's method has as its first argument."""
+    """Return a request; for a method of a wrapped client, it is the first argument."""
     listed = object_of(sent).get("args")
     return listed[0] if type(listed) is list and listed and type(listed[0]) is dict else sent
 
 
 def _tools(about: dict[str, Any], sent: Any) -> Any:
-    """Return the tools that a model was offered: of its metadata, its request, or what stands between the messages."""
+    """Return the tools offered to a model: from its metadata, its request, or items between the messages."""
     listed = object_of(about.get("invocation_params")).get("tools") or object_of(sent).get("tools")
     if listed:
         return listed
@@ -251,13 +251,13 @@ def _tools(about: dict[str, Any], sent: Any) -> Any:
 def _is_offer(item: Any) -> bool:
     return (
         type(item) is dict
-        and word_of(item.get("role")) in _OFFERS
+        and word_of(item.get("role")) in _OFFER_ROLES
         and item.get("content") is not None
     )
 
 
 def _offer(content: Any) -> list[dict[str, Any]]:
-    """Return the tools in LangChain's text of one, as Python prints a dict, or in Pydantic AI's list."""
+    """Return the tools in an item: one printed as a Python dict by LangChain, or a list by Pydantic AI."""
     held = json_of(content)
     if type(held) is str:
         held = python_object_in(held)
@@ -270,7 +270,7 @@ def _offer(content: Any) -> list[dict[str, Any]]:
 
 
 def _messages(sent: Any) -> Any:
-    """Return what a model was sent, with calls and results in a usual form; instructions come first."""
+    """Return the messages sent to a model, with calls and results in a common form; instructions come first."""
     request = object_of(sent)
     listed = sent if type(sent) is list else request.get("input", request.get("messages"))
     if type(listed) is str:
@@ -283,7 +283,7 @@ def _messages(sent: Any) -> Any:
 
 
 def _item(item: Any) -> Any:
-    """Return a message, or a call or a result that stands in its place."""
+    """Return an item as a message, also if it is a call or a result."""
     if type(item) is not dict or "content" in item:
         return item
     kind = word_of(item.get("type"))
@@ -294,7 +294,7 @@ def _item(item: Any) -> Any:
 
 
 def _call_in(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the call that an item of an answer is, in whichever integration's spelling; None for another item."""
+    """Return the call in an item of an answer, in any integration's spelling; None for another item."""
     kind = word_of(item.get("type"))
     function = object_of(item.get("function")) or item
     name = string_of(first_of(function, ("name", "toolName")))
@@ -309,7 +309,7 @@ def _call_in(item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _said(record: dict[str, Any], answered: Any) -> Any:
-    """Return what a model answered, with the calls that it asked for: those of toolsCalled, if the output has none."""
+    """Return a model's answer with its calls; if the output has none, they are those in toolsCalled."""
     items = answered if type(answered) is list else [answered]
     calls = [_call_in(item) if type(item) is dict else None for item in items]
     if any(call is not None for call in calls):
@@ -327,26 +327,26 @@ def _said(record: dict[str, Any], answered: Any) -> Any:
 
 
 def _is_listing(record: dict[str, Any]) -> bool:
-    return record.get("description") == _LISTING and word_of(record.get("name")).startswith(
-        _LISTING
+    return record.get("description") == _TOOL_LISTING and word_of(record.get("name")).startswith(
+        _TOOL_LISTING
     )
 
 
 def _arguments(record: dict[str, Any], sent: Any) -> Any:
-    """Return a tool's arguments: out of the event that LlamaIndex wraps, or of toolsCalled if the input is left out."""
+    """Return a tool's arguments: from the event that LlamaIndex wraps, or from toolsCalled if the input is left out."""
     held = object_of(sent)
     event = object_of(held.get("ev"))
     if "tool_kwargs" in event:
         return event["tool_kwargs"]
-    if held.keys() == {"args"} and type(held["args"]) is list:  # by position
+    if held.keys() == {"args"} and type(held["args"]) is list:  # positional arguments
         return held["args"][0] if len(held["args"]) == 1 else held["args"]
     called = objects_of(record.get(CALLED))
-    # Its own call; an empty object stands there for one that is not recorded.
+    # toolsCalled has the tool's own call; an empty object means that the arguments are not recorded.
     return (parameters_of(called[0]) or None) if sent is None and len(called) == 1 else sent
 
 
 def _result(answered: Any) -> Any:
-    """Return a tool's result, without what ADK and LlamaIndex repeat of the call."""
+    """Return a tool's result, without the data of the call that ADK and LlamaIndex repeat in it."""
     held = object_of(answered)
     if held.keys() >= {"name", "response"} and held.keys() <= {"id", "name", "response"}:
         return held["response"]

@@ -1,6 +1,6 @@
 """DeepSeek's data export (`conversations.json`): conversations as trees of messages, each with its fragments in order.
 
-A message of the model holds a whole turn: its reasoning, the tools that it used, its text. The model is called again after tools.
+A message of the model is a whole turn, with its reasoning, its tools and its text. The model is called again after tools.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from weighbridge.traces.model import Counts
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: conversations of an export, and messages of each, whose shape is checked
+#: Number of conversations of an export, and of messages of each, by which the format is recognised.
+_LOOKED_AT = 20
 _FRAGMENTS = "fragments"
 _ASKED, _THOUGHT, _SAID, _TOOL = "REQUEST", "THINK", "RESPONSE", "TOOL_"
 _TYPES = frozenset({_ASKED, _THOUGHT, _SAID})
@@ -90,13 +91,13 @@ def _conversation(value: dict[str, Any]) -> Trace:
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self._has_answer = False  #: whether the message has an answer so far
-        self._has_called = False  #: whether the last fragment was a tool that this answer used
-        self._next = NO_FACTS  #: of the next answer
-        self._bare = 0  #: calls of which only the tool is known
+        self._has_answer = False  #: whether the message has an answer already
+        self._has_called = False  #: whether the last fragment was a tool call of this answer
+        self._next = NO_FACTS  #: metadata of the next answer
+        self._bare = 0  #: number of calls of which only the tool is known
 
     def read(self, message: dict[str, Any]) -> None:
-        """Take in a message."""
+        """Add a message."""
         time = time_of(message.get("inserted_at"))
         self._has_answer = self._has_called = False
         self._next = Facts(model=string_of(message.get("model")), started_at=time)
@@ -116,7 +117,7 @@ class _Reader:
                 self.chat.notes.add_kind("fragments", kind)
 
     def _go_on(self) -> None:
-        """Go on with the answer, or begin one: after tools, the model is called again."""
+        """Continue the answer, or begin one: after tools, the model is called again."""
         if not self._has_answer or self._has_called:
             self.chat.answer(None, facts=self._next)
             self._next = Facts(model=self._next.model)
@@ -137,7 +138,7 @@ class _Reader:
         self.chat.result(call.id, results)
 
     def trace(self, value: dict[str, Any]) -> Trace:
-        """Return the trace of all messages taken in."""
+        """Return the trace of all messages."""
         run = Run(id=id_of(value.get("id")), metadata=scalars(title=value.get("title")))
         counts = Counts(tool_calls=len(self.chat.of_call) + self._bare) if self._bare else None
         shown = "the list of fragments" if counts else ""

@@ -1,6 +1,6 @@
-"""What Factory's `droid exec` prints with `--output-format stream-json`, or `debug`: messages, calls, results, a completion.
+"""Output of Factory's `droid exec` with `--output-format stream-json` or `debug`: messages, calls, results, a completion.
 
-A call has the `messageId` of the answer that asked for it, whether that answer has a text or not.
+A call has the `messageId` of its answer, which may have no text.
 """
 
 from __future__ import annotations
@@ -81,19 +81,20 @@ def _session(line: dict[str, Any]) -> str | None:
 class _LineReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.about: dict[str, Any] = {}  #: the line that opens the run
-        self.end: dict[str, Any] = {}  #: the line that closes it
-        self.usages: list[Usage | None] = []  #: of such lines; a file with several runs has some
-        self._said: dict[str, Any] = {}  #: texts of messages by their ids
-        self._answer: str | None = None  #: the id of the last answer
-        self._calls: set[tuple[Any, str | None]] = set()  #: by their ids and those of their answers
+        self.about: dict[str, Any] = {}  #: first line of the run
+        self.end: dict[str, Any] = {}  #: last line of the run
+        #: Usage of each last line; a file may have several runs.
+        self.usages: list[Usage | None] = []
+        self._said: dict[str, Any] = {}  #: texts of messages, by ID
+        self._answer: str | None = None  #: ID of the last answer
+        self._calls: set[tuple[Any, str | None]] = set()  #: pairs: ID of a call, ID of its answer
         self._ends: set[str] = set()
-        self._text: Any = None  #: what the model said last since the last user's message
-        #: Whether it said that after the last result.
+        self._text: Any = None  #: last text of the model since the last user message
+        #: Whether that text came after the last result.
         self._has_spoken = False
 
     def line(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind, time = word_of(line.get("type")), time_of(line.get("timestamp"), "ms")
         if kind == "message":
             self._message(line, time)
@@ -155,7 +156,7 @@ class _LineReader:
         self.chat.add_late_call(call, Facts(started_at=time))
 
     def _error(self, text: str, time: int | None) -> None:
-        """Add an error; the message before it, with the same text, is the program's and not the model's."""
+        """Add an error; if the message before has the same text, that message is the error, not an answer of the model."""
         last = self.chat.messages[-1] if self.chat.messages else {}
         facts = Facts(error=text, ended_at=time)
         if last.get("content") == text and not last.get("tool_calls"):
@@ -166,7 +167,7 @@ class _LineReader:
         self._answer = None
 
     def _fail(self, text: str, time: int | None) -> None:
-        """Add that a run failed: to its last message if that has the same text."""
+        """Add the error of a failed run, to its last message if that has the same text."""
         last = len(self.chat.messages) - 1
         if last >= 0 and self.chat.messages[last].get("content") == text:
             self.chat.of_message[last] = structs.replace(self.chat.of_message[last], error=text)
@@ -174,7 +175,7 @@ class _LineReader:
             self.chat.say("error", text, Facts(error=text, ended_at=time))
 
     def _complete(self, line: dict[str, Any], time: int | None) -> None:
-        """Take in the end of a run, whose text repeats the last answer's if there is one."""
+        """Add the end of a run; its text repeats that of the last answer, if there is one."""
         recorded = repr(line)
         if recorded in self._ends:
             self.chat.notes.add("repeated completions")

@@ -1,6 +1,6 @@
-"""Sessions that Factory's Droid keeps: a line that opens the session, and one for each message of Anthropic's blocks.
+"""Sessions that Factory's Droid keeps: an opening line, and a line for each message with Anthropic's blocks.
 
-The model is called again after results and requests. Its tokens are in another file, as a total of the session.
+The model is called again after results and requests. Another file has the tokens, as a total of the session.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is a session
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _START = "session_start"
 _SPEAKERS = frozenset({"user", "assistant", "system"})
 _FAILED = frozenset({"error", "failed"})
@@ -74,10 +74,10 @@ class _Session:
         self._start: dict[str, Any] = {}
         self._model: str | None = None
         self._said: list[tuple[dict[str, Any], int | None]] = []  #: messages with their times
-        self._seen: dict[str, Any] = {}  #: messages by the ids of their lines
+        self._seen: dict[str, Any] = {}  #: messages, by the ID of their line
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind, time = word_of(line.get("type")), time_of(line.get("timestamp"))
         if _is_message(line):
             self._message(line, line["message"], time)
@@ -116,7 +116,7 @@ class _Session:
             self._said.append((held, time))
 
     def _summary(self, line: dict[str, Any], time: int | None) -> None:
-        """Take in a compaction, whose summary is an answer of the model if it says so."""
+        """Add a compaction; its summary is an answer of the model if the line says so."""
         text = string_of(line.get("summaryText"))
         self._notes.add("compactions of the context")
         if text and line.get("summaryKind") == "llm_summary":
@@ -124,7 +124,7 @@ class _Session:
             self._said.append((summary, time))
 
     def trace(self) -> Trace:
-        """Return the trace of all lines taken in."""
+        """Return the trace of all lines."""
         blocks, start = self._blocks, self._start
         for message, time in self._said:
             blocks.add(message, time)

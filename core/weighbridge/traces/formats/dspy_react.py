@@ -1,6 +1,6 @@
 """Predictions of DSPy's agents: ReAct's and CodeAct's with a `trajectory` of numbered fields, ReActV2's with a `history`.
 
-Where a trajectory outgrew the model's context, DSPy has dropped its first turns; their numbers show how many.
+If a trajectory becomes too long for the model's context, DSPy drops its first turns; the numbers show how many.
 """
 
 from __future__ import annotations
@@ -33,18 +33,16 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(
     r"(thought|tool_name|tool_args|observation|generated_code|code_output)_(\d{1,6})"
 )
-_ACTS = (
-    "tool_name_",
-    "generated_code_",
-)  #: how the fields begin of which a turn of an agent has one
+#: Prefixes of the fields of which each turn has one.
+_ACTS = ("tool_name_", "generated_code_")
 _CODE_TOOL = "python_interpreter"
-_SUBMIT = "submit"  #: the tool whose arguments are the outputs
+_SUBMIT = "submit"  #: name of the tool whose arguments are the outputs
 _CODE = frozenset({"generated_code", "code_output"})
 _DROPPED = (
     "the first turns were dropped, and the numbers of turns do not show which of them ran code"
 )
 _FAILED = ("Execution error in ", "Failed to execute ", "Failed to parse ")
-_REASONED = ("reasoning", "rationale")  #: what the last answer has, which fills in the outputs
+_REASONED = ("reasoning", "rationale")  #: fields of the last answer, which fills in the outputs
 _EVENT_FIELDS = frozenset({"next_thought", "tool_calls"})
 _FIELDS = frozenset(
     {"trajectory", "history", "termination_reason", "lm_usage", "id", "question", *_REASONED}
@@ -117,9 +115,9 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _turns(trajectory: dict[str, Any], chat: ChatLog) -> tuple[int, int, bool]:
-    """Add the turns of a trajectory; return how many answers and calls there were by their numbers, and whether code is lost.
+    """Add the turns of a trajectory; return the numbers of answers and calls, from the turns' numbers, and if code is lost.
 
-    Each turn of ReAct has a call; in one of CodeAct the model may have failed to write code.
+    Each turn of ReAct has a call; in a turn of CodeAct, the model may have failed to write code.
     """
     numbers: dict[int, dict[str, Any]] = {}
     for key, held in trajectory.items():
@@ -147,12 +145,12 @@ def _turn(name: str, turn: dict[str, Any], chat: ChatLog) -> None:
     has_failed = word_of(observed).startswith(_FAILED)
     if calls:
         chat.result(name, observed, Facts(error=has_failed or None))
-    else:  # code that could not be read
+    else:  # the code could not be parsed
         chat.say("error", observed, Facts(error=has_failed or None))
 
 
 def _conclude(value: dict[str, Any], chat: ChatLog) -> bool:
-    """Add the answer that fills in the outputs, if there is one: it has its reasoning beside them."""
+    """Add the answer that fills in the outputs, if there is one; it has reasoning beside the outputs."""
     if not any(name in value for name in _REASONED):
         return False
     outputs = {key: held for key, held in value.items() if key not in _FIELDS}
@@ -162,9 +160,9 @@ def _conclude(value: dict[str, Any], chat: ChatLog) -> bool:
 
 
 def _event(event: dict[str, Any], number: int, outputs: dict[str, Any], chat: ChatLog) -> None:
-    """Add a turn of a history: inputs that are new, a thought, calls, and their results in order.
+    """Add a turn of a history: its new inputs, its thought, its calls, and their results in order.
 
-    The last turn of a question has the outputs beside these.
+    The last turn of a question also has the outputs.
     """
     held = _calls(event)
     results = objects_of(object_of(held.get("tool_call_results")).get("tool_call_results"))

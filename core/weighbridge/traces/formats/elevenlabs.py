@@ -1,4 +1,4 @@
-"""Conversations of ElevenLabs' agents, as its API or webhook returns them: turns with tool calls, results and the model's usage."""
+"""Conversations of ElevenLabs' agents from its API or webhook: turns with tool calls, results and the model's usage."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _matches(value: Any) -> bool:
 
 
 def _held(value: Any) -> dict[str, Any]:
-    """Return the conversation, which a webhook has under `data`, and a simulation under another name."""
+    """Return the conversation: a webhook has it under `data`; a simulation has another name for its transcript."""
     held = object_of(value)
     if "simulated_conversation" in held:
         return {**held, "transcript": held["simulated_conversation"]}
@@ -104,7 +104,7 @@ def _model(turn: dict[str, Any]) -> str | None:
 
 
 def _usage(turn: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a turn: those of all models that it used, with what was read from a cache."""
+    """Return the tokens of a turn: the sum over all models that it used, including tokens read from a cache."""
     sent = received = cached = 0
     used = [object_of(each) for each in _of_models(turn).values()]
     for model in used:

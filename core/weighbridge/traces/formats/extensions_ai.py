@@ -1,7 +1,7 @@
 """Chats of Microsoft.Extensions.AI as .NET serialises them: messages, responses, updates, sessions, results of evaluations.
 
-A message has its contents by `$type`. Updates are pieces of messages: one goes on with the message before it, unless both name
-different ids, roles, responses or authors. The result of an evaluation has the messages of the request, and the response.
+The contents of a message have a `$type`. Updates are pieces of messages: an update continues the message before it, unless
+their IDs, roles, responses or authors differ. The result of an evaluation has the messages of the request, and the response.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: messages that decide whether a list is a chat, and contents of each
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _KIND = "$type"
 _CALL, _RESULT = ("functioncall", "toolcall"), ("functionresult", "toolresult")
 _REQUEST, _RESPONSE = "approvalrequest", "approvalresponse"
-#: How results begin of calls that failed, as the library writes them for the model.
+#: Beginnings of the results of failed calls, which the library writes for the model.
 _FAILURES = ("Error: Function failed.", "Error: Requested function ")
-_EVALUATED = "modelresponse"  #: of the result of an evaluation
-_STATES = ("storestate", "statebag")  #: of a session, or of a thread, as it was called before
+_EVALUATED = "modelresponse"  #: key of the response in the result of an evaluation
+#: Keys of the state of a session, or of a thread (the older name).
+_STATES = ("storestate", "statebag")
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message has contents with its usage",
     "timing": "no message of this chat has its time",
@@ -89,7 +90,7 @@ def _messages(value: Any) -> list[Any] | None:
 
 
 def _answers(value: Any) -> list[dict[str, Any]]:
-    """Return the messages of the response that an evaluation is of."""
+    """Return the messages of the response that was evaluated."""
     return objects_of(plain_names(plain_names(value).get(_EVALUATED)).get("messages"))
 
 
@@ -103,7 +104,7 @@ def _is_line(value: Any) -> bool:
 
 @dataclass(slots=True)
 class _Message:
-    """A message, put together of its pieces."""
+    """A message, assembled from its pieces."""
 
     role: str
     id: str | None
@@ -125,7 +126,7 @@ def _read(value: Any) -> list[Trace]:
     for message in [*_joined(asked), *_joined(answers)]:
         _add(message, chat)
     usage = _usage(about.get("usage"))
-    if usage and answers and any(map(_is_answer, asked)):  # the tokens are those of the response
+    if usage and answers and any(map(_is_answer, asked)):  # the response's tokens alone
         usage = structs.replace(usage, is_partial=True)
     run = Run(
         id=id_of(about.get("conversationid")), usage=usage, model=string_of(about.get("modelid"))
@@ -134,7 +135,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _joined(listed: list[Any]) -> list[_Message]:
-    """Return messages, with updates joined to the messages that they are of."""
+    """Return messages, with updates joined to whole messages."""
     messages: list[_Message] = []
     for recorded in map(plain_names, objects_of(listed)):
         last = messages[-1] if messages else None
@@ -167,7 +168,7 @@ def _goes_on(last: _Message, recorded: dict[str, Any]) -> bool:
 
 
 def _differ(one: str | None, other: str | None) -> bool:
-    """Return whether two values differ of which both are known."""
+    """Return whether two values are both known and differ."""
     return one is not None and other is not None and one != other
 
 
@@ -217,7 +218,7 @@ def _say(
     usage: Usage | None,
     error: str | None,
 ) -> None:
-    """Add what a message itself says, unless it only has results or repeats calls."""
+    """Add a message's own content, unless the message only has results or repeats calls."""
     if message.role == "assistant":
         repeats_calls = any(_kind(each).endswith(_CALL) for each in message.contents)
         if repeats_calls and not (text or calls or usage or error):
@@ -234,7 +235,7 @@ def _say(
 
 
 def _new_calls(content: dict[str, Any], kind: str, chat: ChatLog) -> list[Call]:
-    """Return the call that a content is, or asks the user to approve; none if it was asked for before and waits."""
+    """Return the call in a content, or that it asks the user to approve; none if that call is already waiting."""
     if kind.endswith(_REQUEST):
         content = plain_names(content.get("toolcall", content.get("functioncall")))
         kind = _kind(content)
@@ -248,7 +249,7 @@ def _new_calls(content: dict[str, Any], kind: str, chat: ChatLog) -> list[Call]:
 
 def _result(content: dict[str, Any]) -> tuple[Any, Any, Facts]:
     held = next((content[key] for key in ("result", "outputs", "output") if key in content), None)
-    if type(held) is list and held and all(map(_kind, held)):  # contents again
+    if type(held) is list and held and all(map(_kind, held)):  # nested contents
         texts = [word_of(plain_names(part).get("text")) for part in held]
         held = "\n".join(filter(None, texts)) or held
     failed = type(held) is str and held.startswith(_FAILURES)

@@ -1,7 +1,7 @@
 """gemini-cli: recorded sessions, as one document or as lines, and the output of `stream-json`.
 
-In the lines a message is repeated whole each time it is extended; the last copy counts. Messages that the user rewound
-were sent and paid for, so they are kept.
+In lines, a message is written again each time it is extended; the last copy is read. Messages that the user rewound are
+kept, since they were sent and paid for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 50  #: lines that decide whether a list is a session
+_LOOKED_AT = 50  #: number of lines by which the format is recognised
 _TYPES = frozenset({"user", "gemini", "info", "error", "warning"})
 _SESSION_FIELDS = frozenset(
     {
@@ -65,7 +65,7 @@ def _is_session(value: Any) -> bool:
 
 
 def _is_stream(lines: list[Any]) -> bool:
-    """Return whether lines are a stream of JSON, before which a harness may have written the request."""
+    """Return whether lines are a stream of JSON; a harness may have written the request before it."""
     some = lines[:_LOOKED_AT]
     return any(map(_is_init, some)) and all(
         type(line) is dict and type(line.get("type")) is str for line in some
@@ -77,7 +77,7 @@ def _is_init(line: Any) -> bool:
 
 
 def _is_request(line: Any) -> bool:
-    """Return whether a line is a request as streams have them, which a harness may also write before the stream."""
+    """Return whether a line is a request in the form of streams, which a harness may also write before the stream."""
     return (
         type(line) is dict
         and line.get("type") == "message"
@@ -188,7 +188,7 @@ def _read_stream(lines: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
     about = next(filter(_is_init, lines))
     run = Run(id=id_of(about.get("session_id")), model=string_of(about.get("model")))
-    texts: list[str] = []  #: of the answer that is under way
+    texts: list[str] = []  #: texts of the unfinished answer
     is_open = False
     for line in [*lines, {"type": "end"}]:
         kind, time = line.get("type"), time_of(line.get("timestamp"))

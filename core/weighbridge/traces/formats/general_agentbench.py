@@ -45,7 +45,7 @@ def _matches(value: Any) -> bool:
 
 
 def _trace_in(value: Any) -> dict[str, Any]:
-    """Return the trace in a record, or the record itself where it is one."""
+    """Return the trace in a record, or the record itself if it is one."""
     record = object_of(value)
     return record if "messages" in record else object_of(record.get("trace"))
 
@@ -92,7 +92,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 def _tokens(messages: list[Any], rounds: list[dict[str, Any]]) -> dict[int, Usage]:
     """Return the tokens of each round, by the index of the assistant's message that it produced.
 
-    Some messages have no round, such as a greeting. Then rounds and messages are matched by text and number of calls.
+    If some messages have no round, such as a greeting, rounds and messages are matched by text and number of calls.
     """
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     tokens: dict[int, Usage] = {}
@@ -128,7 +128,7 @@ def _made(made_in: dict[str, Any], message: dict[str, Any]) -> bool:
 class _Log:
     """Metadata of messages and calls in a run's log.
 
-    An entry for what the model did bears the time at which its round began, and one for a result the time it came.
+    The entry of an answer or a call has the time at which its round began; the entry of a result has its own time.
     """
 
     def __init__(self, messages: list[Any], entries: list[dict[str, Any]]) -> None:
@@ -136,8 +136,8 @@ class _Log:
             [entry for entry in entries if entry.get("message_type") == kind]
             for kind in ("llm_response", "tool_call", "tool_result")
         )
-        self.started: dict[int, int | None] = {}  #: when a message's round began, by its index
-        self.calls: dict[int, Facts] = {}  #: by a call's index among all calls
+        self.started: dict[int, int | None] = {}  #: start of a message's round, by message index
+        self.calls: dict[int, Facts] = {}  #: metadata of a call, by index among all calls
         self._pairs = iter(zip(asked, results, strict=False))
         number = shown = 0
         texts: list[int] = []  #: indices of the assistant's messages without calls
@@ -156,7 +156,7 @@ class _Log:
             self.started.update(zip(texts, times, strict=True))
 
     def _match(self, index: int, number: int, calls: list[Call]) -> None:
-        """Give each call the next entries of the log, where they name its tool; a user's calls are not logged."""
+        """Match each call with the next entries of the log if they name its tool; a user's calls are not logged."""
         for offset, call in enumerate(calls):
             asked, result = next(self._pairs, ({}, {}))
             if call.name and asked.get("tool_name") == call.name == result.get("tool_name"):

@@ -15,10 +15,11 @@ from weighbridge.traces.spans.steps import traces_of
 if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
-_LOOKED_AT = 20  #: traces, spans and attributes that decide whether a value is of this form
-_LIST = "traces"  #: of an answer of the telemetry server
-_MICROSECONDS = 10**14  #: a larger time is in microseconds, as the earliest versions wrote it
-_ERROR = 2  #: a span's status
+_LOOKED_AT = 20  #: number of traces, spans and attributes by which the format is recognised
+_LIST = "traces"  #: key of the traces in an answer of the telemetry server
+#: Limit at and above which a time is in microseconds, as in the earliest versions.
+_MICROSECONDS = 10**14
+_ERROR = 2  #: status code of a failed span
 
 
 def _is_trace(value: Any) -> bool:
@@ -61,7 +62,7 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
 
 
 def _id(trace: dict[str, Any]) -> str | None:
-    """Return a trace's id, which the first of its spans has too."""
+    """Return a trace's ID, which its first span also has."""
     spans = object_of(trace.get("spans"))
     first = object_of(next(iter(spans.values()), None))
     return id_of(trace.get("traceId")) or id_of(first.get("traceId"))

@@ -1,6 +1,6 @@
-"""Google ADK's sessions: events in the order in which they were appended, in the names of its Python or its JSON.
+"""Google ADK's sessions: events in the order in which they were appended, with the field names of its Python or its JSON.
 
-Its databases keep an event in a row: as JSON in `event_data`, or before version 1.22 with a column for each field.
+Its databases keep an event in a row: as JSON in `event_data`, or before version 1.22, with a column for each field.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _CODE, _RAN = (
     ("code_execution_result", "codeExecutionResult"),
 )
 _FAILED_OUTCOMES = frozenset({"OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"})
-_LOOKED_AT = 20  #: events that decide whether a list is of them
+_LOOKED_AT = 20  #: number of events by which the format is recognised
 _DATA = "event_data"
 _SESSION_COLUMNS = ("app_name", "user_id", "session_id")
 _OLD_COLUMNS = frozenset({"session_id", "invocation_id", "author", "content", "timestamp"})
 #: Columns of the older layout that hold JSON.
 _JSON_COLUMNS = ("content", "usage_metadata")
-_EMPTY = (None, "", "null")  #: what such a column holds if there is nothing
+_EMPTY = (None, "", "null")  #: values of an empty column with JSON
 _REASONS: dict[Capability, str] = {
     "token_usage": "no event of this session has usage metadata",
     "timing": "no event of this session has a timestamp",
@@ -143,7 +143,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def session_trace(session: dict[str, Any], format_id: str, reasons: dict[Capability, str]) -> Trace:
-    """Return a session as a trace of a format, which states the reasons for missing capabilities."""
+    """Return a session as a trace of a format; `reasons` says why the format lacks capabilities."""
     reader = _EventReader(objects_of(session["events"]), session)
     reader.chat.notes.add_fields(session, _SESSION_FIELDS, "session")
     reader.read()
@@ -162,12 +162,13 @@ class _EventReader:
     def __init__(self, events: list[dict[str, Any]], session: dict[str, Any]) -> None:
         self.chat = ChatLog()
         self.tools: dict[str, Any] = {}
-        self._code: str | None = None  #: the call of the last code that the model had run
+        self._code: str | None = None  #: ID of the call for the last code that the model ran
         self._events = events
         self._logs = {
             id_of(log.get("event_id")): log for log in objects_of(session.get("event_logs"))
         }
-        self._latest: dict[str, int] = {}  #: by a call's id, the event with its last result
+        #: Number of the event with a call's last result, by call ID.
+        self._latest: dict[str, int] = {}
         self._whole = list(self._read_once())
         for number, event in self._whole:
             for part in _parts(event):

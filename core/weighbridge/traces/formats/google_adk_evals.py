@@ -27,7 +27,7 @@ _DETAILS = ("session_details", "sessionDetails")
 _PER_INVOCATION = ("eval_metric_result_per_invocation", "evalMetricResultPerInvocation")
 _ACTUAL = ("actual_invocation", "actualInvocation")
 _OLD_CALLS, _OLD_ANSWERS = "expected_tool_use", "expected_intermediate_agent_responses"
-_LOOKED_AT = 20  #: turns that decide whether a list is of them
+_LOOKED_AT = 20  #: number of turns by which the format is recognised
 _REASONS: dict[Capability, str] = {
     "token_usage": "eval sets of ADK carry no tokens",
     "timing": "eval sets of ADK tell when a turn began or was written down, not when it ended",
@@ -57,7 +57,7 @@ def _is_case(value: dict[str, Any]) -> bool:
 
 
 def _is_result(value: Any) -> bool:
-    """Return whether a value is the result of one case with the session that was run, or at least its turns."""
+    """Return whether a value is the result of one case, with the session that was run or its turns."""
     if type(value) is not dict or first_of(value, _CASE_IDS) is None:
         return False
     return bool(_session_of(value)) or type(first_of(value, _PER_INVOCATION)) is list
@@ -98,7 +98,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _as_session(case: Any) -> dict[str, Any]:
-    """Return a case as a session: the one that was run, or else the events that its turns describe."""
+    """Return a case as a session: the session that was run, or else the events in its turns."""
     if type(case) is list:
         named = objects_of(case)[0] if "data" in object_of(case[0]) else {"data": case}
         turns = objects_of(named["data"])
@@ -121,13 +121,13 @@ def _as_session(case: Any) -> dict[str, Any]:
 
 
 def _session_of(result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the session that a result keeps, if it has events."""
+    """Return the session in a result, if it has events."""
     session = object_of(first_of(result, _DETAILS))
     return session if objects_of(session.get("events")) else None
 
 
 def _events(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a turn's events; of its flat lists calls come first, and then their results and what agents said."""
+    """Yield a turn's events; if it has flat lists, calls come first, then results and agents' messages."""
     yield {"author": "user", "content": first_of(turn, _USER_CONTENTS)}
     between = object_of(first_of(turn, _BETWEEN))
     final = first_of(turn, _FINALS)

@@ -1,4 +1,4 @@
-"""Goose: a session in lines, as an export or in rows of its database, and what `goose run --output-format json` prints."""
+"""Goose: sessions in lines, as an export or in rows of its database, and output of `goose run --output-format json`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
     from weighbridge.traces.stored_rows import Sessions
 
-_LOOKED_AT = 50  #: messages that decide whether a list is a session
+_LOOKED_AT = 50  #: number of messages by which the format is recognised
 _LISTS = ("conversation", "messages")
 _ABOUT = frozenset({"accumulated_total_tokens", "message_count", "working_dir", "schedule_id"})
 _CONTENT, _TIME = "content_json", "created_timestamp"  #: columns of a row
@@ -171,10 +171,10 @@ def _usage(about: dict[str, Any]) -> Usage | None:
 class _LineReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self._open: dict[str, Any] | None = None  #: a message of which more pieces may come
+        self._open: dict[str, Any] | None = None  #: a message of which more pieces may follow
 
     def line(self, message: dict[str, Any], *, is_piece: bool) -> None:
-        """Take in a message, or a piece of one: a stream prints those of one message one after the other."""
+        """Add a message, or a piece of one: in a stream, the pieces of a message follow each other."""
         content = message.get("content")
         known = self._open
         name = id_of(message.get("id"))

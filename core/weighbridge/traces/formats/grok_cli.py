@@ -1,6 +1,6 @@
 """Sessions of the Grok CLI (`chat_history.jsonl`): the items of a chat, without tokens and times.
 
-Reasoning and calls of tools that xAI hosts are items of their own, before the item of the answer that they belong to.
+Reasoning and calls of tools that xAI hosts are separate items, before the item of their answer.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _TYPES = frozenset({"system", "user", "reasoning", "assistant", "tool_result", "backend_tool_call"})
-#: Reasons why the CLI hands on what others wrote: a user during a turn or in advance, or another agent.
+#: Reasons of messages that the CLI passes on: from a user during a turn or in advance, or from another agent.
 _OF_OTHERS = frozenset({"interjection", "agent_message", "parent_agent_message", "scheduler_fired"})
 _OF_ANSWER = frozenset({"model_id", "model_fingerprint", "tool_calls"})
 _CALL_FIELDS = frozenset({"id", "name", "arguments"})
-_ACTION = frozenset({"sources"})  #: what a search found, within what it did
+_ACTION = frozenset({"sources"})  #: fields of a search's action that have its results
 _OUTPUTS = ("outputs", "output", "results")
 _NO_ARGUMENTS = frozenset({"tool_type", "id", "call_id", "name", "status", "type", *_OUTPUTS})
 _REASONS: dict[Capability, str] = {
@@ -58,7 +58,7 @@ def _is_item(line: Any) -> bool:
 
 
 def _is_typical(line: dict[str, Any]) -> bool:
-    """Return whether an item is one that only these histories have."""
+    """Return whether an item has a form that only these histories have."""
     kind = line["type"]
     if kind == "assistant":
         calls = line.get("tool_calls", [])
@@ -95,11 +95,12 @@ def _read(value: list[Any]) -> list[Trace]:
 class _ItemReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self._is_open = False  #: whether items of an answer came whose own item did not
-        self._hosted: list[tuple[Call, Any, bool]] = []  #: its calls, their results and failures
+        self._is_open = False  #: whether an answer has items, but not its own item yet
+        #: Hosted calls of that answer, with results and failures.
+        self._hosted: list[tuple[Call, Any, bool]] = []
 
     def read(self, item: dict[str, Any]) -> None:
-        """Take in an item."""
+        """Add an item."""
         kind, content = word_of(item.get("type")), item.get("content")
         if kind == "reasoning":
             self._is_open = True
@@ -128,7 +129,7 @@ class _ItemReader:
             self.chat.notes.add_kind("items", kind)
 
     def close(self) -> None:
-        """End an answer that has no item of its own."""
+        """End an answer without its own item."""
         if self._is_open:
             self._answer({})
 
@@ -147,7 +148,7 @@ class _ItemReader:
 
 
 def _hosted(held: dict[str, Any]) -> tuple[Call, Any, bool]:
-    """Return a call of a tool that xAI hosts, what came of it, and whether it failed."""
+    """Return a call of a tool that xAI hosts, its result, and whether it failed."""
     action = held.get("action")
     output = next((held[key] for key in _OUTPUTS if held.get(key)), None)
     if type(action) is dict:

@@ -1,6 +1,6 @@
-"""Grok's data export (`prod-grok-backend.json`): conversations with their responses, of which one branch is the current one.
+"""Grok's data export (`prod-grok-backend.json`): conversations as trees of responses, one branch of which is current.
 
-A response has the steps that the model took before it: cards of tool calls and what they brought, in tags or as objects.
+A response has the steps of the model before it: cards of tool calls and results, in tags or as objects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: conversations that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of conversations by which the format is recognised
 _CARD_ID = "tool_usage_card_id"
 _CARD = "<xai:tool_usage_card>"
 _DATA, _DATA_END = "<![CDATA[", "]]>"
@@ -70,7 +70,7 @@ def _is_conversation(value: Any) -> bool:
 
 
 def _response(held: Any) -> dict[str, Any]:
-    """Return a response out of its wrapper."""
+    """Return a response without its wrapper."""
     wrapper = object_of(held)
     return object_of(wrapper.get("response", wrapper))
 
@@ -110,7 +110,7 @@ def _conversation(value: dict[str, Any]) -> Trace:
 
 
 def _branch(responses: list[dict[str, Any]], leaf: str | None) -> list[dict[str, Any]]:
-    """Return the responses that lead to a leaf, or else to the latest one; all, if they do not name their parents."""
+    """Return the responses that lead to a leaf, or else to the latest one; all of them if they do not name parents."""
     by_id = {name: held for held in responses if (name := string_of(first_of(held, _IDS)))}
     if not any(held.get("parent_response_id") in by_id for held in responses if _parent(held)):
         return responses
@@ -131,7 +131,7 @@ def _parent(response: dict[str, Any]) -> str:
 
 
 def _time(value: Any) -> int | None:
-    """Return a time, of which some are in MongoDB's notation."""
+    """Return a time, which may be in MongoDB's notation."""
     held = object_of(value).get("$date", value)
     return time_of(object_of(held).get("$numberLong", held), "ms" if held is not value else "s")
 
@@ -139,11 +139,11 @@ def _time(value: Any) -> int | None:
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.searches_left = 0  #: answers with results of searches and without calls
-        self._model: str | None = None  #: that the last question was for
+        self.searches_left = 0  #: number of answers with results of searches but no calls
+        self._model: str | None = None  #: model that the last question requested
 
     def read(self, response: dict[str, Any]) -> None:
-        """Take in a response, which may be a question."""
+        """Add a response, which may be a question."""
         self.chat.notes.add_fields(response, _FIELDS, "response")
         time = _time(response.get("create_time"))
         facts, own_id = object_of(response.get("metadata")), first_of(response, _IDS)
@@ -176,7 +176,7 @@ class _Reader:
                     self.chat.result(result[_CARD_ID], output)
         traces = [response, *objects_of(response.get("agent_thinking_traces"))]
         texts = list(filter(None, (word_of(held.get("thinking_trace")) for held in traces)))
-        if len(self.chat.messages) == before:  # otherwise they repeat the steps
+        if len(self.chat.messages) == before:  # if calls were added, the texts repeat them
             for text in texts:
                 self._calls(list(_tagged_calls(text)), seen, model)
         if thoughts or texts:
@@ -195,7 +195,7 @@ class _Reader:
 
 
 def _tagged_calls(text: str) -> Iterator[Call]:
-    """Yield the calls that stand in a text between tags."""
+    """Yield the calls in a text, which stand between tags."""
     for piece in text.split(_CARD)[1:]:
         card = piece.partition(_CARD.replace("<", "</"))[0]
         name = _tagged(card, "tool_name")
@@ -211,7 +211,7 @@ def _tagged(card: str, name: str) -> str:
 
 
 def _listed_calls(step: dict[str, Any]) -> Iterator[Call]:
-    """Yield the calls that a step has as objects, by the name of the tool."""
+    """Yield the calls that a step has as objects, with the tool's name as the key."""
     for card in objects_of(step.get("tool_usage_cards")):
         tool = object_of(card.get("tool")) or card
         name = next((key for key, held in tool.items() if type(held) is dict), None)

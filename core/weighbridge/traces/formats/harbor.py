@@ -1,8 +1,7 @@
-"""Harbor: the `result.json` of a trial, as Terminal-Bench 2 and other benchmarks run by it have one for each attempt at a task.
+"""Harbor: the `result.json` of a trial, one for each attempt at a task of Terminal-Bench 2 or another benchmark.
 
-It has the tokens and the cost of the agent, its times and what failed, without the agent's calls: these are in the logs
-that the agent writes beside it, in `agent/trajectory.json` (ATIF) where the agent supports that. A task of several
-steps has a result for each of them.
+It has the agent's tokens, cost and times, and errors, but not its calls. These are in the agent's logs beside it, in
+`agent/trajectory.json` (ATIF) if the agent supports that. A task of several steps has a result for each step.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from weighbridge.traces.model import Step, Trace
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Usage
 
-_KEYS = frozenset({"task_name", "trial_name", "task_checksum", "agent_info"})  #: of every trial
+#: Keys of every trial.
+_KEYS = frozenset({"task_name", "trial_name", "task_checksum", "agent_info"})
 _CARRIED = frozenset(
     {
         *("id", "task_name", "trial_name", "trial_uri", "task_id", "source", "task_checksum"),
@@ -44,7 +44,7 @@ _CARRIED = frozenset(
 _OF_AGENT = frozenset(
     {"n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "model_usage"}
 )
-#: How the names of exceptions begin that are raised after the agent has ended.
+#: Prefixes of the names of exceptions that are raised after the agent has ended.
 _OF_VERIFIER = ("Verifier", "Reward", "DownloadVerifier")
 _NO_CALLS = "a trial's result has no calls: the agent's own logs have them (agent/trajectory.json)"
 _REASONS: dict[Capability, str] = {
@@ -134,7 +134,7 @@ def _steps_of(part: dict[str, Any], agent: dict[str, Any], ids: StepIds, number:
 def _usage(result: Any) -> Usage | None:
     recorded = object_of(result)
     return usage_of(
-        recorded.get("n_input_tokens"),  # with those from a cache
+        recorded.get("n_input_tokens"),  # includes cached tokens
         recorded.get("n_output_tokens"),
         cached_tokens=recorded.get("n_cache_tokens"),
     )

@@ -1,6 +1,6 @@
-"""Sessions of Hermes Agent: a log in lines that begins with `session_meta`, a saved session, or what `hermes sessions export` writes.
+"""Sessions of Hermes Agent: a log that begins with `session_meta`, a saved session, or `hermes sessions export`'s output.
 
-The export states the tokens of a session, of which a long one has several segments.
+The export states the tokens of a session; a long session has several segments.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: messages that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _META = "session_meta"
-_TERMINAL = "terminal"  #: the tool whose exit code alone says whether it failed
-_ERROR = "Error"  #: how a text begins that a tool returned as it failed
+_TERMINAL = "terminal"  #: tool whose failures are shown only by its exit code
+_ERROR = "Error"  #: prefix of the text that a failed tool returns
 _SAVED = frozenset({"session_start", "last_updated", "message_count"})
 _EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
@@ -70,7 +70,7 @@ def _is_meta(value: Any) -> bool:
 
 
 def _are_messages(value: Any) -> bool:
-    """Return whether a list is one of messages, or empty, apart from those that describe the session."""
+    """Return whether a list has only messages, or nothing, beside items that describe the session."""
     if type(value) is not list:
         return False
     said = [message for message in value[:_LOOKED_AT] if not _is_meta(message)]
@@ -107,7 +107,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _failures(messages: list[Any]) -> dict[int, Facts]:
-    """Return that a call has failed for each result that says so, by the index of its message."""
+    """Return the errors of failed calls, by the index of the result's message."""
     names: dict[str, str] = {}
     found: dict[int, Facts] = {}
     for index, message in enumerate(messages):
@@ -125,9 +125,9 @@ def _failures(messages: list[Any]) -> dict[int, Facts]:
 
 
 def _failure_in(name: str | None, result: Any) -> Facts:
-    """Return whether a result is that of a failed call, and if it is also why, as `_detect_tool_failure` of Hermes tells it.
+    """Return whether a result is that of a failed call, with the error, by the rules of `_detect_tool_failure` of Hermes.
 
-    Where a tool returned no object, Hermes also takes the words "error" and "failed" in quotes for a failure.
+    If a tool's result is not an object, Hermes also regards the words "error" and "failed" in quotes as a failure.
     """
     if type(result) is not str:
         return NO_FACTS
@@ -145,7 +145,7 @@ def _failure_in(name: str | None, result: Any) -> Facts:
 
 
 def _usage(session: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a session, whose input does not contain what was read from a cache or written to one."""
+    """Return the tokens of a session; the recorded input excludes tokens read from or written to a cache."""
     names = ("input_tokens", "cache_read_tokens", "cache_write_tokens")
     sent, cached, written = (count_of(session.get(name)) for name in names)
     whole = None if sent is None else sent + (cached or 0) + (written or 0)

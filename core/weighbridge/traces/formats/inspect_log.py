@@ -1,7 +1,7 @@
 """Inspect's logs: each sample of an evaluation is a trace, in a whole log or alone as in the parts of an `.eval` file.
 
-A sample has its conversation under `messages`; its `events` record each model call, including calls of sub-agents,
-which are not in the conversation, and calls of scorers, which are not part of the agent's run.
+A sample has its conversation under `messages`. Its `events` record each model call, including those of sub-agents, which are
+not in the conversation, and those of scorers, which are not part of the agent's run.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-LOG_STATUS = "log_status"  #: the status of the log, in samples that are read out of one
-#: The statuses of evaluations that did not end, or not well.
+LOG_STATUS = "log_status"  #: key of the log's status in samples that are read from a log
+#: Statuses of evaluations that did not end, or that failed.
 UNFINISHED = frozenset({"started", "cancelled", "error"})
 _REFERENCES = ("attachment://", "tc://")  #: prefixes of references to attachments
 _SAMPLE_FIELDS = frozenset(
@@ -153,8 +153,8 @@ class _Sample:
         self.scorers: list[Usage | None] = []  #: usage of each model call of a scorer
         self._sample = sample
         self._messages = objects_of(sample.get("messages"))
-        self._at = 0  #: the messages before this one are read
-        self._of_models: set[str | None] = set()  #: ids of messages that are answers of models
+        self._at = 0  #: index of the first unread message
+        self._of_models: set[str | None] = set()  #: IDs of messages that are models' answers
         self._next_answers = _next_answers(self._messages)
         older = object_of(sample.get("transcript"))
         self._held = object_of(sample.get("attachments")) or object_of(older.get("content"))
@@ -266,7 +266,7 @@ class _Sample:
             self._result(part.get("id"), part.get("result"), part)
 
     def _is_written(self, message: dict[str, Any]) -> bool:
-        """Return whether no model wrote an answer that no event has: a person did, or the author of the input."""
+        """Return whether an answer without an event was written by a person, or by the author of the input, not a model."""
         source, name = message.get("source"), id_of(message.get("id"))
         is_generated = (
             source == _GENERATED
@@ -276,12 +276,12 @@ class _Sample:
         return source == _INPUT or (bool(self._events) and not is_generated)
 
     def _result(self, call_id: Any, content: Any, recorded: dict[str, Any]) -> None:
-        error = recorded.get("error") or recorded.get("tool_error")  # as logs of 2024 name it
+        error = recorded.get("error") or recorded.get("tool_error")  # the name in logs of 2024
         name = recorded.get("function", recorded.get("name"))
         self.chat.result(call_id, content, Facts(error=error, ended_at=_end(recorded)), name)
 
     def _tool(self, event: dict[str, Any]) -> None:
-        """Add the result of a call that is not in the conversation as a sub-agent's."""
+        """Add the result of a call that is not in the conversation, such as a sub-agent's."""
         call_id = id_of(event.get("id"))
         if call_id in self._results or not self.chat.has_call(call_id):
             return
@@ -335,9 +335,9 @@ def _end(event: dict[str, Any]) -> int | None:
 
 
 def _flattened(events: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yield events, those inside tools and subtasks too, and whether each belongs to a scorer."""
-    scoring: set[str | None] = set()  #: ids of the spans of scorers
-    steps = 0  #: how many steps of scorers are open, in logs without spans
+    """Yield events, including those inside tools and subtasks, each with whether it belongs to a scorer."""
+    scoring: set[str | None] = set()  #: IDs of the spans of scorers
+    steps = 0  #: number of open steps of scorers, in logs without spans
     pending = list(reversed(events))
     while pending:
         event = pending.pop()
@@ -356,13 +356,13 @@ def _flattened(events: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any
 def _usage(value: Any) -> Usage | None:
     recorded = object_of(value)
     sent, received, total, cached, written = (count_of(recorded.get(name)) for name in _COUNTS)
-    # Some providers count them apart.
+    # Some providers exclude cached tokens from the input.
     sent = input_with_caches(sent, received, total, (cached or 0) + (written or 0), is_apart=False)
     return counted(usage_of(sent, received, total, cached, written or None))
 
 
 def _total(sample: dict[str, Any], scorers: Sequence[Usage | None]) -> Usage | None:
-    """Return a sample's total model usage, less that of its scorers."""
+    """Return a sample's total usage without that of its scorers."""
     usages = [_usage(recorded) for recorded in object_of(sample.get("model_usage")).values()]
     known = [usage for usage in usages if usage is not None]
     if not known:

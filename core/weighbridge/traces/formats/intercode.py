@@ -1,4 +1,4 @@
-"""InterCode's logs of experiments: for each task the actions of an agent, what the environment answered, and the rewards."""
+"""InterCode's logs of experiments: for each task, the agent's actions, the environment's observations, and the rewards."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from weighbridge.traces.model import Step, Trace
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, StepType
 
-_LOOKED_AT = 20  #: tasks that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of tasks by which the format is recognised
 _HISTORY, _LOGS = "turn_history", "logs"
 _LISTS = ("actions", "observations", "rewards")
 _TASK_FIELDS = frozenset(
     {"environment", "dataset", "task_id", "query", _HISTORY, "summary", "hardness"}
 )
 _HISTORY_FIELDS = frozenset({"actions", "observations", "valid_action", "thoughts", "steps"})
-_ENVIRONMENT = "ic_"  #: how the names of environments begin
+_ENVIRONMENT = "ic_"  #: prefix of the names of environments
 _EXECUTE, _SUBMIT, _SKIP = "execute[", "submit", "skip"
-_BLOCKED = "blocked"  #: the action that stands for an answer that could not be had
-_LATE = "EXCEEDED MAX TURNS"  #: of the thought with which InterCode itself submits
+_BLOCKED = "blocked"  #: action recorded for an answer that the model did not give
+_LATE = "EXCEEDED MAX TURNS"  #: prefix of the thought of a submission by InterCode itself
 _FAILED = "the action failed"
-#: How InterCode answers an action in which it found nothing to run.
+#: InterCode's observation after an action in which it found nothing to run.
 _NO_CODE = re.compile(
     r"No \w{1,20} code was found in your last response"
     r"|Error executing query: Your last `execute` action did not contain \w{1,20} code"
@@ -112,7 +112,7 @@ class _Episode:
     def read(self, query: Any, key: str | None) -> list[Step]:
         self._add("user", output=query)
         plan = self._history.get("steps")
-        if type(plan) is list:  # which an own model call makes first
+        if type(plan) is list:  # a separate first model call makes the plan
             self._add("llm", output="\n".join(step for step in plan if type(step) is str))
         for number, action in enumerate(self._history["actions"]):
             if type(action) is not str:
@@ -161,7 +161,7 @@ class _Episode:
         return self._tool, {"command": action}
 
     def _of(self, name: str, number: int) -> Any:
-        """Return what a list of the history has for an action, by its number from 0."""
+        """Return the item for an action in a list of the history, by its number from 0."""
         held = self._history.get(name)
         return held[number] if type(held) is list and number < len(held) else None
 
@@ -172,7 +172,7 @@ class _Episode:
 
 
 def _is_refusal(observation: Any) -> bool:
-    """Return whether InterCode answered that it found nothing to run."""
+    """Return whether an observation says that InterCode found nothing to run."""
     if type(observation) is not str:
         return False
     return _NO_CODE.match(observation) is not None

@@ -1,4 +1,4 @@
-"""Jaeger's JSON: what its interface downloads and its query service answers."""
+"""Jaeger's JSON: downloads of its interface, and answers of its query service."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _dicts(value: Any) -> Iterable[dict[str, Any]]:
 
 
 def _parent(value: dict[str, Any], trace_id: str) -> str | None:
-    """Return the span that this one is a child of, or else follows from, in the same trace."""
+    """Return the ID of the span in the same trace of which this one is a child, or else from which it follows."""
     found: dict[Any, str] = {}
     for reference in _dicts(value.get("references")):
         span_id = string_of(reference.get("spanID"))

@@ -1,6 +1,6 @@
 """Jupyter AI: a chat of JupyterLab (`.chat`) in which a persona answered, such as an agent of the Agent Client Protocol.
 
-A persona's message is what its agent says, or the tool calls that it made between two texts, not a call of its model.
+A persona's message is a text of its agent, or the agent's tool calls between two texts; it is not one model call.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: messages that decide whether an object is a chat
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _KEYS = frozenset({"messages", "users"})
-_PERSONA = "jupyter-ai-personas::"  #: how the id of a persona begins
-_AGENT = "jupyter-ai-personas::jupyter_ai_acp_client::"  #: of one that records its tool calls
-_HIDDEN = "hidden::"  #: how the name begins under which Jupyter AI itself writes
+_PERSONA = "jupyter-ai-personas::"  #: prefix of a persona's ID
+#: ID prefix of personas that record their tool calls.
+_AGENT = "jupyter-ai-personas::jupyter_ai_acp_client::"
+_HIDDEN = "hidden::"  #: prefix of the names under which Jupyter AI itself writes
 _CALLS = "tool_calls"
 _FIELDS = frozenset(
     {"body", "id", "time", "sender", "type", "raw_time", "deleted", "mentions", "metadata"}

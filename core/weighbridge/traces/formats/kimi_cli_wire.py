@@ -1,4 +1,4 @@
-"""The messages between the parts of kimi-cli, as its sessions keep them in `wire.jsonl`.
+"""Messages between the parts of kimi-cli, which its sessions keep in `wire.jsonl`.
 
 The events of a sub-agent stand among those of the agent that started it.
 """
@@ -68,16 +68,16 @@ class _Event(NamedTuple):
 
 
 class _Agent:
-    """An agent with its steps, or a sub-agent with the events that are still to be read."""
+    """An agent with its steps, or a sub-agent with its unread events."""
 
     def __init__(self, chat: ChatLog, key: str = "", caller: str | None = None) -> None:
         self.prefix = f"{key}:" if key else ""
-        self.caller = caller  #: the call that started it
+        self.caller = caller  #: ID of the call that started it
         self.log = StepLog(chat, self.prefix, is_streamed=True)
         self.events: list[_Event] = []
 
     def id_of(self, call_id: Any) -> str | None:
-        """Return the id of one of its calls, which is unique in a session only with the agent's own."""
+        """Return the ID of one of its calls with the agent's prefix, which makes it unique in the session."""
         known = id_of(call_id)
         return None if known is None else f"{self.prefix}{known}"
 
@@ -85,20 +85,22 @@ class _Agent:
 class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.started_by: dict[str, str] = {}  #: by the id of a sub-agent's answer, the call
+        #: IDs of the calls that started sub-agents, by the ID of a sub-agent's answer.
+        self.started_by: dict[str, str] = {}
         self._main = _Agent(self.chat)
         self._subs: dict[str, _Agent] = {}
         self._ready: deque[_Agent] = deque()  #: sub-agents whose events can be read
-        self._waiting: dict[str, list[_Agent]] = {}  #: others, by the calls that have no results
+        #: Other sub-agents, by their calls, which have no results yet.
+        self._waiting: dict[str, list[_Agent]] = {}
 
     def read(self, event: _Event) -> None:
-        """Take in an event of the main agent, or one that it passes on."""
+        """Add an event of the main agent, or one that it passes on."""
         if event.kind in _REQUESTS or event.kind == "StepBegin":
             self.close()
         self._read(self._main, event)
 
     def close(self) -> None:
-        """End the main agent's step, and read what sub-agents did in the meantime."""
+        """End the main agent's step, and read the events of sub-agents during it."""
         self._main.log.close()
         while self._ready:
             agent = self._ready.popleft()
@@ -111,7 +113,7 @@ class _Reader:
             agent.log.ids = []
 
     def trace(self, reasons: Mapping[Capability, str]) -> Trace:
-        """Return the trace of all events taken in."""
+        """Return the trace of all events."""
         self.close()
         while self._waiting:
             _, agents = self._waiting.popitem()
@@ -123,7 +125,7 @@ class _Reader:
         return replace(trace, steps=tuple(self._linked(trace.steps)))
 
     def _linked(self, steps: Sequence[Step]) -> Iterator[Step]:
-        """Yield the steps, with a sub-agent's answers as parts of the call that started it."""
+        """Yield the steps; a sub-agent's answers become children of the call that started it."""
         calls = {step.id for step in steps if step.type == "tool"}
         for step in steps:
             caller = self.started_by.get(step.id) if step.type == "llm" else None
@@ -146,7 +148,7 @@ class _Reader:
         elif kind == "StepRetry":
             self.chat.notes.add("requests to the model that failed")
             log.fail(string_of(payload.get("error_type")) or "error")
-            log.is_open = False  # what comes of the next request is an answer of its own
+            log.is_open = False  # the next request has another answer
             log.begin(time)
         elif kind == "StepInterrupted":
             log.fail("interrupted")
@@ -159,7 +161,7 @@ class _Reader:
             self.chat.notes.add_kind("events", kind)
 
     def _part(self, agent: _Agent, payload: dict[str, Any], time: int | None) -> None:
-        """Take in a part of an answer; one outside of a step is the program's."""
+        """Add a part of an answer; a part outside any step is a notice of the program."""
         if agent.log.is_open:
             agent.log.add_part(payload, time)
         else:
@@ -181,7 +183,7 @@ class _Reader:
             self._ready += self._waiting.pop(call_id, ())
 
     def _pass_on(self, agent: _Agent, payload: dict[str, Any], time: int | None) -> None:
-        """Keep a sub-agent's event until the step that it happened in is complete."""
+        """Keep a sub-agent's event until the step during which it happened is complete."""
         inner = object_of(payload.get("event"))
         caller = id_of(payload.get("parent_tool_call_id")) or id_of(
             payload.get("task_tool_call_id")

@@ -1,7 +1,7 @@
-"""Sessions of Moonshot's Kimi agents: the log of Kimi Code (`wire.jsonl`), and those of kimi-cli before it.
+"""Sessions of Moonshot's Kimi agents: the log of Kimi Code (`wire.jsonl`), and the logs of kimi-cli, its predecessor.
 
-A step is one call of the model. Its tokens stand where it ends, and once more in a record of usage; records beyond those of steps
-are calls of the model too, such as those that summarise a long session.
+A step is one model call. Its tokens stand at its end, and again in a record of usage. Records without a step are also model
+calls, such as those that summarise a long session.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 50  #: lines that decide whether a list is a session
+_LOOKED_AT = 50  #: number of lines by which the format is recognised
 _COUNTS = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
 _MESSAGE, _EVENT, _PROMPT = "context.append_message", "context.append_loop_event", "turn.prompt"
 _OF_CONTEXT = frozenset({"_checkpoint", "_system_prompt", "_usage"})
 _ROLES = _OF_CONTEXT | {"system", "user", "assistant", "tool"}
-_ADDED = frozenset({"injection", "compaction_summary"})  #: origins of what the program adds
+#: Origins of messages that the program adds.
+_ADDED = frozenset({"injection", "compaction_summary"})
 _FAILED_STEPS = frozenset({"error", "interrupted"})
 _FAILED_TURNS = frozenset({"failed", "blocked"})
-#: Lines that repeat what other lines say, or hold nothing of the run.
-_SILENT = frozenset({_PROMPT, "turn.steer", "full_compaction.complete"})
-_ERROR = "<system>ERROR: "  #: how the result of a failed call begins in kimi-cli's context
+#: Types of lines that repeat other lines, or have no data of the run.
+_REDUNDANT_LINES = frozenset({_PROMPT, "turn.steer", "full_compaction.complete"})
+_ERROR = "<system>ERROR: "  #: prefix of the result of a failed call in kimi-cli's context
 _REASONS: dict[Capability, str] = {
     "token_usage": "no step of this session records its tokens",
     "timing": "this session has no times",
@@ -54,7 +55,7 @@ _REASONS: dict[Capability, str] = {
 
 
 def _is_wire_line(line: Any) -> bool:
-    """Return whether a value is a line of Kimi Code's that only its logs have, or the head of any of these logs."""
+    """Return whether a value is a line that only Kimi Code's logs have, or the first line of any of these logs."""
     kind = line.get("type") if type(line) is dict else None
     if type(kind) is not str:
         return False
@@ -68,7 +69,7 @@ def _is_wire_line(line: Any) -> bool:
 
 
 def _is_context_line(line: Any) -> bool:
-    """Return whether a value is a line that only the context of kimi-cli has."""
+    """Return whether a value is a line that only kimi-cli's context has."""
     role = line.get("role") if type(line) is dict else None
     if type(role) is not str or role not in _OF_CONTEXT:
         return False
@@ -111,10 +112,10 @@ class _WireReader:
         self._run = Run()
         self._tools: dict[str, dict[str, Any]] = {}
         self._prompt: str | None = None
-        self._step: str | None = None  #: the id of the step that is open
+        self._step: str | None = None  #: ID of the unfinished step
         self._is_compacting = False
-        self._summary: int | None = None  #: the index of the answer that the next summary is
-        self._aside: list[Facts] = []  #: of calls of the model during a step that is open
+        self._summary: int | None = None  #: index of the answer for the next summary
+        self._aside: list[Facts] = []  #: metadata of other model calls during an unfinished step
         self._handlers: dict[str, Callable[[dict[str, Any], int | None], None]] = {
             "metadata": self._head,
             "config.update": self._config,
@@ -137,16 +138,16 @@ class _WireReader:
         }
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind = word_of(line.get("type"))
         handler = self._handlers.get(kind)
         if handler is not None:
             handler(line, time_of(line.get("time"), "ms"))
-        elif kind not in _SILENT:
+        elif kind not in _REDUNDANT_LINES:
             self.chat.notes.add_kind("lines", kind)
 
     def trace(self) -> Trace:
-        """Return the trace of all lines taken in."""
+        """Return the trace of all lines."""
         self._close()
         self._run.tools = list(self._tools.values())
         return self.chat.trace("kimi-code", _REASONS, self._run)
@@ -173,7 +174,7 @@ class _WireReader:
             self.chat.notes.add("further attempts of requests to the model")
 
     def _usage(self, line: dict[str, Any], time: int | None) -> None:
-        """Take in a record of usage: of the step, whose own count it repeats, or of another call of the model."""
+        """Add a record of usage: it repeats the step's own count, or belongs to another model call."""
         usage = usage_in(object_of(line.get("usage")), _COUNTS)
         scope = line.get("usageScope")
         is_of_step = scope != "session" and not (self._is_compacting and scope is None)
@@ -278,7 +279,7 @@ class _WireReader:
 
 
 def _context(lines: list[dict[str, Any]]) -> Trace:
-    """Return the context of kimi-cli as a trace: its messages, with counts of the context's tokens between them."""
+    """Return the context of kimi-cli as a trace: messages, with the context's token counts between them."""
     chat = ChatLog()
     for index, line in enumerate(lines):
         role, content = word_of(line.get("role")), line.get("content")
@@ -301,7 +302,7 @@ def _count(line: dict[str, Any]) -> int | None:
 
 
 def _between(before: int | None, after: int | None) -> Usage | None:
-    """Return an answer's tokens by those of the context before and after it."""
+    """Return an answer's tokens, from the context's tokens before and after it."""
     if before is None or after is None or after < before:
         return usage_of(total_tokens=after) if before is None else None
     return usage_of(before, after - before, after)

@@ -1,4 +1,4 @@
-"""Steps of Moonshot's Kimi agents as chat messages: each step is one call of the model, with the calls that it asks for."""
+"""Steps of Moonshot's Kimi agents as chat messages: each step is one model call, with the tool calls of its answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IS_REASONING = frozenset({"think", "thinking"})
 
 
 def usage_in(held: dict[str, Any], names: tuple[str, str, str, str]) -> Usage | None:
-    """Return token counts by their names: other input, output, input read from a cache and written to one."""
+    """Return token counts; `names` are those of other input, output, and input read from and written to caches."""
     other, received, read, written = (count_of(held.get(name)) for name in names)
     sent = None if other is None else other + (read or 0) + (written or 0)
     return counted(usage_of(sent, received, cached_tokens=read, cache_write_tokens=written))
@@ -43,17 +43,18 @@ def is_reasoning(part: dict[str, Any]) -> bool:
 
 
 class StepLog:
-    """Builder of an agent's steps in a chat; a step of which nothing is recorded is no answer."""
+    """Builder of an agent's steps in a chat; a step without any record becomes no answer."""
 
     def __init__(self, chat: ChatLog, prefix: str = "", *, is_streamed: bool) -> None:
         self.chat = chat
-        self.model: str | None = None  #: of the answers to come
+        self.model: str | None = None  #: model of the answers that follow
         self.is_open = False
-        self.ids: list[str] = []  #: of answers, where they have a prefix
+        self.ids: list[str] = []  #: IDs of answers, if they have a prefix
         self._number = 0
         self._prefix = prefix
-        self._is_streamed = is_streamed  #: whether parts are recorded while they come in
-        self._index: int | None = None  #: of the last step's message, if something is recorded
+        self._is_streamed = is_streamed  #: whether parts are recorded while they arrive
+        #: Index of the last step's message, if something of it is recorded.
+        self._index: int | None = None
         self._started_at: int | None = None
         self._has_usage = False
 
@@ -82,12 +83,12 @@ class StepLog:
             self.chat.notes.add_part(part)
 
     def add_call(self, call: Call, time: int | None) -> None:
-        """Add a call that the answer asks for."""
+        """Add a tool call of the answer."""
         self._extend(time)
         self.chat.add_late_call(call, Facts(started_at=time))
 
     def set_usage(self, usage: Usage | None, time: int | None = None) -> None:
-        """Set the step's tokens; they end it where nothing else does."""
+        """Set the step's tokens; they end the step if nothing else does."""
         if usage is None:
             return
         index = self._extend(time) if self.is_open or self._index is None else self._index
@@ -100,13 +101,13 @@ class StepLog:
             self._set(self._index, error=error)
 
     def repeats(self, usage: Usage | None) -> bool:
-        """Return whether these are the last step's tokens, or those of a step without any."""
+        """Return whether these are the last step's tokens, or may be: it has none yet."""
         if self._index is None:
             return self.is_open
         return not self._has_usage or self.chat.of_message[self._index].usage == usage
 
     def _extend(self, time: int | None) -> int:
-        """Return the index of the step's message, which begins with its first part."""
+        """Return the index of the step's message, which is created for its first part."""
         if not self.is_open:
             self.begin()
         if self._index is None:

@@ -13,7 +13,7 @@ from weighbridge.traces.importer import Importer, damaged
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-#: By a message's type, or by the name of its class without its ending.
+#: Roles by a message's type, or by its class name without the suffix.
 _ROLE_OF = {
     "human": "user",
     "ai": "assistant",
@@ -22,11 +22,13 @@ _ROLE_OF = {
     "tool": "tool",
     "function": "function",
 }
-_ENDINGS = ("messagechunk", "message")  #: of the names of classes
-_LOOKED_AT = 20  #: messages whose type decides whether a list is one of LangChain's
+_CLASS_SUFFIXES = ("messagechunk", "message")  #: suffixes of class names
+_LOOKED_AT = 20  #: number of messages by whose type the format is recognised
 _FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})
-#: Fields read elsewhere, and chunks of calls that are also present whole.
-_LEFT = frozenset({"usage_metadata", "response_metadata", "tool_call_chunks", "chunk_position"})
+#: Fields that are read elsewhere, and chunks of calls that are also recorded whole.
+_FIELDS_READ_ELSEWHERE = frozenset(
+    {"usage_metadata", "response_metadata", "tool_call_chunks", "chunk_position"}
+)
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message keeps its usage_metadata",
     "timing": "LangChain's messages carry no times",
@@ -63,7 +65,7 @@ def role_of(message: Any) -> str | None:
         path = message.get("id")
         kind = path[-1] if type(path) is list and path else None
     word = kind.lower() if type(kind) is str else ""
-    for ending in _ENDINGS:
+    for ending in _CLASS_SUFFIXES:
         word = word.removesuffix(ending)
     if word == "chat":
         spoken = fields.get("role")
@@ -98,7 +100,7 @@ def _read(value: Any) -> list[Trace]:
         if role is None:
             raise damaged(f"message {index + 1} is none of LangChain's")
         fields = fields_of(message) or message
-        recorded = {key: item for key, item in fields.items() if key not in _LEFT}
+        recorded = {key: item for key, item in fields.items() if key not in _FIELDS_READ_ELSEWHERE}
         messages.append({**recorded, "role": role})
         of_message[index] = _facts(fields, is_answer=role == "assistant")
     run.of_message = of_message
@@ -106,7 +108,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _facts(fields: dict[str, Any], *, is_answer: bool) -> Facts:
-    """Return a message's metadata; usage in LangChain's fields, or else in the provider's."""
+    """Return a message's metadata; its usage is in LangChain's fields, or else in the provider's."""
     if not is_answer:
         return Facts(error=fields.get("status") == "error")
     about = object_of(fields.get("response_metadata"))

@@ -1,6 +1,6 @@
-"""Events of LangChain's `astream_events` (v1 and v2), which LangGraph's graphs have too: starts and ends of models and tools.
+"""Events of `astream_events` (v1 and v2) of LangChain and LangGraph: starts and ends of models and tools.
 
-Of a model's answer the pieces that were streamed count only if no event has the whole of it.
+The streamed pieces of a model's answer are used only if no event has the whole answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
     from weighbridge.traces.spans.spans import Span
 
-_LOOKED_AT = 20  #: events that decide whether a list is of them
+_LOOKED_AT = 20  #: number of events by which the format is recognised
 _KINDS = {"chat_model": "llm", "llm": "llm", "tool": "tool", "retriever": "retriever"}
 _KINDS |= dict.fromkeys(("chain", "prompt", "parser"), "chain")
 _MOMENTS = frozenset({"start", "stream", "end", "error"})
@@ -30,13 +30,13 @@ _UNREAD = "the events have answers as text, not as JSON: the calls in them canno
 
 
 def _opened(item: Any) -> Any:
-    """Return an event, out of the one in which a server sent it."""
+    """Return an event, taken out of the event in which a server sent it."""
     held = object_of(item).get("data")
     return held if type(held) is dict and "run_id" in held and "event" in held else item
 
 
 def _kind(event: Any) -> tuple[str, str]:
-    """Return what an event is about, such as a model, and whether it starts or ends; empty for other values."""
+    """Return the subject of an event, such as a model, and its moment, such as start or end; empty for other values."""
     name = word_of(object_of(event).get("event"))
     subject, _, moment = name.removeprefix("on_").rpartition("_")
     is_event = name.startswith("on_") and subject in _KINDS and moment in _MOMENTS
@@ -76,7 +76,7 @@ class _Call:
         self._pieces: list[Any] = []
 
     def take(self, event: dict[str, Any], moment: str) -> None:
-        """Add what an event has."""
+        """Add the data of an event."""
         recorded = event["data"]
         self.sent = recorded.get("input") if recorded.get("input") is not None else self.sent
         if moment == "end":
@@ -88,7 +88,7 @@ class _Call:
 
     @cached_property
     def answered(self) -> Any:
-        """What was answered, or what was streamed of it."""
+        """The answer, or else what was streamed of it."""
         if self._answered is not None or not self._pieces:
             return self._answered
         for message in whole_messages(self._pieces, langchain.fields_of):
@@ -99,12 +99,12 @@ class _Call:
 
     @property
     def is_unread(self) -> bool:
-        """Whether an answer is the text that Python shows of it, as what is no JSON is often written."""
+        """Whether an answer is only its Python representation, as programs often write values that are not JSON."""
         return self.kind == "llm" and word_of(self.answered).startswith("content=")
 
     @property
     def run_id(self) -> str | None:
-        """The run that it is part of, which may be its own."""
+        """The ID of the run that it is part of; it may be its own."""
         return self.above[0] if self.above else self.id
 
     def span(self, *, has_parents: bool) -> Span:
@@ -141,7 +141,7 @@ class _Call:
 
 
 def _message_in(answered: Any) -> dict[str, Any]:
-    """Return the fields of the message with which a model or a tool answered; of v1 in its generations."""
+    """Return the fields of the message from a model or a tool; in v1, it stands in generations."""
     listed = object_of(answered).get("generations")
     while type(listed) is list:
         listed = listed[0] if listed else None

@@ -1,6 +1,6 @@
 """Langfuse: a trace with its observations, as its API and its exports write them, or observations alone.
 
-What came by OpenTelemetry keeps its attributes in the metadata; what Langfuse's own SDKs sent is in the observation.
+Observations received by OpenTelemetry have their attributes in the metadata; those of Langfuse's own SDKs have own fields.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TYPES = frozenset(
         *("EMBEDDING", "GUARDRAIL"),
     }
 )
-_LOOKED_AT = 20  #: observations that decide whether a list is of them
+_LOOKED_AT = 20  #: number of observations by which the format is recognised
 _TRACE_IDS = ("traceId", "trace_id")
 _STARTS = ("startTime", "start_time")
 _ENDS = ("endTime", "end_time", "completionStartTime", "completion_start_time")
@@ -44,7 +44,7 @@ _MODELS = ("model", "providedModelName", "provided_model_name", "internalModel")
 _USAGES = ("usageDetails", "usage_details", "usage")
 _COSTS = ("totalCost", "calculatedTotalCost", "calculated_total_cost", "total_cost")
 _COST_DETAILS = ("costDetails", "cost_details", "providedCostDetails", "provided_cost_details")
-#: Counts of a whole observation, where it has no details: of the API and of older ones of it.
+#: Names of an observation's counts if it has no details, in newer and older versions of the API.
 _INPUTS = ("inputUsage", "promptTokens", "prompt_tokens", "input_usage")
 _OUTPUTS = ("outputUsage", "completionTokens", "completion_tokens", "output_usage")
 _TOTALS = ("totalUsage", "totalTokens", "total_tokens", "total_usage")
@@ -60,7 +60,7 @@ def _matches(value: Any) -> bool:
     if type(value) is not dict:
         return _are_observations(value)
     recorded = value.get("data")
-    if type(recorded) is dict:  # a trace as some servers answer it
+    if type(recorded) is dict:  # the answer of some servers
         return "observations" in recorded and _matches_trace(recorded)
     listed = _listed_traces(value)
     return all(map(_matches_trace, listed)) if listed else _matches_trace(value)
@@ -118,7 +118,7 @@ def _read(value: Any) -> Sequence[Trace]:
         own_id = id_of(observation.get("id")) or f"#{number}"
         name = (string_of(first_of(observation, _TRACE_IDS)), own_id)
         known = observations.setdefault(name, observation)
-        if known is not observation:  # a duplicate, often without input and output
+        if known is not observation:  # a duplicate, often without input or output
             filled = {key: item for key, item in observation.items() if item not in (None, "")}
             observations[name] = {**filled, **{k: v for k, v in known.items() if v is not None}}
     found = traces_of([_span(each) for each in observations.values()], "langfuse")
@@ -126,7 +126,7 @@ def _read(value: Any) -> Sequence[Trace]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return listed observations by the trace that they are of."""
+    """Return listed observations by their trace."""
     traces = _listed_traces(value) if type(value) is dict else []
     if traces:
         return [(id_of(trace.get("id")), trace) for trace in traces]
@@ -154,7 +154,7 @@ def _with_totals(found: Trace, recorded: dict[str, Any]) -> Trace:
 
 
 def _span(recorded: dict[str, Any]) -> Span:
-    """Return an observation as a span, with the attributes that it had where it was one."""
+    """Return an observation as a span; one that was a span gets its attributes again."""
     metadata = object_of(json_of(recorded.get("metadata")))
     attributes = dict(object_of(json_of(metadata.get("attributes"))))
     for name, value in _own_attributes(recorded, metadata).items():
@@ -197,7 +197,7 @@ def _own_attributes(recorded: dict[str, Any], metadata: dict[str, Any]) -> dict[
 
 
 def _tools(recorded: dict[str, Any], metadata: dict[str, Any]) -> list[Any] | None:
-    """Return the tools that a model call was offered: those of the observation, of its input or its metadata."""
+    """Return the tools offered to a model call: from the observation, its input or its metadata."""
     listed = json_of(recorded.get("toolDefinitions", recorded.get("tool_definitions")))
     if type(listed) is dict:
         named = [(name, json_of(item)) for name, item in listed.items()]
@@ -229,7 +229,7 @@ def _usage(recorded: dict[str, Any]) -> dict[str, int]:
         counted = (count_of(first_of(recorded, names)) for names in (_INPUTS, _OUTPUTS, _TOTALS))
         sent, received, total = (count or None for count in counted)
     apart = sum(count for key, count in counts.items() if key.startswith("cache_"))
-    # Anthropic's, under its own names.
+    # Anthropic's cached tokens, under its own names.
     sent = input_with_caches(sent, received, total, apart, is_apart=total is None)
     found = {_IN: sent, _OUT: received, _ALL: total, _CACHED: cached}
     return {name: count for name, count in found.items() if count is not None}

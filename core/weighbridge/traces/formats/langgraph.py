@@ -1,6 +1,6 @@
-"""LangGraph: states and checkpoints of a thread, and what a graph's run streams (`stream_mode`), also from its server.
+"""LangGraph: states and checkpoints of a thread, and streams of a graph's run (`stream_mode`), also from its server.
 
-States and streams repeat messages; each counts once, by its id, or by the call that a tool's message answers.
+States and streams repeat messages. Each message counts once, by its ID, or by the call of a tool's message.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
-_START = "__start__"  #: the node that writes a run's input
-_LOOKED_AT = 20  #: items that decide whether a list is of them
+_START = "__start__"  #: name of the node that writes a run's input
+_LOOKED_AT = 20  #: number of items by which the format is recognised
 
 
 def _items(value: Any) -> list[Any]:
@@ -52,13 +52,13 @@ def _matches(value: Any) -> bool:
 
 
 def _share_messages(parts: list[Part]) -> bool:
-    """Return whether a message is in several parts; those without any in common may as well be of different runs."""
+    """Return whether several parts share a message; otherwise they may be of different runs."""
     ids = [own for part in parts for own in set(_ids(part))]
     return len(ids) > len(set(ids))
 
 
 def _are_outcomes(parts: list[Part]) -> bool:
-    """Return whether states are what different runs ended with, which may begin with the same messages."""
+    """Return whether states are final states of different runs, which may begin with the same messages."""
     ends = [_lists(part)[0][-1] for part in parts if _lists(part)]
     if any(langchain.role_of(end) != "assistant" for end in ends):
         return False
@@ -67,7 +67,7 @@ def _are_outcomes(parts: list[Part]) -> bool:
 
 
 def _is_run(update: Any) -> bool:
-    """Return whether what looks like an update has a whole conversation, as records of other programs do."""
+    """Return whether a seeming update has a whole conversation, as the records of other programs do."""
     lists = [listed for held in update.values() for listed in message_lists(held)]
     return any(langchain.role_of(listed[0]) in {"user", "system"} for listed in lists)
 
@@ -77,9 +77,9 @@ def _lists(part: Part) -> list[list[Any]]:
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is a line of a stream: a bare state is, if no model has answered yet.
+    """Return whether a value is a line of a stream; a bare state is one if it has no answer of a model.
 
-    A record of another program may look like an update, with a whole conversation.
+    A record of another program may look like an update, but has a whole conversation.
     """
     part = part_of(value)
     if part is None:
@@ -97,7 +97,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _opens_stream(value: Any, part: Part) -> bool:
-    """Return whether a value is evidently a part of a stream, even if it has no messages yet."""
+    """Return whether a value is certainly a part of a stream, even if it has no messages."""
     mode, held = part
     if mode == "metadata":
         return "run_id" in object_of(held)
@@ -106,12 +106,12 @@ def _opens_stream(value: Any, part: Part) -> bool:
 
 
 def _ids(part: Part) -> list[str]:
-    """Return the ids of the messages in a state, or in what a node returned."""
+    """Return the IDs of the messages in a state, or in a node's result."""
     return [own for listed in _lists(part) for each in listed if (own := field_of(each, "id"))]
 
 
 def _threads(parts: list[Part]) -> list[list[Part]]:
-    """Return the parts of each thread, by its id; a state with none of the messages of another is of another thread."""
+    """Return the parts by thread, identified by its ID; a state without messages of the one before is of another thread."""
     threads: list[list[Part]] = []
     names: list[str | None] = []
     by_name: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Parts of what a LangGraph graph streams, in the forms in which its library, its server and its clients give them."""
+"""Parts of the streams of LangGraph graphs, in the forms of its library, its server and its clients."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from weighbridge.traces.formats import langchain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What a part of a stream is called, before `/` and the kind of messages, or `|` and the subgraph.
+#: Names of the parts of a stream; `/` and the kind of messages, or `|` and the subgraph may follow.
 STATES = frozenset({"values", "updates", "messages", "debug", "tasks", "checkpoints"})
 _OTHERS = frozenset({"custom", "metadata", "error", "end", "lifecycle", "tools"})
 _DEBUG = {"checkpoint": "checkpoints", "task": "tasks", "task_result": "tasks"}
 _BESIDE_VALUES = ("tasks", "checkpoint", "config", "metadata", "parent_config")
-#: Names of objects around states, which are no nodes.
+#: Names of objects around states, which are not nodes.
 _WRAPPERS = frozenset(
     {
         *("input", "inputs", "output", "outputs", "values", "state", "data", "result"),
         *("record", "trace", "trajectory", "conversation", "messages", "loglines"),
     }
 )
-_LOOKED_AT = 20  #: messages whose role decides whether a field has messages
-_MARKS = frozenset({"__interrupt__", "__metadata__"})  #: beside the nodes of an update
+_LOOKED_AT = 20  #: number of messages by whose role the format is recognised
+_MARKS = frozenset({"__interrupt__", "__metadata__"})  #: keys beside the nodes of an update
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
 Part = tuple[str, Any]
@@ -31,7 +31,7 @@ Part = tuple[str, Any]
 
 
 def part_of(item: Any) -> Part | None:
-    """Return a part of a stream in any of the forms in which clients and servers give it; None for anything else."""
+    """Return a part of a stream from any form of clients and servers; None for any other value."""
     if type(item) is list:
         return _listed_part(item)
     if type(item) is not dict:
@@ -53,14 +53,14 @@ def part_of(item: Any) -> Part | None:
 
 
 def _of_graph(part: Part | None, *, is_inner: bool) -> Part | None:
-    """Return a part of a graph's stream; a subgraph's state is what one of the nodes has so far."""
+    """Return a part of a graph's stream; a subgraph's state is read as the result of a node."""
     return ("updates", {"": part[1]}) if part and is_inner and part[0] == "values" else part
 
 
 def _named(name: str, held: Any) -> Part | None:
     name, _, space = name.partition("|")
     mode, _, kind = name.partition("/")
-    if mode == "messages" and kind:  # of the server: each part has all that came before
+    if mode == "messages" and kind:  # the server's form: each part repeats the pieces before it
         return ("partial", held) if type(held) is list else ("metadata", held)
     is_known = mode in STATES or mode in _OTHERS
     return _of_graph((mode, held), is_inner=bool(space)) if is_known else None
@@ -68,7 +68,7 @@ def _named(name: str, held: Any) -> Part | None:
 
 def _listed_part(item: list[Any]) -> Part | None:
     if item and type(item[0]) is list and all(type(name) is str for name in item[0]):
-        space, *item = item  # the subgraph, then as without one
+        space, *item = item  # the subgraph comes first
         held = item[0] if len(item) == 1 else item
         part = _pair(held) if type(held) is list else part_of(held)
         return _of_graph(part, is_inner=bool(space))
@@ -76,7 +76,7 @@ def _listed_part(item: list[Any]) -> Part | None:
 
 
 def _pair(item: list[Any]) -> Part | None:
-    """Return a part from its mode, what was streamed, and perhaps an id; or from a message with its metadata."""
+    """Return a part from a list of its mode, its data and perhaps an ID, or of a message and its metadata."""
     if len(item) not in {2, 3}:
         return None
     if type(item[0]) is str:
@@ -99,7 +99,7 @@ def _is_task(item: dict[str, Any]) -> bool:
 
 
 def _is_update(item: dict[str, Any]) -> bool:
-    """Return whether an object may have what each node returned, by the nodes' names."""
+    """Return whether an object may have the results of nodes, by node name."""
     results = [held for name, held in item.items() if name not in _MARKS]
     return _WRAPPERS.isdisjoint(item) and all(
         held is None or type(held) in {dict, list} for held in results
@@ -107,11 +107,11 @@ def _is_update(item: dict[str, Any]) -> bool:
 
 
 def message_lists(state: Any) -> list[list[Any]]:
-    """Return the lists of messages in a state, in what a node returned, or in several of these."""
+    """Return the lists of messages in a state, in a node's result, or in a list of these."""
     said = _said(state)
     if said:
         return [said]
-    # A node's result may be pairs of a channel and what was written to it.
+    # A node's result may be pairs of a channel and the value written to it.
     several = state if type(state) is list else [state]
     states = [dict([held]) if _is_write(held) else held for held in several]
     fields = [field for each in states if type(each) is dict for field in each.items()]
@@ -119,9 +119,10 @@ def message_lists(state: Any) -> list[list[Any]]:
 
 
 def _said(listed: Any, *, is_any: bool = False) -> list[Any]:
-    """Return a message, or those in a list without the marks that remove earlier ones; empty for anything else.
+    """Return a message, or the messages in a list, without marks that remove earlier ones; empty for any other value.
 
-    They are LangChain's, or any of which one has a known role: a node may return what only the state has as LangChain's.
+    They are LangChain's messages. With `is_any`, one known role is enough: a node may return messages in another form, which
+    only the state has as LangChain's.
     """
     if type(listed) is dict and "content" in (langchain.fields_of(listed) or {}):
         listed = [listed]
@@ -145,7 +146,7 @@ def _is_write(held: Any) -> bool:
 
 
 def states_in(mode: str, held: Any) -> Iterator[Any]:
-    """Yield the states, and what nodes returned, in a part of a stream."""
+    """Yield the states and the results of nodes in a part of a stream."""
     if mode == "debug":
         debug = object_of(held)
         mode, held = _DEBUG.get(word_of(debug.get("type")), ""), debug.get("payload")
@@ -172,7 +173,7 @@ def has_messages(part: Part) -> bool:
 
 
 def streamed_in(held: Any) -> list[Any]:
-    """Return the messages that were streamed: one with its metadata, or a list of them."""
+    """Return the messages in streamed data: one message with its metadata, or a list of messages."""
     if type(held) is not list:
         return []
     is_pair = len(held) > 1 and langchain.role_of(held[1]) is None

@@ -1,4 +1,4 @@
-"""A thread of LangGraph: its messages, each once, out of the parts of a stream or of its states."""
+"""A thread of LangGraph: its messages, each once, from the parts of a stream or from its states."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _UNANSWERED = (
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
 _Key = tuple[str, Any]
-"""What a message is known by: its id, the call that it answers, or its position."""
+"""Key of a message: its ID, the call that it answers, or its position."""
 
 
 def thread_of(part: Part) -> str | None:
-    """Return the id of the thread that a checkpoint, or a streamed message, is of."""
+    """Return the ID of the thread of a checkpoint or a streamed message."""
     mode, held = part
     record = object_of(held)
     record = object_of(record.get("payload")) if mode == "debug" else record
@@ -46,28 +46,28 @@ def thread_of(part: Part) -> str | None:
 
 
 def field_of(message: Any, name: str) -> str | None:
-    """Return the text that a message has under a name, in any of LangChain's forms; None for no text."""
+    """Return the text in a message's field, in any of LangChain's forms; None if it is not a text."""
     fields = langchain.fields_of(message) if type(message) is dict else None
     return string_of((fields or {}).get(name))
 
 
 class Thread:
-    """The messages of a thread, each with its pieces, in the order in which they came."""
+    """The messages of a thread with their pieces, in the order of arrival."""
 
     def __init__(self) -> None:
         self.id: str | None = None
         self.notes = Notes()
-        self.unread: str | None = None  #: why calls may be missing
+        self.unread: str | None = None  #: reason why calls may be missing
         self._found: dict[_Key, list[Any]] = {}
-        self._asked: dict[str, set[_Key]] = {}  #: by a call's id, the answers that ask for it
-        self._stated: set[_Key] = set()  #: of messages that a state or a node's result has
-        self._whole: set[_Key] = set()  #: the content of those that a state has by their ids
+        self._asked: dict[str, set[_Key]] = {}  #: keys of the answers with a call, by call ID
+        self._stated: set[_Key] = set()  #: keys of messages that a state or a node's result has
+        self._whole: set[_Key] = set()  #: contents of messages that a state has with IDs
         self._streamed: set[_Key] = set()
-        self._state: dict[str, Any] = {}  #: the last one
+        self._state: dict[str, Any] = {}  #: the last state
         self._failed: set[str] = set()
 
     def take(self, part: Part) -> None:
-        """Add what a part of a stream has."""
+        """Add the messages of a part of a stream."""
         mode, held = part
         self.id = self.id or thread_of(part)
         if mode in {"messages", "partial"}:
@@ -110,7 +110,7 @@ class Thread:
                     self._whole.add(_content(message))
 
     def _key(self, message: Any, position: _Key, asked: dict[str, set[_Key]]) -> _Key:
-        """Return what a message is known by; a model may give a later call the id of an earlier one."""
+        """Return the key of a message; a model may give a later call the ID of an earlier one."""
         own, call = field_of(message, "id"), field_of(message, "tool_call_id")
         if not own and call:
             return "call", (call, len(asked.get(call, ())))
@@ -129,14 +129,14 @@ class Thread:
                 self.notes.add("errors of nodes")
 
     def messages(self) -> list[Any]:
-        """Return the messages, without the repeats that have no id, and streamed ones that a state has under another."""
+        """Return the messages without repeats that have no ID, or that were streamed with another ID than in a state."""
         answered = Counter(
             field_of(held[0], "tool_call_id")
             for (kind, _), held in self._found.items()
             if kind == "id"
         )
         has_positions = any(kind == "at" for kind, _ in self._found)
-        # A provider may give a whole answer, which comes after its pieces, another id than theirs.
+        # A provider may give a whole answer another ID than the pieces before it.
         calls: set[str] = set()
         texts: set[str] = set()
         kept: list[list[Any]] = []

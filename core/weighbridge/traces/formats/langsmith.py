@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TYPES = frozenset({"llm", "chain", "tool", "retriever", "embedding", "prompt", "parser"})
 _TELLING = frozenset({"llm", "tool"})
-_LOOKED_AT = 20  #: runs that decide whether a list is of them
+_LOOKED_AT = 20  #: number of runs by which the format is recognised
 _MESSAGE_USAGES = ("usage_metadata", "token_usage", "usage")
 
 
@@ -39,7 +39,7 @@ def _matches(value: Any) -> bool:
         listed = value.get("runs") or value.get("post")
     if type(listed) is not list or not listed or not all(map(_is_run, listed[:_LOOKED_AT])):
         return False
-    # Whole trees, each a trace.
+    # A list of whole trees has a trace for each.
     return not any(run.get("child_runs") for run in listed[:_LOOKED_AT])
 
 
@@ -53,7 +53,7 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is one run of many: one that is part of another, or that others may be part of."""
+    """Return whether a value is one run of several, which may be part of another run or have parts."""
     return (
         _is_run(value)
         and not value.get("child_runs")
@@ -62,7 +62,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _listed_runs(value: Any) -> list[dict[str, Any]]:
-    """Return the runs of a list, a query's response, or a client's batch, in which a later entry may end a run."""
+    """Return the runs in a list, in a query's response, or in a client's batch, where a later entry may end a run."""
     if type(value) is list:
         return objects_of(value)
     posted = objects_of(value.get("post"))
@@ -77,13 +77,13 @@ def _listed_runs(value: Any) -> list[dict[str, Any]]:
 
 
 def _id_in_order(run: dict[str, Any]) -> str | None:
-    """Return a run's id as the end of its `dotted_order`: of each run above it and of it, a time, `Z`, and the id."""
+    """Return a run's ID from its `dotted_order`, which has a time, `Z` and the ID of each run above it, and last its own."""
     order = string_of(run.get("dotted_order"))
     return order.rpartition(".")[2].partition("Z")[2] or None if order else None
 
 
 def _trace_ids(runs: list[dict[str, Any]]) -> dict[str | None, str | None]:
-    """Return the trace of each run by the run's id: its `trace_id`, or that of the runs above it, or the uppermost one."""
+    """Return trace IDs by run ID: a run's `trace_id`, or that of a run above it, or the ID of the uppermost run."""
     by_id = {id_of(run.get("id")): run for run in runs}
     found: dict[str | None, str | None] = {}
     for run_id in by_id:
@@ -123,7 +123,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return listed runs by the trace that they are of."""
+    """Return listed runs by their trace."""
     if _is_run(value):
         return [(None, value)]
     groups: dict[str | None, list[Any]] = {}
@@ -160,7 +160,7 @@ def _span(run: dict[str, Any], parent: Any, trace: Any) -> Span:
 
 
 def _arguments(sent: dict[str, Any]) -> Any:
-    """Return a tool's arguments, which a callback wraps as `input`, as an object or its text."""
+    """Return a tool's arguments, an object or its text, without the wrapper `input` of a callback."""
     if sent.keys() == {"input"}:
         return sent["input"]
     return sent
@@ -171,7 +171,7 @@ def _result(answered: dict[str, Any]) -> Any:
 
 
 def _cost(value: Any) -> float | None:
-    if type(value) is str:  # as the API writes decimals
+    if type(value) is str:  # the API writes decimals as text
         try:
             value = float(value)
         except ValueError:

@@ -1,6 +1,6 @@
-"""Messages of Letta's API: of an agent or a run, in an answer with its usage, or as they are streamed, also in pieces.
+"""Messages of Letta's API: of an agent or a run, in an answer with its usage, or streamed, whole or in pieces.
 
-One answer of the model is several messages with one id: its reasoning, what it says, its calls.
+One answer of the model is several messages with the same ID: its reasoning, its text, its calls.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-#: What the program itself has an agent think or say when it creates it.
+#: Texts that the program itself writes as an agent's thoughts or messages when it creates the agent.
 BEGINNINGS = frozenset(
     {
         "Boot sequence complete. Persona activated.",
@@ -43,7 +43,7 @@ BEGINNINGS = frozenset(
         "*inner thoughts* Still waiting on the user. Sending a message with function.",
     }
 )
-_LOOKED_AT = 20  #: messages that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _REASONING = frozenset({"reasoning_message", "hidden_reasoning_message"})
 _CALLS = frozenset({"tool_call_message", "approval_request_message"})
 _OF_AGENT = _REASONING | _CALLS | {"assistant_message"}
@@ -52,7 +52,7 @@ _KINDS = frozenset(
     {*_OF_AGENT, *_SAID, "tool_return_message", "approval_response_message", "summary_message"}
     | {"event_message", "error_message", "stop_reason", "usage_statistics"}
 )
-_AT = ("tool_calls", "tool_call", "function_call")  #: fields with the calls of a message
+_CALL_KEYS = ("tool_calls", "tool_call", "function_call")  #: keys of a message's calls
 _OF_STREAMS = frozenset({"ping", "stop_reason", "usage_statistics"})
 #: Names of kinds before December 2024.
 _OLD_KINDS = {
@@ -73,7 +73,7 @@ _REASONS: dict[Capability, str] = {
 
 
 def _unwrapped(item: Any) -> Any:
-    """Return a message out of the event that a server sent it in."""
+    """Return a message, taken out of the event in which a server sent it."""
     is_event = type(item) is dict and item.keys() == {"event", "data"}
     return item["data"] if is_event else item
 
@@ -96,7 +96,7 @@ def _matches(value: Any) -> bool:
 
 
 def _held(value: Any) -> dict[str, Any]:
-    """Return the answer that a value is, or that a run has for its result; empty for a list of messages."""
+    """Return an answer: the value itself, or the result in a run; empty for a list of messages."""
     held = object_of(value)
     return held if "messages" in held else object_of(object_of(held.get("metadata")).get("result"))
 
@@ -127,7 +127,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _in_order(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Return messages from the first to the last, however they are listed, each once; equal ones in a stream are pieces."""
+    """Return messages in the order of time, each once; equal messages in a stream are pieces and are all kept."""
     if not any(map(_is_of_stream, messages)) and not any(
         starmap(_is_next_piece, pairwise(messages))
     ):
@@ -137,7 +137,7 @@ def _in_order(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
 
 
 def _once(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Yield messages without those that repeat an earlier one, or, where they have no id, the one before."""
+    """Yield messages without repeats: of any earlier message, or if they have no ID, of the message before."""
     known: set[str] = set()
     before = None
     for message in messages:
@@ -150,7 +150,7 @@ def _once(messages: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
 
 
 def _is_next_piece(before: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Return whether a message is another piece of the one before, as in a stream that was cut off."""
+    """Return whether a message is another piece of the message before, as in a stream that was cut off."""
     return (
         before != message
         and _part(before) == _part(message)
@@ -172,17 +172,16 @@ class _Reader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.usages: list[Usage | None] = []
-        self.steps = 0  #: that the source counts, each of them a model call
+        self.steps = 0  #: number of steps that the source counts, each of them a model call
         self.outcome: str | None = None
-        self._used: Any = None  #: what told of the tokens, if nothing came since
-        self._answer: _Answer | None = None  #: that is under way
-        self._ids: set[str] = set()  #: of the messages of answers that are whole
-        self._events: set[tuple[str, int]] = set()  #: of streams, by run and number
+        self._used: Any = None  #: the last message with usage, if no other has come since
+        self._answer: _Answer | None = None  #: the unfinished answer
+        self._ids: set[str] = set()  #: IDs of the messages of finished answers
+        self._events: set[tuple[str, int]] = set()  #: streamed events, by run and number
         self._runs: set[str] = set()
-        self._begun: set[str | None] = (
-            set()
-        )  #: calls that the program made when it created the agent
-        self._denied: dict[str, str] = {}  #: calls that were not allowed to run, and why
+        #: IDs of calls that the program made when it created the agent.
+        self._begun: set[str | None] = set()
+        self._denied: dict[str, str] = {}  #: reasons why calls were not allowed to run, by call ID
 
     def add(self, message: dict[str, Any]) -> None:
         """Add a message, or a piece of one."""
@@ -202,18 +201,18 @@ class _Reader:
             self._other(kind, message)
 
     def run_id(self) -> str | None:
-        """Return the id of the run, if all messages are of one."""
+        """Return the ID of the run, if all messages are of the same one."""
         return next(iter(self._runs)) if len(self._runs) == 1 else None
 
     def finish(self) -> None:
-        """Add what is under way, and what became of calls that were not allowed to run."""
+        """Add the unfinished answer, and results of calls that were not allowed to run."""
         self._flush()
         for name, reason in self._denied.items():
             if not self.chat.is_answered(name):
                 self.chat.result(name, None, Facts(error=reason))
 
     def _piece(self, kind: str, message: dict[str, Any]) -> None:
-        """Add a message to the answer that it is a part of."""
+        """Add a message to its answer."""
         name = id_of(message.get("id"))
         step = id_of(message.get("step_id"))
         if name in self._ids and not self._asks_anew(kind, message):
@@ -226,7 +225,7 @@ class _Reader:
         answer.add(kind, message)
 
     def _asks_anew(self, kind: str, message: dict[str, Any]) -> bool:
-        """Return whether a message has a call that the messages of its answer did not have."""
+        """Return whether a message of a finished answer has a new call."""
         names = map(_call_id, _calls_in(message)) if kind in _CALLS else ()
         return any(not (self.chat.has_call(name) or name in self._begun) for name in names if name)
 
@@ -267,7 +266,7 @@ class _Reader:
             self.chat.notes.add_kind("messages", kind)
 
     def ending(self, held: dict[str, Any]) -> None:
-        """Take in what a run has used, or why it stopped."""
+        """Add a message with a run's usage, or with the reason why it stopped."""
         self.outcome = string_of(held.get("stop_reason")) or self.outcome
         usage = usage_of(
             held.get("prompt_tokens"),
@@ -293,7 +292,7 @@ class _Reader:
         self.chat.result(_call_id(held), content if output is None else output, facts)
 
     def _approval(self, held: dict[str, Any], time: int | None) -> None:
-        """Take in whether a call may run, or the result of one that the client ran."""
+        """Add the decision whether a call may run, or the result of a call that the client ran."""
         name = _call_id(held)
         if "tool_return" in held:
             self._result(held, time)
@@ -302,7 +301,7 @@ class _Reader:
 
 
 def _calls_in(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = next((found for at in _AT if (found := message.get(at))), None)
+    calls = next((found for at in _CALL_KEYS if (found := message.get(at))), None)
     return objects_of(calls) or [object_of(calls)]
 
 
@@ -312,7 +311,7 @@ def _call_id(held: dict[str, Any]) -> str | None:
 
 @dataclass(slots=True)
 class _Called:
-    """A call, whose arguments may come in pieces."""
+    """A call; its arguments may arrive in pieces."""
 
     id: str | None
     name: str | None
@@ -320,23 +319,23 @@ class _Called:
 
 
 class _Answer:
-    """An answer of the model, from the messages that it became."""
+    """An answer of the model, assembled from its messages."""
 
     def __init__(self, name: str | None, step: str | None) -> None:
         self.name = name
         self.ids: set[str] = set()
-        self.reasoning = 0  #: how many messages of it there are
+        self.reasoning = 0  #: number of messages with reasoning
         self.is_beginning = False
         self.error: str | None = None
         self.time: int | None = None
         self._step = step
         self._texts: list[str] = []
-        self._before: Any = None  #: the part of the answer that the last message was of
+        self._before: Any = None  #: part of the answer that the last message belongs to
         self._calls: list[_Called] = []
         self._by_id: dict[str, _Called] = {}
 
     def has(self, name: str | None, step: str | None, kind: str) -> bool:
-        """Return whether a message is part of this answer; where streamed, a request for approval has an id of its own."""
+        """Return whether a message is part of this answer; in streams, a request for approval has another ID."""
         if step is not None and self._step is not None:
             return step == self._step
         return (name is not None and name in self.ids) or kind == "approval_request_message"
@@ -363,7 +362,7 @@ class _Answer:
             self._texts.append(f"\n{text}" if is_new and self._texts else text)
 
     def _add_call(self, call: dict[str, Any]) -> None:
-        """Add a call, or a piece of one: each piece has its id, or else only the first one its name."""
+        """Add a call or a piece of one: each piece has the call's ID, or only the first piece has the name."""
         call_id = _call_id(call)
         name = string_of(call.get("name"))
         known = self._by_id.get(call_id) if call_id else None
@@ -379,7 +378,7 @@ class _Answer:
             known.arguments.append(call["arguments"])
 
     def text(self) -> str | None:
-        """Return what the model said."""
+        """Return the answer's text."""
         return "".join(self._texts) or None
 
     def calls(self) -> list[Call]:
@@ -388,7 +387,7 @@ class _Answer:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """Return the arguments of a call from their pieces, which are text, or else from the object that they are."""
+    """Return the arguments of a call: the joined pieces of text, or an object that is the only piece."""
     texts = [piece for piece in pieces if type(piece) is str]
     if len(texts) < len(pieces):
         return next(piece for piece in pieces if type(piece) is not str)

@@ -1,4 +1,4 @@
-"""Agent files of Letta (`.af`): each agent with the messages that it keeps, in the form of 2025 and in the one before."""
+"""Agent files of Letta (`.af`): each agent with the messages that it keeps, in the form of 2025 or an earlier one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _AGENT = frozenset({"agent_type", "llm_config", "messages"})
 _SAID = frozenset({"system", "user"})
 _FAILED = frozenset({"Failed", "error"})
-_HIDDEN = "have been hidden from view"  #: in what the user's message says that a summary is in
+_HIDDEN = "have been hidden from view"  #: phrase in a user's message that has a summary
 _CUT = "a summary stands for earlier messages, which the file does not have"
 _REASONS: dict[Capability, str] = {
     "token_usage": "agent files carry no tokens",
@@ -65,14 +65,14 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _offered(agent: dict[str, Any], tools: dict[str | None, Any]) -> list[Any]:
-    """Return the tools of an agent, which it names."""
+    """Return the tools of an agent, which names them by ID."""
     listed = agent.get("tool_ids")
     return [tools.get(id_of(each)) for each in listed] if type(listed) is list else []
 
 
 def _trace(agent: dict[str, Any], tools: list[Any]) -> Trace:
     chat = ChatLog()
-    begun: set[str | None] = set()  #: calls that the program made when it created the agent
+    begun: set[str | None] = set()  #: IDs of calls that the program made when it created the agent
     for message in objects_of(agent["messages"]):
         calls = objects_of(message.get("tool_calls"))
         if text_of(message.get("content")) in BEGINNINGS and message.get("role") == "assistant":
@@ -91,7 +91,7 @@ def _trace(agent: dict[str, Any], tools: list[Any]) -> Trace:
 
 
 def _is_summary(message: Any) -> bool:
-    """Return whether a message stands for earlier ones, which files of the newer form do not have."""
+    """Return whether a message is a summary of earlier messages, which files of the newer form lack."""
     held = object_of(message)
     text = text_of(held.get("content")) if held.get("role") == "user" else None
     alert = object_of(json_of(text)).get("message") if text and _HIDDEN in text else None
@@ -130,7 +130,7 @@ def _answer(message: dict[str, Any], time: int | None, chat: ChatLog) -> None:
         kind = word_of(part.get("type"))
         if kind == "text" and type(part.get("text")) is str:
             texts.append(part["text"])
-        elif kind == "tool_call":  # for Gemini, beside the list of calls
+        elif kind == "tool_call":  # recorded for Gemini in addition to the list of calls
             in_content.append(call_of(part))
         elif kind.endswith("reasoning"):
             chat.notes.add("parts of the model's reasoning")
@@ -142,7 +142,7 @@ def _answer(message: dict[str, Any], time: int | None, chat: ChatLog) -> None:
 
 
 def _result(held: dict[str, Any], time: int | None, chat: ChatLog) -> None:
-    """Add a result: what the tool brought is in a text of JSON, with its status."""
+    """Add a result: the tool's output is in JSON text, with its status."""
     output = held.get("func_response")
     packed = object_of(json_of(output))
     if "status" in packed and packed.get("message") is not None:

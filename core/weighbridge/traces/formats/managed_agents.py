@@ -1,7 +1,7 @@
 """Claude Managed Agents: the events of a session, in pages, lists, or a line each.
 
-A request to the model stands between two span events, of which the second has its usage; what the agent says and calls
-between them is its answer. Sessions with several threads interleave their requests.
+A request to the model stands between two span events; the second has its usage. The agent's messages and calls between them
+are its answer. In sessions with several threads, requests overlap.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TYPICAL = frozenset(
         *("user.custom_tool_result", "agent.thinking", "session.usage"),
     }
 )
-_RAW = "raw"  #: key of the event in lines of programs that write fields of their own beside it
+_RAW = "raw"  #: key of the event in lines of programs that add fields beside it
 _LOOKED_AT = 20
 _CALLS = frozenset({"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"})
 _RESULTS = frozenset({"agent.tool_result", "agent.mcp_tool_result"}) | {
@@ -90,7 +90,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 class _Answer:
-    """What the agent said and called since a request began."""
+    """Texts and calls of the agent since the start of a request."""
 
     def __init__(self, start: dict[str, Any]) -> None:
         self.has_span = start.get("type") == "span.model_request_start"
@@ -98,14 +98,14 @@ class _Answer:
         self.calls: list[Call] = []
         self.started_at = time_of(start.get("processed_at"))
         self.called_at: int | None = None
-        self.results: list[dict[str, Any]] = []  #: that came before the end
+        self.results: list[dict[str, Any]] = []  #: results that came before the end of the request
 
 
 class _EventReader:
     def __init__(self) -> None:
         self._chat = ChatLog()
         self._run = Run()
-        self._open: dict[str | None, _Answer] = {}  #: requests by their thread
+        self._open: dict[str | None, _Answer] = {}  #: unfinished requests, by thread
         self._seen: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class _EventReader:
         self._chat.result(call_id, event.get("content"), facts)
 
     def _end(self, thread: str | None, end: dict[str, Any] | None = None) -> None:
-        """End a thread's request; one that failed may have no answer."""
+        """End a thread's request; a failed request may have no answer."""
         answer = self._open.pop(thread, None)
         if answer is None and end is None:
             return
@@ -197,7 +197,7 @@ class _EventReader:
             self._result(result)
 
     def _total(self, usage: dict[str, Any]) -> None:
-        """Take the session's totals so far, which grow."""
+        """Set the session's totals so far; the last ones are the largest."""
         cost = object_of(usage.get("list_cost"))
         amount = string_of(cost.get("amount"))
         if cost.get("currency") == "USD" and amount and amount.isdecimal() and len(amount) < 16:

@@ -1,6 +1,6 @@
 """MetaGPT: the saved state of a team (`storage/team/team.json`), with the messages that its roles observed.
 
-The context of newer versions has what the run cost; the calls of the models are in no version.
+The context of newer versions has the cost of the run; no version has the model calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _KEYS = frozenset({"env", "investment", "idea"})
 _CARRIED = _KEYS | {"context"}
 _OF_MESSAGE = frozenset({"id", "content", "role", "cause_by", "sent_from", "send_to"})
-_HUMAN = "UserRequirement"  #: the action that is said to cause a person's message
+_HUMAN = "UserRequirement"  #: action recorded as the cause of a person's message
 _NO_CALLS = "a team's state has the messages of its roles, not the calls of their models and tools"
 _REASONS: dict[Capability, str] = {
     "token_usage": "this state has no context with the tokens of the run",
@@ -91,7 +91,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _messages(roles: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages in the memories of all roles, each once: a message is in that of each role that observed it."""
+    """Return the messages in the memories of all roles, each once; each role that observed a message has it."""
     memories = [
         objects_of(object_of(object_of(role["rc"]).get("memory")).get("storage"))
         for role in roles.values()
@@ -107,7 +107,7 @@ def _messages(roles: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _spent(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the tokens and the cost of the run, which are JSON in a text."""
+    """Return the tokens and the cost of the run, which are recorded as JSON text."""
     held = object_of(value.get("context")).get("cost_manager")
     try:
         return object_of(json_in(held) if type(held) is str else held)

@@ -1,6 +1,6 @@
 """mini-SWE-agent's `.traj.json` files, or their messages alone: a chat in which each action is a shell command.
 
-Its commands stand in the messages as function calls, or in their text as the one block of code that it runs.
+Commands are function calls in the messages, or the only code block in their text.
 """
 
 from __future__ import annotations
@@ -44,13 +44,17 @@ if TYPE_CHECKING:
 
 _VERSION = "mini-swe-agent-1"
 _FIELDS = frozenset({"id", "info", "messages", "trajectory_format", "instance_id"})
-#: Fields of a chat that may stand beside the messages, as they do in `openai-chat`.
-_STARTS, _ENDS = ("started_at", "start_time", "startTime"), ("ended_at", "end_time", "endTime")
-_CHAT_FIELDS = frozenset({"model", "usage", "metadata", "cost", "response_cost", *_STARTS, *_ENDS})
+#: Fields that may stand beside the messages, as in `openai-chat`.
+_START_TIMES = ("started_at", "start_time", "startTime")
+_END_TIMES = ("ended_at", "end_time", "endTime")
+_CHAT_FIELDS = frozenset(
+    {"model", "usage", "metadata", "cost", "response_cost", *_START_TIMES, *_END_TIMES}
+)
 #: Fields with an answer beside the messages, which only `openai-chat` reads.
 _ANSWERS = ("choices", "response", "completion", "output", "outputs")
 _INFO_FIELDS = frozenset({"model_stats", "exit_status", "submission", "mini_version", "config"})
-_LOOKED_AT = 20  #: messages, among which messages alone have a command and what it printed
+#: Number of messages that are searched for a command and its output, if nothing stands beside them.
+_LOOKED_AT = 20
 _OBSERVATION = "<returncode>"  #: prefix of a command's output in the default template
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message keeps the model's response with its usage",
@@ -76,7 +80,7 @@ def _matches(value: Any) -> bool:
 
 
 def _are_bare(value: Any) -> bool:
-    """Return whether a value is the messages of a run: a command in an answer's text, and next what it printed."""
+    """Return whether a value is the messages of a run: a command in an answer's text, then its output."""
     messages = value[:_LOOKED_AT] if type(value) is list else []
     if not are_messages_or_none([m for m in messages if not _is_exit(m)]):
         return False
@@ -124,7 +128,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _beside(value: dict[str, Any]) -> Run:
-    """Return what stands beside the messages of a run, which may be a chat that some program recorded."""
+    """Return the data beside the messages of a run; they may be those of a chat that another program recorded."""
     tools, usage = tools_field(value), read_usage(value.get("usage"))
     stated = cost_of(value.get("cost"))
     run = Run(
@@ -134,8 +138,8 @@ def _beside(value: dict[str, Any]) -> Run:
         usage=usage,
         cost_usd=cost_of(value.get("response_cost")) or None if stated is None else stated,
         totals_from="usage beside the messages" if usage else "",
-        started_at=time_of(first_of(value, _STARTS)),
-        ended_at=time_of(first_of(value, _ENDS)),
+        started_at=time_of(first_of(value, _START_TIMES)),
+        ended_at=time_of(first_of(value, _END_TIMES)),
         metadata=dict(object_of(value.get("metadata"))),
     )
     run.notes.add_fields(value, _FIELDS | _CHAT_FIELDS | {tools}, "file")
@@ -145,7 +149,7 @@ def _beside(value: dict[str, Any]) -> Run:
 def _languages(
     info: dict[str, Any], config: dict[str, Any], messages: list[Any]
 ) -> tuple[str, ...]:
-    """Return the languages of the blocks that a run reads as commands; none where its own rule is not one of blocks."""
+    """Return the languages of the blocks that a run reads as commands; none if the run has another kind of rule."""
     for part in ("agent", "model"):
         pattern = object_of(config.get(part)).get("action_regex")
         if type(pattern) is str:
@@ -215,7 +219,7 @@ def _commands(message: dict[str, Any], languages: tuple[str, ...]) -> Iterator[d
             yield {"command": recorded}
         return
     commands = commands_in(text_of(message.get("content")) or "", languages)
-    if len(commands) == 1:  # the program refuses an answer with another number of them
+    if len(commands) == 1:  # the program refuses an answer with another number of commands
         yield {"command": commands[0]}
 
 

@@ -1,7 +1,8 @@
 """mini-SWE-agent's rule for the command in an answer's text: the only fenced block of its language.
 
-Its pattern is a fence with the language, white space up to the end of a line, and the shortest text up to a line that
-begins with a fence; an answer that has another number of these than one is refused. An answer may quote other blocks.
+Its pattern is a fence with the language, white space up to the end of the line, and the shortest text up to a line that
+begins with a fence. The program refuses an answer without exactly one such block; blocks of other languages may stand
+beside it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 
 _FENCE = "```"
 _END = "\n```"
-#: The patterns that the program comes with; a run's own may name other languages, or several.
+#: Form of the program's own patterns; a run's pattern may name other languages, or several.
 _PATTERN = re.compile(
     r"```(?:(?P<one>[\w+-]{1,40})|\(\?:(?P<several>[\w+|-]{1,200})\))(?:\\s\*)?\\n\(\.\*\?\)\\n```"
 )
@@ -25,7 +26,7 @@ def languages_of(pattern: str) -> tuple[str, ...]:
 
 
 def commands_in(text: str, languages: tuple[str, ...]) -> list[str]:
-    """Return the commands in an answer's text, as the program's pattern finds them; it runs the only one."""
+    """Return the commands that the program's pattern finds in an answer's text; it runs only a single one."""
     openings = [_FENCE + language for language in languages]
     last_end = text.rfind(_END)
     commands: list[str] = []
@@ -53,6 +54,6 @@ def _block(text: str, inside: int) -> tuple[int, int] | None:
     end = text.find(_END, last + 1)
     if end >= 0:
         return last + 1, end
-    # In an empty block the last line break belongs to the closing fence.
+    # In an empty block, the last line break belongs to the closing fence.
     before = text.rfind("\n", inside, last)
     return (before + 1, last) if before >= 0 and text.startswith(_END, last) else None

@@ -1,4 +1,4 @@
-"""Moatless's trajectories: the transitions between an agent's states, or, since late 2024, the tree of a search or its nodes in a list."""
+"""Moatless's trajectories: transitions between an agent's states, or since late 2024, a search's nodes, as tree or list."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from weighbridge.traces.text_actions import missing_calls
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability
 
-_LOOKED_AT = 20  #: nodes and transitions that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of nodes and transitions by which the format is recognised
 _TRANSITIONS = frozenset({"transitions", "initial_message", "info"})
 _NODE = frozenset(
     {"node_id", "visits", "action_steps", "possible_actions", "completions", "user_message"}
 )
-_KEYS_OF_A_NODE = 3  #: of these, at least
-_RETRY = "retry"  #: the trigger of an action that could not be carried out
+_NODE_KEYS_NEEDED = 3  #: minimum number of these keys in a node
+_RETRY = "retry"  #: trigger of an action that could not be run
 _UNRECORDED = "the completions of some actions are not recorded"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no completion of this trajectory records its tokens",
@@ -57,7 +57,9 @@ def _is_transition(value: Any) -> bool:
 
 def _is_node(value: Any) -> bool:
     return (
-        type(value) is dict and "node_id" in value and len(_NODE & value.keys()) >= _KEYS_OF_A_NODE
+        type(value) is dict
+        and "node_id" in value
+        and len(_NODE & value.keys()) >= _NODE_KEYS_NEEDED
     )
 
 
@@ -80,7 +82,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             **{key: info.get(key) for key in ("evaluation_name", "status", "resolved", "duration")}
         ),
         cost_usd=cost_usd,
-        # Without the completions of some actions the number of calls is not known.
+        # If the completions of some actions are not recorded, the number of calls is not known.
         counts=counts_of(calls + run.retries) if run.retries and not run.unrecorded else None,
         totals_from="info.total_cost"
         if cost_usd
@@ -98,7 +100,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _unrecorded(cost_usd: float | None) -> dict[Capability, str]:
-    """Return what is missing where the completions of some actions are not recorded."""
+    """Return the missing capabilities of a run without the completions of some actions."""
     lacking: list[Capability] = ["llm_calls", "token_usage"]
     return dict.fromkeys(lacking if cost_usd else [*lacking, "cost"], _UNRECORDED)
 

@@ -1,4 +1,4 @@
-"""Nodes of Moatless's searches: each is a message, or what the agent did next, with the completions for it."""
+"""Nodes of Moatless's searches: each is a message, or the agent's next actions, with their completions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.formats.moatless_run import MoatlessRun
 
 _BUILT, _EXECUTED = "build_action", "execute_action"
-#: Where a node keeps the completions for what was decided about it, by the names they have among its completions.
+#: Keys of the completions for decisions about a node, by their names in the node's `completions`.
 _DECISIONS = {
     "value_function": "reward",
     "selector": "selection",
@@ -22,13 +22,13 @@ _DECISIONS = {
     "discriminator": "discriminator_result",
 }
 _CLASS = "action_args_class"
-_NO_ACTION = "ActionError"  #: the class that stands for an answer without an action
+_NO_ACTION = "ActionError"  #: class recorded for an answer without an action
 _SUFFIXES = ("ActionArguments", "Arguments", "Args")
 _APART = frozenset({_CLASS, "thoughts"})
 
 
 def all_nodes(roots: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of a search, each before its children; raise TraceError for one that is no node."""
+    """Yield the nodes of a search, each before its children; raise TraceError for an item that is not a node."""
     pending = roots[::-1]
     while pending:
         node = pending.pop()
@@ -75,7 +75,7 @@ def add_node(node: dict[str, Any], run: MoatlessRun) -> None:
 
 
 def _action_steps(node: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the actions of a node, of which older versions keep the last one beside the list, or that one alone."""
+    """Return the actions of a node; older versions keep the last one beside the list, or have only that one."""
     steps = objects_of(node.get("action_steps"))
     alone = object_of(node.get("action"))
     if not alone:
@@ -88,7 +88,7 @@ def _action_steps(node: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _completions(node: dict[str, Any], actions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the completions of a node by their names; some versions write them once more with each action."""
+    """Return the completions of a node by name; some versions repeat them in each action."""
     found: dict[str, Any] = {}
     for holder in (node, *actions):
         for name, completion in object_of(holder.get("completions")).items():
@@ -98,7 +98,7 @@ def _completions(node: dict[str, Any], actions: list[dict[str, Any]]) -> dict[st
 
 
 def _execution(action: dict[str, Any]) -> Any:
-    """Return the completion for running an action, which is the action's and the observation's."""
+    """Return the completion for running an action: the action's, or else the observation's."""
     observation = object_of(action.get("observation"))
     return action.get("completion") or observation.get("execution_completion")
 

@@ -1,4 +1,4 @@
-"""Steps of a run of Moatless: messages, completions of models, and actions with what they brought."""
+"""Steps of a run of Moatless: messages, completions of models, and actions with their results."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class MoatlessRun:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.notes = Notes()
-        self.retries = 0  #: model calls that were repeated, of which only the last has a record
-        self.unrecorded = 0  #: actions whose completion is not recorded
+        self.retries = 0  #: number of repeated model calls, whose last attempt alone is recorded
+        self.unrecorded = 0  #: number of actions whose completion is not recorded
         self._ids = StepIds()
 
     def say(self, kind: StepType, text: Any, error: str | None = None) -> None:
@@ -48,7 +48,7 @@ class MoatlessRun:
     ) -> str:
         """Add the model calls of a completion, which may not be recorded, and return the ID of the last one.
 
-        `said` is what the answer says if its own text is not recorded.
+        `said` is the text of the answer if the completion does not have it.
         """
         held = object_of(completion)
         self.notes.add_fields(held, _COMPLETION_FIELDS, "completion")
@@ -61,7 +61,7 @@ class MoatlessRun:
     def act(
         self, parent_id: str | None, name: str | None, arguments: Any, output: Any, **facts: Any
     ) -> None:
-        """Add an action that an answer asked for."""
+        """Add an action of an answer."""
         self.steps.append(
             Step(
                 id=self._next_id(),
@@ -105,16 +105,16 @@ class MoatlessRun:
 
 
 def _text(response: dict[str, Any]) -> str | None:
-    """Return the text of an answer as OpenAI, or as Anthropic, returns it."""
+    """Return the text of an answer in OpenAI's or Anthropic's form."""
     choices = objects_of(response.get("choices"))
     message = object_of(choices[0].get("message")) if choices else response
     return text_of(message.get("content")) or None
 
 
 def _usage(stated: Any, by_provider: Any) -> Usage | None:
-    """Return the tokens of a completion: its own count, which has those of retries, or the provider's of the last answer.
+    """Return the tokens of a completion: its own count, which includes retries, or the provider's for the last answer.
 
-    What was read from a cache is not in its own count of the prompt where the provider counts it apart.
+    If the provider's prompt count excludes tokens read from a cache, so does the completion's own count.
     """
     own, theirs = object_of(stated), object_of(by_provider)
     sent = count_of(own.get("prompt_tokens"))

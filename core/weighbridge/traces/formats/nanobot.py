@@ -20,13 +20,16 @@ from weighbridge.traces.unread_counts import missing_before_summary
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _TYPE, _METADATA = "_type", "metadata"
-#: How the result of a call begins that failed: that of a tool, or of one that was not found or raised an exception.
+#: Prefixes of the results of failed calls: from a tool itself, or if it was not found or raised an exception.
 _ERRORS = ("Error: ", "Error executing ")
-_ERROR, _HINT = "Error", "[Analyze the error above and try a different approach.]"  #: behind any
-_SUMMARY = "_last_summary"  #: of messages that the session no longer has, or sends
-_TOOLS_USED = "tools_used"  #: names of calls that older versions keep in place of calls
+#: Beginning of any error, and the hint at its end.
+_ERROR, _HINT = "Error", "[Analyze the error above and try a different approach.]"
+#: Key of the summary of messages that the session no longer has or sends.
+_SUMMARY = "_last_summary"
+#: Key of the names of called tools, which older versions keep instead of calls.
+_TOOLS_USED = "tools_used"
 _OLD_CALLS = "calls that the session has only the names of"
 _REASONS: dict[Capability, str] = {
     "token_usage": "nanobot keeps no tokens in its sessions",
@@ -48,7 +51,7 @@ def _matches(value: Any) -> bool:
 
 
 def _parts(value: list[Any]) -> list[tuple[str | None, Any]]:
-    """Return the lines of each session: a line that describes another one than the line before it begins that."""
+    """Return the lines of each session; a line that describes a session begins it, or continues it if it is known."""
     sessions: dict[tuple[str | None, str | None], list[Any]] = {}
     lines: list[Any] = []
     for line in value:

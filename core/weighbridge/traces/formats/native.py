@@ -142,7 +142,7 @@ def _step(value: Any, ids: StepIds, number: int, notes: Notes) -> Step:
 def _optional(
     value: dict[str, Any], key: str, read: Callable[[Any], _Read | None], where: str, wanted: str
 ) -> _Read | None:
-    """Return a field as `read` understands it, None where it is absent; raise TraceError where it cannot be read."""
+    """Return a field's value as read by `read`; None if it is absent. Raise TraceError if it cannot be read."""
     given = value.get(key)
     if given is None or (given is False and key == "error"):
         return None
@@ -259,7 +259,7 @@ def _step_data(step: Step) -> dict[str, Any]:
 
 
 def _arguments_data(arguments: Any) -> Any:
-    """Return arguments, as text where they hold integers beyond 64 bits, which no line may have."""
+    """Return arguments; they become JSON text if they have integers beyond 64 bits, which no line may have."""
     try:
         orjson.dumps(arguments)
     except TypeError:

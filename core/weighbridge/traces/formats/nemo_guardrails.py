@@ -1,6 +1,6 @@
-"""Traces that NeMo Guardrails writes to a file: an interaction with its rails, their actions and the model calls of these.
+"""Traces that NeMo Guardrails writes to a file: an interaction with its rails, their actions, and the actions' model calls.
 
-Until 0.16 each span has metrics; since then also typed spans with attributes are written.
+Until 0.16, each span has metrics; since then, there are also typed spans with attributes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from weighbridge.traces.model import Step, Trace
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Usage
 
-_LOOKED_AT = 20  #: spans that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of spans by which the format is recognised
 _INTERACTION, _LLM, _ACTION, _RAIL = "interaction", "LLM: ", "action: ", "rail: "
 _TYPED_INTERACTION, _TYPED_LLM = "InteractionSpan", "LLMSpan"
 _FIELDS = frozenset(
@@ -77,7 +77,7 @@ def _is_span(value: Any) -> bool:
 def _read(value: dict[str, Any]) -> list[Trace]:
     notes, ids = Notes(), StepIds()
     steps: list[Step] = []
-    of_spans: dict[str, str] = {}  #: the ids of steps by those of their spans
+    of_spans: dict[str, str] = {}  #: IDs of steps, by span ID
     for number, span in enumerate(value["spans"], 1):
         if not _is_span(span):
             raise damaged(f"span {number} has no name, span_id, duration or metrics")
@@ -109,7 +109,7 @@ def _is_interaction(span: dict[str, Any]) -> bool:
 
 
 def _add_event(event: dict[str, Any], steps: list[Step], ids: StepIds, notes: Notes) -> None:
-    """Add what the user said; note the events that are not read."""
+    """Add an event with the user's message; note other events, which are not read."""
     name = word_of(event.get("name"))
     if name not in _CARRIED_EVENTS:
         notes.add_kind("events", name)
@@ -144,7 +144,7 @@ def _step(span: dict[str, Any], step_id: str, parent_id: str | None) -> Step:
 
 
 def _usage(metrics: dict[str, Any], attributes: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a model call: from attributes, or from metrics whose names contain that of the model."""
+    """Return the tokens of a model call: from attributes, or from metrics whose names contain the model's name."""
     sent, received, total = (
         attributes.get(f"gen_ai.usage.{name}_tokens") for name in ("input", "output", "total")
     )

@@ -1,4 +1,4 @@
-"""Chats that Open WebUI exports: messages as a tree, of which one branch is the current one; calls as items, or in tags of the text."""
+"""Chats that Open WebUI exports: a tree of messages with one current branch; calls are items, or tags in the text."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: chats that decide whether a value is of this form
+_LOOKED_AT = 20  #: number of chats by which the format is recognised
 _ROLES = frozenset({"user", "assistant", "system"})
-#: What versions without `output` write into the text: reasoning, and calls with their results.
+#: Tags that versions without `output` write into the text: reasoning, and calls with their results.
 _DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^>]{0,100000})>')
 _DETAILS_END = "</details>"
 _ATTRIBUTE = re.compile(r'\b(id|name|arguments|result)="([^"]*)"')
@@ -112,7 +112,7 @@ def _add(message: dict[str, Any], items: Items) -> None:
 
 
 def _written(text: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the items that the text of an answer stands for."""
+    """Yield the items that are written in the text of an answer."""
     at, text = 0, text or ""
     for number, tag in enumerate(_DETAILS.finditer(text)):
         if tag.start() < at:

@@ -1,8 +1,8 @@
 """OpenAI's Agents SDK: a saved `RunState`, as Python (snake case) and JavaScript (camel case) write it.
 
-It holds each response of the model with its items, and apart from these the items of the run, among them the outputs
-of the tools. Usage in its context is that of the whole run, including agents that ran as tools. A result of JavaScript's
-`run` is serialised with its state under `state`.
+It has each response of the model with its items, and separately the items of the run, including the outputs of tools. The
+usage in its context is that of the whole run, including agents that ran as tools. A serialised result of JavaScript's `run`
+has the state under `state`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
 _VERSION = "$schemaVersion"
-_STATE = "state"  #: of a serialised result
+_STATE = "state"  #: key of the state in a serialised result
 _LISTS_OF_RESPONSES = ("model_responses", "modelResponses")
-#: Lists of the run's items: those of the current turns, and in Python also those that a handoff has filtered out.
+#: Keys of the run's items: those of the current turns, and in Python also those that a handoff filtered out.
 _LISTS_OF_ITEMS = ("session_items", "generated_items", "generatedItems")
-#: The names that JavaScript has for fields and types of items of OpenAI's API.
+#: OpenAI's API names of fields and item types, by JavaScript's names.
 _FIELDS = {"callId": "call_id", "providerData": "provider_data", "rawContent": "raw_content"}
 _RESULT, _OUTPUT = "_result", "_output"
 _REASONS: dict[Capability, str] = {
@@ -85,7 +85,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 def _add_responses(
     items: Items, responses: list[dict[str, Any]], outputs: dict[str, deque[dict[str, Any]]]
 ) -> None:
-    """Add each response and after it the outputs of its calls, by the calls' ids and in order; the other outputs at the end."""
+    """Add each response, followed by the outputs of its calls, matched by call ID and order; other outputs come last."""
     for response in responses:
         listed = [_renamed(item) for item in objects_of(response.get("output"))]
         response_id = id_of(first_of(response, ("response_id", "responseId")))
@@ -124,7 +124,7 @@ def _trace(value: dict[str, Any], items: Items) -> Trace:
 
 
 def _items_of_run(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of the longest list that a state has of them."""
+    """Return the items in the longest of a state's lists of items."""
     listed = max((objects_of(value.get(key)) for key in _LISTS_OF_ITEMS), key=len)
     return [_renamed(object_of(first_of(held, ("raw_item", "rawItem")))) for held in listed]
 
@@ -156,10 +156,12 @@ def _call_id(item: dict[str, Any]) -> str:
 
 
 def _usage(value: Any) -> Usage | None:
-    """Return token counts, whose details are an object or a list of them; None if all are 0."""
+    """Return token counts; their details are an object or a list of objects. None if all counts are 0."""
     recorded = object_of(value)
     details = first_of(recorded, ("input_tokens_details", "inputTokensDetails"))
-    listed = objects_of(details) or [object_of(details)]  # JavaScript has one for each request
+    listed = objects_of(details) or [
+        object_of(details)
+    ]  # JavaScript lists one object for each request
     cached, written = (
         sum(count_of(held.get(name)) or 0 for held in listed)
         for name in ("cached_tokens", "cache_write_tokens")

@@ -1,4 +1,4 @@
-"""The spans of the OpenAI Agents SDK's tracing, in the form that all spans have before they become steps."""
+"""Conversion of the spans of the OpenAI Agents SDK's tracing to the common form of spans, from which steps are made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = {
     "handoff": "tool",
     "guardrail": "guardrail",
 }
-#: Where a processor of one's own may keep what the SDK leaves out of the export.
+#: Keys under which a custom processor may keep data that the SDK does not export.
 _INPUTS, _RESPONSES = ("input", "_input"), ("response", "_response")
 
 
@@ -66,7 +66,7 @@ def is_call(data: dict[str, Any]) -> bool:
 
 
 def usage_of_call(data: dict[str, Any]) -> Usage | None:
-    """Return the tokens that the data of a model call record."""
+    """Return the tokens in the data of a model call."""
     recorded = object_of(data.get("usage") or object_of(first_of(data, _RESPONSES)).get("usage"))
     return counted(read_usage({**object_of(recorded.get("details")), **recorded}))
 
@@ -85,7 +85,7 @@ def _items(answer: dict[str, Any]) -> list[Any]:
 
 
 def _as_call(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of a tool that the provider ran in the form of a function call; others unchanged."""
+    """Return the item of a tool that the provider ran as a function call; other items unchanged."""
     kind = word_of(item.get("type"))
     if not kind.endswith("_call") or kind in CALLS_AND_RESULTS or kind == "custom_tool_call":
         return item
@@ -98,7 +98,7 @@ def _as_call(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error(error: Any) -> str | None:
-    """Return what failed, with the reason that its data state."""
+    """Return the message of an error, with the reason in its data."""
     if type(error) is not dict:
         return string_of(error)
     message = string_of(error.get("message")) or ("error" if error else None)

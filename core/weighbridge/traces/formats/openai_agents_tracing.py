@@ -1,7 +1,7 @@
-"""OpenAI's Agents SDK: its own traces and spans, as `export()` and `toJSON()` write them and its exporter posts them.
+"""OpenAI's Agents SDK: its own traces and spans, from `export()` and `toJSON()`, or posted by its exporter.
 
-The span of a response has the response's id and tokens, and not its content; each function and each handoff has a span.
-What is posted to OpenAI lacks these tokens, but each task, a span around a whole run, states those of its run.
+The span of a response has the response's ID and tokens, but not its content. Each function and each handoff has a span.
+Posts to OpenAI lack these tokens, but each task, a span around a whole run, states the tokens of its run.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace, Usage
     from weighbridge.traces.spans.spans import Span
 
-_LOOKED_AT = 20  #: records that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of records by which the format is recognised
 _SPAN, _TRACE = "trace.span", "trace"
 _TASK = "task"  #: the `sdk_span_type` of a custom span around a run
 _FIELDS = frozenset(
     {"object", "id", "trace_id", "parent_id", "started_at", "ended_at", "span_data", "error"}
 )
-#: Tools without a span of their own: those that the provider runs, and some that the SDK runs.
+#: Tools without spans: those that the provider runs, and some that the SDK runs.
 _WITHOUT_SPANS = frozenset(
     {
         *("web_search", "web_search_preview", "file_search", "code_interpreter", "hosted_mcp"),
@@ -81,7 +81,7 @@ def _are_records(value: Any) -> bool:
 
 
 def _is_post(value: Any) -> bool:
-    """Return whether a value is what the exporter posts: one batch of traces and spans."""
+    """Return whether a value is a post of the exporter: one batch of traces and spans."""
     return type(value) is dict and _are_records(value.get("data"))
 
 
@@ -90,7 +90,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _records(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the traces and spans of a value: one, a list, a post or several, or a trace that holds its spans."""
+    """Yield the traces and spans in a value: one record, a list, one or several posts, or a trace with its spans."""
     for item in value if type(value) is list else [value]:
         if _is_post(item):
             yield from (held for each in objects_of(item["data"]) for held in _with_spans(each))
@@ -113,7 +113,7 @@ def _matches(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the records by the trace that they are of."""
+    """Return the records by their trace."""
     groups: dict[str | None, list[Any]] = {}
     for record in _records(value):
         if _is_span(record):
@@ -150,7 +150,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _hidden_tools(listed: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return by the trace's id the tools without spans that were offered, where a response is not recorded."""
+    """Return the offered tools without spans, by trace ID, for traces with a response that is not recorded."""
     offered: dict[str, set[str]] = {}
     ran: dict[str, set[str]] = {}
     hidden: set[str] = set()
@@ -168,10 +168,12 @@ def _hidden_tools(listed: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 @dataclass(slots=True)
 class _Totals:
-    """What is counted in one trace: by the outermost tasks, and by the model calls outside of them."""
+    """Usage in one trace: that of the outermost tasks, and that of model calls outside them."""
 
-    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)  #: the usage of each, by its id
-    apart: dict[str, Usage | None] = field(default_factory=dict)  #: by the id of the call
+    #: Usage of the outermost tasks, by ID.
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: Usage of model calls outside tasks, by ID.
+    apart: dict[str, Usage | None] = field(default_factory=dict)
 
 
 def _totals(listed: list[dict[str, Any]], spans: list[Span]) -> dict[str, _Totals]:
@@ -191,14 +193,14 @@ def _totals(listed: list[dict[str, Any]], spans: list[Span]) -> dict[str, _Total
         usage, top = data[index].get("usage"), outermost[index]
         if are_tasks[index] and type(usage) is dict:
             totals.tasks[own_id] = usage
-        # A task may be around one whose parent is not recorded.
+        # A span whose parent is not recorded may be inside a task.
         elif spans[index if top is None else top].parent_id is None and is_call(recorded[index]):
             totals.apart[own_id] = usage_of_call(recorded[index])
     return {trace_id: totals for trace_id, totals in found.items() if totals.tasks}
 
 
 def _with_totals(trace: Trace, of_trace: dict[str, _Totals]) -> Trace:
-    """Return a trace with the tokens and requests that its tasks state, and those of calls outside of them."""
+    """Return a trace with the tokens and requests that its tasks state, and those of calls outside tasks."""
     totals = of_trace.get(trace.id or "")
     if totals is None:
         return trace

@@ -1,7 +1,7 @@
 """OpenAI's Assistants API: messages, runs and run steps of a thread, in pages, lists, one object, or streamed events.
 
-A step is one answer of the model: a message, or calls with their results. A streamed object occurs once for each status;
-the last one counts. Pages are in descending order unless asked otherwise; the times give the order.
+A step is one answer of the model: a message, or calls with their results. A streamed object is sent once for each status;
+the last one is read. Pages are in descending order by default; the order is recognised by the times.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-    _Objects = dict[str, list[dict[str, Any]]]  # by their kind
+    _Objects = dict[str, list[dict[str, Any]]]  # objects by kind
 
 _MESSAGE, _RUN, _STEP = "thread.message", "thread.run", "thread.run.step"
 _KINDS = frozenset({"thread", _MESSAGE, _RUN, _STEP})
 _DELTA = ".delta"
-_LOOKED_AT = 20  #: objects, or keys of an object, that decide whether a value is of this API
+_LOOKED_AT = 20  #: number of objects, or keys of an object, by which the format is recognised
 _ENDS = ("completed_at", "failed_at", "cancelled_at", "expired_at", "incomplete_at")
 _FAILED = frozenset({"failed", "cancelled", "expired"})
 _REASONS: dict[Capability, str] = {
@@ -125,7 +125,7 @@ def _trace(chat: ChatLog, runs: list[dict[str, Any]], thread_id: str | None) -> 
 
 
 def _objects(value: Any, chat: ChatLog) -> _Objects:
-    """Return the objects in a value, those of each kind in ascending order, each as it is last."""
+    """Return the objects in a value by kind, in ascending order, each in its last state."""
     found: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in _KINDS}
     pages = list(value.values()) if type(value) is dict and not _has_objects(value) else [value]
     for page in pages:
@@ -142,7 +142,7 @@ def _objects(value: Any, chat: ChatLog) -> _Objects:
 
 
 def _items(page: Any) -> list[dict[str, Any]]:
-    """Return the objects of a page in ascending order, of a list or of streamed events in their own."""
+    """Return the objects of a page in ascending order; those of a list or of streamed events in their own order."""
     listed = page.get("data") if type(page) is dict else None
     if type(listed) is not list:
         return [_unwrapped(item) for item in objects_of(page if type(page) is list else [page])]
@@ -152,7 +152,7 @@ def _items(page: Any) -> list[dict[str, Any]]:
 
 
 def _created(step: dict[str, Any]) -> Any:
-    """Return the id of the message that a step made."""
+    """Return the ID of the message that a step created."""
     details = object_of(step.get("step_details"))
     return id_of(object_of(details.get("message_creation")).get("message_id"))
 
@@ -202,7 +202,7 @@ def _answer(message: dict[str, Any], model: str | None, chat: ChatLog) -> None:
 
 
 def _open_calls(runs: list[dict[str, Any]], chat: ChatLog) -> None:
-    """Add the calls that a run waits for; the others stand only in steps."""
+    """Add the calls whose results a run waits for; other calls stand only in steps."""
     for run in runs:
         asked = object_of(object_of(run.get("required_action")).get("submit_tool_outputs"))
         calls = objects_of(asked.get("tool_calls"))
@@ -211,7 +211,7 @@ def _open_calls(runs: list[dict[str, Any]], chat: ChatLog) -> None:
 
 
 def _text(message: dict[str, Any]) -> str | None:
-    """Return the text of a message, whose parts hold it as an object with its annotations."""
+    """Return the text of a message; in its parts, the text is an object with annotations."""
     content = message.get("content")
     if type(content) is str:
         return content

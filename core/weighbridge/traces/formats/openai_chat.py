@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 _ANSWERS = ("response", "completion", "output", "outputs", "model_output", ORIGINAL)
 _CONTENTS = CALL_FIELDS | {"content", "contents", "parts", "blocks", "tool_responses", "refusal"}
-_LOOKED_AT = 20  #: messages, of which one has content or calls
-_TOTAL = "token_usage"  #: of a whole run
+_LOOKED_AT = 20  #: number of messages, one of which must have content or calls
+_TOTAL = "token_usage"  #: key of the usage of a whole run
 _STARTS, _ENDS = ("started_at", "start_time", "startTime"), ("ended_at", "end_time", "endTime")
 _FIELDS = frozenset(
     {
@@ -85,15 +85,15 @@ def _matches(value: Any) -> bool:
 
 
 def _are_said(value: Any) -> bool:
-    """Return whether a value is a list of messages, of which one of the first has content or calls.
+    """Return whether a value is a list of messages, and one of the first has content or calls.
 
-    Messages of other programs have roles, too, and hold what was said in fields of their own.
+    Messages of other programs have roles, too, but their texts are in other fields.
     """
     return are_messages(value) and not all(map(_CONTENTS.isdisjoint, value[:_LOOKED_AT]))
 
 
 def _whole(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a request and its response as one object, where a value holds the two apart."""
+    """Return a request and its response as one object, if a value has them separately."""
     if are_apart(value):
         value = joined(value)
     whole = as_openai(with_joined_messages(with_messages(with_memory(value))))
@@ -101,12 +101,12 @@ def _whole(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request with the completion, or the message, that some keep among its fields."""
+    """Return a request with the completion or the message that some programs keep among its fields."""
     if "choices" in request and _answer(request) is not None:
         return request
     for key in _ANSWERS:
         held = original_answer(request) if key == ORIGINAL else request.get(key)
-        # DSPy keeps the texts of the answer under `outputs`, and a print of the response beside them.
+        # DSPy has the texts of the answer under `outputs`, and the printed response beside them.
         said = held[0] if key == "outputs" and type(held) is list and held else None
         text = said.get("text") if type(said) is dict else said
         body = {"role": "assistant", "content": text} if type(text) is str else body_of(held)
@@ -129,14 +129,14 @@ def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _is_last(value: dict[str, Any], messages: list[Any]) -> bool:
-    """Return whether a response in plain text is the last message once more, as data sets of conversations have it."""
+    """Return whether a response in plain text repeats the last message, as in data sets of conversations."""
     last = object_of(messages[-1] if messages else None)
     text = string_of(value.get("response"))
     return text is not None and last.get("role") == "assistant" and last.get("content") == text
 
 
 def _cost(whole: dict[str, Any]) -> float | None:
-    """Return the cost of a request; LiteLLM writes 0 where it has no price."""
+    """Return the cost of a request; LiteLLM writes 0 if it has no price."""
     stated = cost_of(whole.get("cost"))
     return stated if stated is not None else cost_of(whole.get(COST)) or None
 
@@ -169,7 +169,7 @@ def _read(value: Any) -> list[Trace]:
         ended_at=time_of(first_of(whole, _ENDS)),
     )
     times = times_of_call(whole)
-    if times is None:  # of the last call alone
+    if times is None:  # the times of the last call only
         run.started_at = time_of(first_of(whole, _STARTS))
     run.notes.add_fields(whole, _FIELDS | {tools}, "run")
     if are_apart(value):
@@ -183,7 +183,9 @@ def _read(value: Any) -> list[Trace]:
         and not _is_last(value, messages)
     )
     if is_unread and are_apart(value):
-        usage = usage and structs.replace(usage, is_partial=True)  # of the answer, not of the run
+        usage = usage and structs.replace(
+            usage, is_partial=True
+        )  # the usage of the answer, not of the run
     if answer is None:
         run.usage = usage or stated
         run.totals_from = "usage beside the messages" if usage else _TOTAL if stated else ""

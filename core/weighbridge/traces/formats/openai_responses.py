@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: items one after another, responses with their requests, NeMo Gym's rollouts, Codex's session lines."""
+"""OpenAI's Responses API: lists of items, responses with their requests, NeMo Gym's rollouts, Codex's session lines."""
 
 from __future__ import annotations
 
@@ -52,17 +52,18 @@ _SETTINGS = frozenset(
         *("include", "stream", "max_tool_calls", "safety_identifier", "prompt_cache_key", "prompt"),
     }
 )
-_ROLLOUT = "responses_create_params"  #: where NeMo Gym keeps the request, beside the `response` of a whole run
+#: Key of NeMo Gym's request, beside the `response` of a whole run.
+_ROLLOUT = "responses_create_params"
 _ROLLOUT_FIELDS = frozenset(
     {_ROLLOUT, "response", "reward", "agent_ref", "_ng_task_index", "_ng_rollout_index"}
 )
 _EXCHANGE_FIELDS = frozenset({"request", "response"})
-_TELLING = frozenset({"input", "output", "request", "payload"})  #: all but items have one of these
-_OF_SPANS = frozenset(
-    {"root_span_id", "op_name"}
-)  #: one of these a span of Braintrust or Weave has
+#: Keys of which every record other than an item has at least one.
+_RECORD_KEYS = frozenset({"input", "output", "request", "payload"})
+#: Keys of spans of Braintrust and Weave; each span has one of them.
+_OF_SPANS = frozenset({"root_span_id", "op_name"})
 _FAILED = frozenset({"failed", "cancelled"})
-_ITEM = "message_data"  #: the column with an item as text
+_ITEM = "message_data"  #: column with an item as JSON text
 _REASONS: dict[Capability, str] = {
     "token_usage": "the items come without the usage of their responses",
     "timing": "the items come without the times of their responses",
@@ -86,7 +87,7 @@ def _matches(value: Any) -> bool:
         or are_rows(value, _is_row)
         or any(
             type(item) is dict
-            and not _TELLING.isdisjoint(item)
+            and not _RECORD_KEYS.isdisjoint(item)
             and _ROLLOUT not in item
             and (_is_response(_exchange(item)) or codex_rollouts.is_line(item))
             for item in value
@@ -115,7 +116,7 @@ def _sessions(value: Any) -> Sessions:
 
 def _of_rows(rows: list[dict[str, Any]]) -> Trace:
     cells = (object_of(json_cell(row, _ITEM)) for row in rows)
-    # What the SDK has encrypted has neither of these.
+    # Items that the SDK has encrypted have neither key.
     items = [item for item in cells if "type" in item or "role" in item]
     reader = _ResponseReader()
     reader.items(items)
@@ -128,7 +129,7 @@ def _are_items(value: Any) -> bool:
 
 
 def _have_roles_as_types(items: list[Any]) -> bool:
-    """Return whether a list is a chat history of Grok CLI, in which some items are like those of Responses."""
+    """Return whether a list is a chat history of Grok CLI, which has items like those of the Responses API."""
     first = items[0] if items else None
     return (
         type(first) is dict and "role" not in first and word_of(first.get("type")) in _ROLES_OF_GROK
@@ -144,7 +145,7 @@ def _is_response(value: dict[str, Any]) -> bool:
 
 
 def _exchange(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a request and its response as one, where they are kept side by side."""
+    """Return a request and its response as one object, if they are kept side by side."""
     answered = value.get("response")
     asked = value.get(_ROLLOUT if _ROLLOUT in value else "request")
     if type(asked) is not dict or type(answered) is not dict:
@@ -190,14 +191,14 @@ class _ResponseReader:
         self._tools: list[Any] = []
         self._instructions: Any = None
         self._input: Any = None
-        self._has_begun = False  #: whether a response, or its input, was taken in
+        self._has_begun = False  #: whether a response, or its input, was added
         self._responses: list[str] = []
-        self._errors: dict[str, str] = {}  #: by the response's id
-        self._usages: list[Usage | None] = []  #: of each response
-        self._has_divided = False  #: whether a response was of several answers
+        self._errors: dict[str, str] = {}  #: errors, by response ID
+        self._usages: list[Usage | None] = []  #: usage of each response
+        self._has_divided = False  #: whether a response had several answers
 
     def items(self, items: list[Any]) -> None:
-        """Take in items that do not say which response they are of."""
+        """Add items that do not name their response."""
         for item in items:
             if type(item) is dict and type(item.get("output")) is list and _is_response(item):
                 self.response(item)
@@ -282,12 +283,12 @@ class _ResponseReader:
                 self._items.add(item)
 
     def trace(self) -> Trace:
-        """Return the trace of all that was taken in."""
+        """Return the trace of all records."""
         items, run = self._items, self._run
         items.close()
         self.codex.close()
         if self._has_divided and (usage := added(self._usages)):
-            # Some frameworks add up the tokens of all answers, some keep those of the last.
+            # Some frameworks state the sum of all answers' tokens, others those of the last answer.
             run.usage, run.totals_from = structs.replace(usage, is_partial=True), "usage"
         run.id = run.id or (self._responses[0] if len(self._responses) == 1 else None)
         run.tools = [*self._tools, *items.tools]
@@ -299,7 +300,7 @@ class _ResponseReader:
         return replace(trace, steps=steps, tools=tuple(reversed(tools.values())))
 
     def _with_error(self, step: Step) -> Step:
-        """Return a step with the error that its response, or Codex, records apart from it."""
+        """Return a step with the error that its response, or Codex, records separately."""
         if step.type == "llm" and step.id in self._errors:
             return structs.replace(step, error=self._errors[step.id])
         if step.type == "tool" and step.id in self.codex.failed and not step.error:

@@ -1,9 +1,9 @@
 """Sessions of OpenClaw and of pi, the agent that it is built on: tree entries, one per line.
 
-Each entry names its predecessor; abandoned branches were executed as well, and count. A session that was branched from
-another one begins with copies of that one's entries, which are older than the line that opens it, and do not count unless
-it has nothing else. A session that shortens earlier results appends the messages from there on once more, as a branch with
-new entries, which do not count either.
+Each entry names its predecessor. Abandoned branches were executed as well, and count. A session that was branched from
+another one begins with copies of its entries, which are older than the session's first line. The copies do not count,
+unless the session has nothing else. A session that shortens earlier results appends the messages after them again, as a
+branch with new entries. These do not count either.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 50  #: lines that decide whether a list is a session
+_LOOKED_AT = 50  #: number of lines by which the format is recognised
 _ENTRIES = frozenset(
     {
         *("session", "message", "model_change", "thinking_level_change", "compaction"),
@@ -55,18 +55,19 @@ _ANSWER_FIELDS = frozenset(
         *("errorMessage", "responseId", "responseModel"),
     }
 )
-#: What is the same in a message that was appended again: of a result, of an answer with calls, of any other.
-_OF_RESULTS: tuple[str, ...] = ("toolName",)
-_OF_ANSWERS: tuple[str, ...] = ("usage", "responseId")
+#: Fields that are equal in a message that was appended again: a result, an answer with calls, any other message.
+_KEPT_IN_RESULTS: tuple[str, ...] = ("toolName",)
+_KEPT_IN_ANSWERS: tuple[str, ...] = ("usage", "responseId")
 _OF_TEXTS = ("usage", "responseId", "content", "errorMessage")
 _FAILED = frozenset({"error", "aborted"})
 _COPIES = "entries copied from the session that this one was branched from"
-_PARENTS = ("parentSession", "branchedFrom")  #: where a session names the one it was branched from
-#: What the status of a call's result is if the call failed, or was not carried out.
+#: Keys of the session from which a session was branched.
+_PARENT_KEYS = ("parentSession", "branchedFrom")
+#: Statuses of the results of calls that failed or were not run.
 _FAILED_CALLS = frozenset(
     {"failed", "error", "declined", "blocked", "forbidden", "timeout", "timed_out"}
 )
-#: The providers and models of messages in the assistant's role that OpenClaw itself writes, such as what it delivered.
+#: Providers and models of the assistant's messages that OpenClaw itself writes, such as copies of delivered texts.
 _PROGRAMS = frozenset({"openclaw", "clawdbot"})
 _NO_MODELS = frozenset({"delivery-mirror", "gateway-injected"})
 _REASONS: dict[Capability, str] = {
@@ -77,7 +78,7 @@ _REASONS: dict[Capability, str] = {
 }
 
 
-_START_OF_DROID = "session_start"  #: the first line of Droid's sessions, which are alike
+_START_OF_DROID = "session_start"  #: type of the first line of Droid's sessions, which are similar
 
 
 def _matches(value: Any) -> bool:
@@ -146,10 +147,10 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _without_copies(lines: list[dict[str, Any]], notes: Notes) -> list[dict[str, Any]]:
-    """Return the lines that a branched session has not copied; all of them, if it has nothing but copies."""
+    """Return the lines that a branched session did not copy; all lines if it has only copies."""
     opening = next((line for line in lines if line.get("type") == "session"), {})
     branched_at = time_of(opening.get("timestamp"))
-    if branched_at is None or not any(string_of(opening.get(name)) for name in _PARENTS):
+    if branched_at is None or not any(string_of(opening.get(name)) for name in _PARENT_KEYS):
         return lines
     own = [line for line in lines if line is opening or not _is_older(line, branched_at)]
     copies = len(lines) - len(own)
@@ -162,13 +163,13 @@ def _without_copies(lines: list[dict[str, Any]], notes: Notes) -> list[dict[str,
 
 
 def _is_older(line: dict[str, Any], branched_at: int) -> bool:
-    """Return whether an entry or its message is older than a session; some copies of messages have a new time outside."""
+    """Return whether an entry or its message is older than a session; copied messages may be in entries with a new time."""
     times = (time_of(each.get("timestamp")) for each in (line, object_of(line.get("message"))))
     return any(time is not None and time < branched_at for time in times)
 
 
 def _is_export(trace: Trace) -> bool:
-    """Return whether the line that opens a session is younger than its first steps, as pi's exports have it."""
+    """Return whether the first line of a session is younger than its first steps, as in pi's exports."""
     opened_at = trace.started_at
     return opened_at is not None and any(
         time < opened_at
@@ -183,14 +184,14 @@ class EntryReader:
 
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self.about: dict[str, Any] = {}  #: the entry that opens the session
+        self.about: dict[str, Any] = {}  #: first entry of the session
         self.model: str | None = None
         self._seen: set[str] = set()
-        #: Messages in entries by role, time and calls: the first ones.
+        #: The first message in an entry with each role, time and calls.
         self._said: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def add(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind = line.get("type")
         name = id_of(line.get("id"))
         if name is not None and kind != "session" and "message" in line:
@@ -215,7 +216,7 @@ class EntryReader:
             self.chat.notes.add_kind("entries", kind)
 
     def _is_appended_again(self, message: dict[str, Any]) -> bool:
-        """Return whether an earlier entry has this message, of which the content of a result may have been shortened since."""
+        """Return whether an earlier entry has this message; the content of a result may have been shortened."""
         role, time = message["role"], message.get("timestamp")
         if type(time) not in {int, float, str}:
             return False
@@ -227,13 +228,13 @@ class EntryReader:
         if first is None:
             self._said[key] = message
             return False
-        same = _OF_ANSWERS if calls else _OF_TEXTS
+        same = _KEPT_IN_ANSWERS if calls else _OF_TEXTS
         if role == "toolResult" and answered:
-            same = _OF_RESULTS
+            same = _KEPT_IN_RESULTS
         return all(key_of(first.get(name)) == key_of(message.get(name)) for name in same)
 
     def message(self, message: dict[str, Any], line: dict[str, Any]) -> None:
-        """Take in a message with a role; `line` is the entry around it, or the message itself."""
+        """Add a message with a role; `line` is the entry around it, or the message itself."""
         role = message["role"]
         time = time_of(message.get("timestamp")) or time_of(line.get("timestamp"))
         if is_answer(message):
@@ -277,7 +278,7 @@ class EntryReader:
             cost_usd=cost_of(object_of(recorded.get("cost")).get("total")),
             error=error or (failed if failed in _FAILED else None),
             started_at=None if message is line else time,
-            # A message has the time when it was asked for, its entry that when it was there.
+            # The message has the time of the request, its entry the time of the answer.
             ended_at=time_of(line.get("timestamp")),
         )
         text = said[0] if len(said) == 1 and type(said[0]) is str else said or None
@@ -291,14 +292,15 @@ class EntryReader:
         return Call(id_of(part.get("id")), string_of(part.get("name")), arguments)
 
     def start_of(self, call: Call) -> int | None:  # noqa: ARG002
-        """Return when a call began, if that stands elsewhere than its answer."""
+        """Return the start of a call, if it is recorded outside the answer."""
         return None
 
 
 def failure_in(details: Any) -> bool | str:
-    """Return whether the details of a result say that the call failed, and if they do also why.
+    """Return whether the details of a result say that the call failed, or the error if they state it.
 
-    OpenClaw returns what a tool throws as an ordinary result with the status `error`, and a command's with its exit code.
+    OpenClaw returns a tool's exception as an ordinary result with the status `error`, and a command's result with its exit
+    code.
     """
     held = object_of(details)
     status = held.get("exitCode")
@@ -308,9 +310,9 @@ def failure_in(details: Any) -> bool | str:
 
 
 def usage_in(recorded: dict[str, Any]) -> Usage | None:
-    """Return the usage of an answer, or of several.
+    """Return the usage of one or several answers.
 
-    Its input excludes cache reads and writes, but not where pi wrote Gemini's counts unchanged, as the total shows.
+    The recorded input excludes cache reads and writes, unless pi wrote Gemini's counts unchanged, which the total shows.
     """
     sent, received, read, written, hour = (
         count_of(recorded.get(name))

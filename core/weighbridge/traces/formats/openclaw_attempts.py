@@ -1,4 +1,4 @@
-"""What OpenClaw's trajectories have in events of their own: calls, their results, and what the messages of an attempt lack."""
+"""Separate events in OpenClaw's trajectories: calls, their results, and data that the messages of an attempt lack."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 PROMPT, ASKED_MODEL = "prompt.submitted", "provider.call.completed"
 CALL, RESULT = "tool.call", "tool.result"
-_CUT = "trajectory-"  #: how the reason begins for which a value was cut
+_CUT_PREFIX = "trajectory-"  #: prefix of the reason why a value was cut
 
 
 class MessageReader(EntryReader):
-    """Reader of messages whose calls have their times, and what was cut from them, in events."""
+    """Reader of messages; the times of their calls, and arguments that were cut, stand in events."""
 
     def __init__(self, events: Iterable[dict[str, Any]]) -> None:
         super().__init__()
-        self.calls_cut = 0  #: calls whose arguments are not recorded whole
+        self.calls_cut = 0  #: number of calls whose arguments are not recorded whole
         self._events = {
             name: event
             for event in events
@@ -63,9 +63,9 @@ class MessageReader(EntryReader):
 
 
 class OtherEvents:
-    """What an attempt did that is in none of its messages, in the order of its events.
+    """Model calls and tool calls of an attempt that none of its messages has, in the order of its events.
 
-    A model call is known from its own event; without one, calls that follow a result are taken to be of a new answer.
+    A model call has its own event. Without it, calls after a result are assumed to be in a new answer.
     """
 
     def __init__(
@@ -80,17 +80,18 @@ class OtherEvents:
         self._end = end
         asked = {id_of(part.get("id")) for answer in answers for part in _calls_in(answer)}
         asked.discard(None)
-        self._of_messages: list[dict[str, Any]] = []  #: results of calls that messages have
+        #: Events with results of calls that messages have.
+        self._of_messages: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         for event in events:
             is_known = id_of(data_of(event).get("toolCallId")) in asked
             if event.get("type") == RESULT and is_known:
                 self._of_messages.append(event)
-            # Answers have the usage that the events of model calls have.
+            # Answers have the same usage as the events of model calls.
             elif not is_known and not (answers and event.get("type") == ASKED_MODEL):
                 self._events.append(event)
-        self._is_open = False  #: whether the last answer is of a model call without text
-        self.cut = 0  #: calls that were cut whole
+        self._is_open = False  #: whether the last answer is a model call without text so far
+        self.cut = 0  #: number of calls whose events were cut
 
     def add(self) -> None:
         """Add the calls with their results."""
@@ -108,7 +109,7 @@ class OtherEvents:
                 self._result(event, held)
 
     def add_results(self) -> None:
-        """Add the results of calls whose messages are without them, as when an attempt was broken off."""
+        """Add results that the messages lack, as after an interrupted attempt."""
         for event in self._of_messages:
             if not self._chat.is_answered(data_of(event).get("toolCallId")):
                 self._result(event, data_of(event))
@@ -151,9 +152,9 @@ class OtherEvents:
         self._chat.result(held.get("toolCallId"), output, facts, held.get("name"))
 
     def answer(self, texts: Iterable[str], *, is_certain: bool = False) -> None:
-        """Add texts that no message has to the last model call, or as an answer.
+        """Add texts that no message has: to the last model call, or as another answer.
 
-        `is_certain`: there was an answer, whether or not its text is known.
+        `is_certain`: there was an answer, even if its text is not known.
         """
         text = "\n".join(texts)
         if self._is_open:
@@ -177,11 +178,11 @@ def data_of(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_cut(value: Any) -> bool:
-    """Return whether a value was cut, or is a list that was."""
+    """Return whether a value, or the end of a list, was cut."""
     if type(value) is list:
         return bool(value) and is_cut(value[-1])
     held = object_of(value)
-    return held.get("truncated") is True and word_of(held.get("reason")).startswith(_CUT)
+    return held.get("truncated") is True and word_of(held.get("reason")).startswith(_CUT_PREFIX)
 
 
 def _has_cuts(arguments: Any) -> bool:

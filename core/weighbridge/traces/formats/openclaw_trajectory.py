@@ -1,8 +1,8 @@
-"""Trajectories of OpenClaw: events that its runtime records beside a session, one per line, and exports with the session's messages.
+"""Trajectories of OpenClaw: events beside a session, one per line, and exports with the session's messages.
 
-A session runs in attempts, each from a prompt to `model.completed`, which has the session's messages up to then: of those an attempt
-adds the new ones. An export repeats the messages of the session's last branch, and these are read in their place. Long texts, lists
-and whole events are cut by the runtime; what an attempt is missing then is read from its calls and texts.
+A session runs in attempts, each from a prompt to `model.completed`. That event has all messages of the session so far;
+those that are new belong to the attempt. An export has the messages of the session's last branch, which are read instead.
+The runtime cuts long texts, lists and whole events; data that an attempt then lacks are read from its calls and texts.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
 _SCHEMA = "openclaw-trajectory"
-_LOOKED_AT = 20  #: lines that decide whether a list is of this form
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _CONTEXT, _COMPLETED = "context.compiled", "model.completed"
 _ARTIFACTS, _DROPPED = "trace.artifacts", "trace.truncated"
 _STARTED, _ENDED = "session.started", "session.ended"
 _OF_ATTEMPTS = frozenset({PROMPT, CALL, RESULT, ASKED_MODEL})
-#: Events that say nothing which others do not say.
+#: Events without data that other events lack.
 _BOOKKEEPING = frozenset(
     {_STARTED, _ENDED, "trace.metadata", "provider.call.started", "tool.timeout"}
 )
@@ -99,12 +99,12 @@ class _Session:
         self._system: str | None = None
         self._tools: dict[str, dict[str, Any]] = {}
         self._attempt: list[dict[str, Any]] = []  #: events of an attempt that has not ended
-        self._is_running = False  #: whether an attempt has begun, of whatever events
-        self._cut: OtherEvents | None = None  #: of an attempt whose last event was cut
+        self._is_running = False  #: whether an attempt has begun
+        self._cut: OtherEvents | None = None  #: other events of an attempt whose last event was cut
         self._seen: Counter[Hashable] = Counter()
-        self._usages: list[Usage | None] = []  #: of each attempt
-        self._calls_counted = 0  #: by the attempts themselves
-        self._left = 0  #: events that were dropped or cut, which may be calls
+        self._usages: list[Usage | None] = []  #: usage of each attempt
+        self._calls_counted = 0  #: number of tool calls that the attempts state
+        self._left = 0  #: number of dropped or cut events, which may be calls
 
     def trace(self) -> Trace:
         """Return the trace of the session."""
@@ -134,7 +134,7 @@ class _Session:
         return trace
 
     def _usage(self) -> Usage | None:
-        """Return the usage of all attempts, in part if it is not recorded for one of them."""
+        """Return the usage of all attempts, marked as partial if one of them has none."""
         known = [usage for usage in self._usages if usage is not None]
         total = added(known)
         if total is None or len(known) == len(self._usages):
@@ -173,14 +173,14 @@ class _Session:
             self._chat.say("system", prompt, Facts(started_at=time_of(event.get("ts"))))
 
     def _artifacts(self, held: dict[str, Any]) -> None:
-        """Take in what an attempt brought, which has a part of what its last event may have lost."""
+        """Add an attempt's artifacts, which have some of the data that its last event may lack."""
         self._calls_counted += _length(held.get("toolMetas"))
         if self._usages and self._usages[-1] is None:
             self._usages[-1] = usage_in(object_of(held.get("usage")))
         self._settle(_texts(held))
 
     def _of_export(self, kind: str, event: dict[str, Any], held: dict[str, Any]) -> None:
-        """Take in an event of an export, whose messages are those of the session."""
+        """Add an event of an export, whose messages are the session's."""
         if _has_message(event):
             line = {"id": event.get("entryId"), "timestamp": event.get("ts")}
             self._reader.message(held["message"], line)
@@ -192,7 +192,7 @@ class _Session:
             self._chat.notes.add_kind("events", kind)
 
     def _close(self, end: dict[str, Any]) -> None:
-        """Add what an attempt brought, given the event that ended it, if there is one."""
+        """Add the messages and calls of an attempt; `end` is its last event, or empty."""
         events, self._attempt, self._is_running = self._attempt, [], False
         if not end and not events:
             return
@@ -206,7 +206,7 @@ class _Session:
             self._prompts(events)
         rest = OtherEvents(self._reader, events, answers, end)
         for message in messages:
-            # Calls that no message has were made before the attempt's last word.
+            # Calls that no message has were made before the attempt's last answer.
             if answers and message is answers[-1]:
                 rest.add()
             ended_by = end if answers and message is answers[-1] else {}
@@ -233,7 +233,7 @@ class _Session:
             rest.answer(texts, is_certain=True)
 
     def _new(self, snapshot: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the messages of a snapshot that none before it had."""
+        """Return the messages of a snapshot that no earlier snapshot has."""
         new: list[dict[str, Any]] = []
         occurring: Counter[Hashable] = Counter()
         for message in snapshot:
@@ -261,13 +261,13 @@ def _error_in(held: dict[str, Any]) -> str | None:
 
 
 def _has_message(event: dict[str, Any]) -> bool:
-    """Return whether an event has a message of the session, as those of exports have."""
+    """Return whether an event has a message of the session, as in exports."""
     message = object_of(data_of(event).get("message"))
     return event.get("source") == "transcript" and type(message.get("role")) is str
 
 
 def _key(message: dict[str, Any]) -> Hashable:
-    """Return what distinguishes a message from the others of its session."""
+    """Return a key that distinguishes a message from the others in its session."""
     time = message.get("timestamp")
     if type(time) in {int, str}:
         return message["role"], time, id_of(message.get("toolCallId"))
@@ -291,7 +291,7 @@ def _text_of(answer: dict[str, Any]) -> str:
 
 
 def _length(listed: Any) -> int:
-    """Return how long a list is, or was before it was cut."""
+    """Return the length of a list, before it was cut."""
     if type(listed) is not list:
         return 0
     return count_of(object_of(listed[-1]).get("originalLength")) or len(listed) if listed else 0

@@ -1,6 +1,6 @@
-"""opencode: a session as `opencode export` writes it or its database has it, messages from the API, `run --format json`, the event log.
+"""opencode: sessions from `opencode export` or the database, messages from the API, `run --format json`, the event log.
 
-A message of the assistant has the parts of one model call or of several, each of which ends with its own count.
+A message of the assistant has the parts of one or several model calls; each call ends with its token count.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _is_line(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the rows of each session of an event log: it may have several."""
+    """Return the rows of each session in an event log, which may have several."""
     is_log = type(value) is list and is_row(value[0])
     return sessions_in(value) if is_log else []
 
@@ -110,7 +110,7 @@ def _session(value: Any, chat: ChatLog) -> Trace:
         _message(message, chat)
     times = object_of(about.get("time"))
     usage = _usage(object_of(about.get("tokens")))
-    cost = cost_of(about.get("cost")) or None  # 0 for sessions before opencode kept it
+    cost = cost_of(about.get("cost")) or None  # 0 in sessions from before opencode recorded it
     run = Run(
         id=id_of(about.get("id")),
         usage=usage,
@@ -176,7 +176,7 @@ def _step(
     is_last: bool,
     records_all: bool,
 ) -> None:
-    """Add one model call, with the message's usage if no part has any."""
+    """Add one model call; it gets the message's usage if no part has any."""
     end = next((part for part in parts if part.get("type") == "step-finish"), {})
     recorded = info if records_all else end
     times = object_of(info.get("time"))
@@ -202,7 +202,7 @@ def _step(
 
 
 def _is_abandoned(parts: list[dict[str, Any]]) -> bool:
-    """Return whether a step began and was begun again before it said or did anything."""
+    """Return whether a step began, and began again before it had a text or a call."""
     kinds = [word_of(part.get("type")) for part in parts]
     return kinds[:1] == ["step-start"] and _OF_ANSWERS.isdisjoint(kinds)
 

@@ -1,4 +1,4 @@
-"""opencode's event log: rows of its database, each with the whole state of a session, a message or a part as of then."""
+"""opencode's event log: rows of its database, each with the state of a session, a message or a part at that time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_row(value: Any) -> bool:
 
 
 def sessions_in(rows: Any) -> list[tuple[str | None, list[dict[str, Any]]]]:
-    """Return the rows of each session in their order, by its id."""
+    """Return the rows of each session in order, with the session's ID."""
     sessions: dict[str | None, list[dict[str, Any]]] = {}
     for row in objects_of(rows):
         sessions.setdefault(id_of(row.get("aggregate_id")), []).append(row)
@@ -39,10 +39,10 @@ def sessions_in(rows: Any) -> list[tuple[str | None, list[dict[str, Any]]]]:
 
 
 def session_of(rows: list[dict[str, Any]], notes: Notes) -> dict[str, Any]:
-    """Return the rows of a session in the form in which opencode exports it, with each message and part in its last state."""
+    """Return the rows of a session in the form of opencode's export, with each message and part in its last state."""
     about: dict[str, Any] = {}
-    infos: dict[str | None, dict[str, Any]] = {}  #: of messages
-    parts: dict[str | None, dict[str | None, dict[str, Any]]] = {}  #: by message
+    infos: dict[str | None, dict[str, Any]] = {}  #: data of messages, by ID
+    parts: dict[str | None, dict[str | None, dict[str, Any]]] = {}  #: parts by ID, for each message
     for row in rows:
         kind, data = word_of(row.get("type")).rpartition(".")[0], _data_of(row)
         info, part = object_of(data.get("info")), object_of(data.get("part"))
@@ -64,7 +64,7 @@ def session_of(rows: list[dict[str, Any]], notes: Notes) -> dict[str, Any]:
 
 
 def _data_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what an event holds, which SQLite keeps as text."""
+    """Return the data of an event, which SQLite keeps as text."""
     data = row.get("data")
     try:
         return object_of(json_in(data) if type(data) is str else data)
@@ -73,6 +73,6 @@ def _data_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_info(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the parts of a message show of it, if no row has the rest."""
+    """Return the data of a message that its parts show, if no row has the message itself."""
     is_answer = any(word_of(part.get("type")) in _OF_ANSWERS for part in parts)
     return {"role": "assistant" if is_answer else "user"}

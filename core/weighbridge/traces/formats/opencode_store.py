@@ -1,4 +1,4 @@
-"""opencode's database: the row of a session, those of its messages and those of their parts, each with the rest as JSON."""
+"""opencode's database: rows of a session, its messages and their parts, which keep most of their data as JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _is_part(value: Any) -> bool:
 
 
 def session_of_rows(value: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return a session in the form in which opencode exports it, with what it cost in total, and the number of damaged rows."""
+    """Return a session in the form of opencode's export, with its total tokens and cost, and the number of damaged rows."""
     about, subs = value[SESSION], objects_of(value.get(SUB_SESSIONS))
     parts: dict[str | None, list[dict[str, Any]]] = {}
     damaged = 0
@@ -72,7 +72,7 @@ def session_of_rows(value: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 
 def _totals(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the tokens and the cost that the rows of a session, and of those that it started, have in total."""
+    """Return the sum of the tokens and costs of a session and of the sessions that it started."""
     sent, received, thought, read, written = (
         sum(count_of(row.get(f"tokens_{kind}")) or 0 for row in rows)
         for kind in ("input", "output", "reasoning", "cache_read", "cache_write")

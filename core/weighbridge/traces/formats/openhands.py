@@ -58,9 +58,10 @@ _OUTPUT_FIELDS = frozenset(
         "id",
     }
 )
-_MARKS = frozenset({"timestamp", "cause", "id", "extras"})  #: an event has one of these
-_LOOKED_AT = 20  #: events that decide whether a list is of them
-#: Actions that are the program's own, and no step.
+#: Keys of which an event has at least one.
+_MARKS = frozenset({"timestamp", "cause", "id", "extras"})
+_LOOKED_AT = 20  #: number of events by which the format is recognised
+#: Actions of the program itself, which are not steps.
 _PROGRAMS = frozenset(
     {
         *("change_agent_state", "recall", "null", "pause", "resume", "stop", "start"),
@@ -70,11 +71,11 @@ _PROGRAMS = frozenset(
 _STATES = frozenset({"agent_state_changed", "null", "recall", "condense", "loop_detection"})
 _FAILURES = frozenset({"error", "user_rejected"})
 _OF_EDITOR = frozenset({"edit", "read"})
-_ERROR = "ERROR:\n"  #: how the file editor begins its answer to a call that failed
-_LATENCIES = "response_latencies"  #: of the metrics: one for each answer of a model
+_ERROR = "ERROR:\n"  #: prefix of the file editor's answer to a failed call
+_LATENCIES = "response_latencies"  #: key in the metrics with an item for each answer of a model
 _UNRECORDED = "the history does not have the answers of the model whose calls were invalid"
 _TALK = frozenset({"message", "finish", "reject", "think"})
-#: Of an action's arguments, that are the program's.
+#: Arguments of an action that the program adds.
 _OWN_ARGUMENTS = frozenset(
     {
         *("thought", "confirmation_state", "security_risk", "hidden", "blocking", "is_confirmed"),
@@ -180,23 +181,23 @@ def _accumulated(metrics: dict[str, Any]) -> Usage | None:
 
 
 class _Events:
-    """Reads events one after the other: actions as answers with calls, observations as results by their cause."""
+    """Reader of events in order: actions are answers with calls; observations are results of their cause."""
 
     def __init__(self) -> None:
         self.chat = ChatLog()
         self.tools: list[Any] = []
-        self.metrics: dict[str, Any] = {}  #: from the last event
-        #: Answers of which only the error is recorded that their call was invalid.
+        self.metrics: dict[str, Any] = {}  #: metrics in the last event
+        #: Number of answers recorded only as the error that their call was invalid.
         self.unrecorded = 0
-        self.state: dict[str, Any] = {}  #: of the SDK's run, if an event has it
+        self.state: dict[str, Any] = {}  #: state of the SDK's run, if an event has it
         self._responses: set[str] = set()
-        self._calls: dict[str, str] = {}  #: by an action's id, the call that it is
-        self._ignored: set[str] = set()  #: ids of actions that are no calls
+        self._calls: dict[str, str] = {}  #: IDs of calls, by action ID
+        self._ignored: set[str] = set()  #: IDs of actions that are not calls
         self._seen: set[tuple[str, str, str | None]] = set()  #: events by id, time and call
         self._unnamed = 0
 
     def add(self, event: dict[str, Any]) -> None:
-        """Add an event, unless it is the same as an earlier one by its id, time and call."""
+        """Add an event, unless an earlier one has the same ID, time and call."""
         own_id, time = id_of(event.get("id")), string_of(event.get("timestamp"))
         if own_id is not None and time is not None:
             name = (own_id, time, id_of(event.get("tool_call_id")))
@@ -247,7 +248,7 @@ class _Events:
         event: dict[str, Any],
         before: dict[str, Any],
     ) -> str | None:
-        """Add the answer that an action is of, unless an earlier action was of it; return the call's id."""
+        """Add the answer of an action, unless an earlier action belongs to the same answer; return the call's ID."""
         response = object_of(metadata.get("model_response"))
         response_id = id_of(response.get("id"))
         call_id = id_of(metadata.get("tool_call_id"))
@@ -275,7 +276,7 @@ class _Events:
         return calls[-1].id if is_call and call_id is None else call_id
 
     def _call(self, kind: str, recorded: dict[str, Any], metadata: dict[str, Any]) -> Call:
-        """Return the call that an action is, as the program understood it."""
+        """Return an action as a call, with the arguments as the program parsed them."""
         self._unnamed += 1
         call_id = id_of(metadata.get("tool_call_id")) or f"action_{self._unnamed}"
         arguments = {key: item for key, item in recorded.items() if key not in _OWN_ARGUMENTS}
@@ -295,7 +296,7 @@ class _Events:
         )
         facts = Facts(error=failed, ended_at=time_of(event.get("timestamp")))
         if call_id:
-            if not self.chat.has_call(call_id):  # its action was not kept
+            if not self.chat.has_call(call_id):  # its action is not recorded
                 name = string_of(metadata.get("function_name")) or kind
                 self.chat.answer(None, [Call(call_id, name, None)])
             self.chat.result(call_id, content, facts)

@@ -1,7 +1,7 @@
 """Model calls that OpenHands or its software agent SDK logs: part of the importer of OpenHands.
 
-Each file has a whole request with its response, so that the last call of a conversation repeats all earlier ones. The calls
-of one conversation are one trace, with the usage and cost of each answer.
+Each file has a whole request with its response, so that the last request of a conversation repeats all earlier ones. The
+calls of one conversation are one trace, with the usage and cost of each answer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FIELDS = frozenset(
 
 
 def is_completion(value: Any) -> bool:
-    """Return whether a value is one request with its response, as `log_completions` or the SDK's telemetry writes it."""
+    """Return whether a value is one request with its response, from `log_completions` or the SDK's telemetry."""
     return (
         type(value) is dict
         and type(value.get("response")) is dict
@@ -54,12 +54,12 @@ def are_completions(value: Any) -> bool:
 
 
 def conversations_of(logs: Sequence[Log]) -> list[list[Log]]:
-    """Return logs by their conversations, each in the order of its calls.
+    """Return logs by conversation, each in the order of its calls.
 
-    A request goes on with the conversation of another if it begins with all messages of that one.
+    A request continues the conversation of another request if it begins with all messages of that request.
     """
     found: list[list[Log]] = []
-    #: conversations by a digest of all messages of their last requests
+    #: Conversations, by the digest of all messages of the last request.
     ends: dict[bytes, list[Log]] = {}
     for log in sorted(logs, key=_time):
         digests = digests_of(_messages(log))[1:]
@@ -77,7 +77,7 @@ def _time(log: Log) -> int:
 
 
 def _messages(log: Log) -> list[dict[str, Any]]:
-    """Return the messages of a request; those from before its calls became text, if it has them."""
+    """Return the messages of a request; if it has them, those from before calls were converted to text."""
     given = log.get("fncall_messages")
     return objects_of(given if are_messages(given) else log["messages"])
 
@@ -90,7 +90,7 @@ def _response(log: Log) -> dict[str, Any]:
 
 
 def read_conversation(logs: Sequence[Log], reasons: Mapping[Capability, str]) -> Trace:
-    """Return the trace of a conversation, of which each request begins with the messages of the one before."""
+    """Return the trace of a conversation, in which each request begins with the messages of the request before."""
     last = logs[-1]
     run = Run(tools=object_of(last["kwargs"]).get("tools") or last.get("tools"))
     for log in logs:
@@ -98,7 +98,7 @@ def read_conversation(logs: Sequence[Log], reasons: Mapping[Capability, str]) ->
     response = _response(last)
     answer = {**answer_of(response), "role": "assistant", "id": response.get("id")}
     messages = with_tagged_calls([*_messages(last), answer], run.tools)
-    calls: defaultdict[int, list[Log]] = defaultdict(list)  #: by the place of their answers
+    calls: defaultdict[int, list[Log]] = defaultdict(list)  #: logs, by the index of their answer
     for log in logs:
         calls[len(_messages(log))].append(log)
     told: list[Any] = []
@@ -117,7 +117,7 @@ def read_conversation(logs: Sequence[Log], reasons: Mapping[Capability, str]) ->
 
 
 def _lost_answer(log: Log, notes: Notes) -> dict[str, Any]:
-    """Return an answer that no later request has, such as one that was asked for again: its calls were not run."""
+    """Return an answer that no later request has, such as one that was requested again; its calls were not run."""
     answer = answer_of(_response(log))
     if calls := calls_of(answer):
         notes.add("tool calls of answers that were dropped", len(calls))

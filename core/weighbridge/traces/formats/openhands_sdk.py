@@ -115,7 +115,7 @@ def _result(event: dict[str, Any], chat: ChatLog, time: int | None) -> None:
     error = string_of(event.get("error")) or string_of(event.get("rejection_reason"))
     failed = error or observation.get("is_error") is True or observation.get("error")
     call_id, name = id_of(event.get("tool_call_id")), string_of(event.get("tool_name"))
-    if call_id is not None and not chat.has_call(call_id):  # its action was not kept
+    if call_id is not None and not chat.has_call(call_id):  # its action is not recorded
         chat.answer(None, [Call(call_id, name, None)])
     chat.result(
         event.get("tool_call_id"),

@@ -1,6 +1,6 @@
-"""Spans of Comet Opik: as its SDKs, its API and `opik export` write them, alone or with the trace that they are of.
+"""Spans of Comet Opik, as its SDKs, its API and `opik export` write them, alone or with their trace.
 
-What Opik itself does to score a run is left out: it is not the agent's.
+Spans of Opik's own scoring of a run are left out: they are not the agent's.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace, Usage
     from weighbridge.traces.spans.spans import Span
 
-_LOOKED_AT = 20  #: spans that decide whether a list is of them
-_LISTS = ("spans", "content")  #: of a trace or a batch, and of a page of the API
-#: By the names of the API and of the Python SDK, then of the SDK for TypeScript.
+_LOOKED_AT = 20  #: number of spans by which the format is recognised
+#: Keys of the spans in a trace or a batch, and in a page of the API.
+_LIST_KEYS = ("spans", "content")
+#: Names in the API and the Python SDK, then in the SDK for TypeScript.
 _TRACE_IDS = ("trace_id", "traceId")
 _PARENTS = ("parent_span_id", "parentSpanId")
 _STARTS, _ENDS = ("start_time", "startTime"), ("end_time", "endTime")
@@ -47,9 +48,9 @@ _SPAN_COUNTS, _LLM_COUNTS = ("span_count", "spanCount"), ("llm_span_count", "llm
 _TYPES = frozenset({"general", "tool", "llm", "guardrail"})
 _STEPS = _TYPES - {"general"}
 _SCORING = frozenset({"metrics_calculation", "task_span_metrics_calculation"})
-_SCORING_TAG = "__opik_eval_internal__"  #: which older versions do not set
-#: How the names begin of the provider's own counts, which Opik keeps beside its own.
-_ORIGINAL = "original_usage."
+_SCORING_TAG = "__opik_eval_internal__"  #: tag of scoring spans, which older versions do not set
+#: Prefix of the names of the provider's counts, which Opik keeps beside its own.
+_ORIGINAL_PREFIX = "original_usage."
 _CACHED = (
     "original_usage.prompt_tokens_details.cached_tokens",
     "original_usage.input_tokens_details.cached_tokens",
@@ -58,7 +59,8 @@ _CACHED = (
     "original_usage.cached_content_token_count",
 )
 _WRITTEN = "original_usage.cache_creation_input_tokens"
-#: Of Anthropic and Bedrock, whose input tokens are without these: Opik leaves them out, or counts written ones as output.
+#: Names of the cached tokens of Anthropic and Bedrock, whose input excludes them. Opik leaves them out of its own counts, or
+#: counts written ones as output.
 _APART = frozenset(
     {
         *("cache_read_input_tokens", "cache_creation_input_tokens"),
@@ -82,7 +84,7 @@ def _spans_in(value: Any) -> list[Any]:
     if type(value) is dict:
         if _is_span(value):
             return [value]
-        value = next((value[key] for key in _LISTS if type(value.get(key)) is list), [])
+        value = next((value[key] for key in _LIST_KEYS if type(value.get(key)) is list), [])
     return value if type(value) is list else []
 
 
@@ -116,13 +118,13 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _page_total(value: Any) -> int | None:
-    """Return the total number of spans if a value is one page of a list of them; None if it has all of them."""
+    """Return the total number of spans if a value is one page of a list of spans; None if it has all spans."""
     total = count_of(value.get("total")) if type(value) is dict else None
     return total if total and total > len(_spans_in(value)) else None
 
 
 def _merged(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a record for each span: a client sends a span when it begins, and again when it has ended."""
+    """Return one record for each span; a client sends a span at its start, and again at its end."""
     spans: dict[tuple[Any, Any], dict[str, Any]] = {}
     for number, record in enumerate(records):
         key = (first_of(record, _TRACE_IDS), id_of(record.get("id")) or number)
@@ -137,7 +139,7 @@ def _version(record: dict[str, Any]) -> tuple[bool, int]:
 
 
 def _trace_of(value: Any) -> dict[str, Any]:
-    """Return the trace beside spans, or around them; empty if there is none."""
+    """Return the data of the trace beside or around the spans; empty if there are none."""
     if type(value) is not dict or _is_span(value):
         return {}
     held = object_of(value.get("trace"))
@@ -145,9 +147,9 @@ def _trace_of(value: Any) -> dict[str, Any]:
 
 
 def _with_totals(found: Trace, trace: dict[str, Any], records: list[dict[str, Any]]) -> Trace:
-    """Return a trace with the totals that Opik states, unless they are the sum of all spans of models.
+    """Return a trace with the totals that Opik states, unless they are the sum over all spans of models.
 
-    That sum counts twice what two spans record of one model call, and counts what scorers did.
+    That sum counts a model call twice if two spans record it, and includes the calls of scorers.
     """
     calls_of_models = [record for record in records if record.get("type") == "llm"]
     usage = _stated_usage(trace)
@@ -223,21 +225,21 @@ def _span(record: dict[str, Any]) -> Span:
 
 
 def _unwrapped(record: dict[str, Any], name: str) -> Any:
-    """Return a span's input or output, without the wrapper around what is no object."""
+    """Return a span's input or output, without the wrapper around values that are not objects."""
     held = json_of(record.get(name))
     is_wrapper = type(held) is dict and held.keys() == {name}
     if name == "input" and record.get("type") == "tool" and is_wrapper:
-        # A tool may have one argument of this name; LangChain's callback wrote the text of all arguments.
+        # A tool may have one argument with the wrapper's name; LangChain's callback writes the text of all arguments.
         about = object_of(json_of(record.get("metadata")))
         is_wrapper = about.get("created_from") == "langchain"
     if is_wrapper:
         return held[name]
     body = object_of(held).get("body") if record.get("type") == "llm" else None
-    return body if type(body) is dict else held  # of Bedrock's InvokeModel
+    return body if type(body) is dict else held  # the body of Bedrock's InvokeModel
 
 
 def _messages(sent: Any) -> Any:
-    """Return what a model was sent: of a request to OpenAI's Responses API the input, after the instructions."""
+    """Return the messages sent to a model; for OpenAI's Responses API, the instructions and then the input."""
     request = object_of(sent)
     listed = request.get("input")
     if type(listed) is str:
@@ -249,7 +251,7 @@ def _messages(sent: Any) -> Any:
 
 
 def _is_prompt(record: dict[str, Any], answered: Any) -> bool:
-    """Return whether LangChain filled in a template, which Opik lists among the tools."""
+    """Return whether a span is a template that LangChain filled in; Opik lists it as a tool."""
     about = object_of(json_of(record.get("metadata")))
     if about.get("created_from") != "langchain":
         return False
@@ -262,11 +264,11 @@ def _is_prompt(record: dict[str, Any], answered: Any) -> bool:
 
 
 def _usage(record: dict[str, Any]) -> Usage | None:
-    """Return the tokens of a span, with those of caches."""
+    """Return the tokens of a span, including those of caches."""
     original = {
-        key.removeprefix(_ORIGINAL): count
+        key.removeprefix(_ORIGINAL_PREFIX): count
         for key, count in object_of(json_of(record.get("usage"))).items()
-        if key.startswith(_ORIGINAL)
+        if key.startswith(_ORIGINAL_PREFIX)
     }
     usage = None if _APART.isdisjoint(original) else read_usage(original)
     return usage or _stated_usage(record)
@@ -279,7 +281,9 @@ def _stated_usage(record: dict[str, Any]) -> Usage | None:
         held.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
     )
     if sent is None:
-        return read_usage({key.removeprefix(_ORIGINAL): count for key, count in held.items()})
+        return read_usage(
+            {key.removeprefix(_ORIGINAL_PREFIX): count for key, count in held.items()}
+        )
     return usage_of(sent, received, total, first_of(held, _CACHED), held.get(_WRITTEN))
 
 
@@ -293,7 +297,7 @@ def _error(recorded: Any) -> str | None:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the spans of each trace; if they are one page of a list, with the total of the list."""
+    """Return the spans of each trace; those of one page of a list get the list's total."""
     groups: dict[str | None, list[Any]] = {}
     for record in objects_of(_spans_in(value)):
         groups.setdefault(id_of(first_of(record, _TRACE_IDS)), []).append(record)

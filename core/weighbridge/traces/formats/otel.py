@@ -1,6 +1,6 @@
-"""OpenTelemetry: OTLP-JSON as exporters, collectors and Tempo write it, and spans of SDKs and services, listed or one by one.
+"""OpenTelemetry: OTLP-JSON of exporters, collectors and Tempo, and spans of SDKs and services, in lists or one by one.
 
-Log records that name a span, as some instrumentations write the messages, are read as that span's events.
+Log records that name a span are read as the span's events, since some instrumentations write messages in this way.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SCOPES = (
     "instrumentation_scope",
 )
 _LOG_RECORDS = ("logRecords", "log_records")
-#: The list that a resource with its spans or log records is in, by the field that it has.
+#: Keys of the list of resources with spans or log records, by the field of a resource.
 _LIST_OF_RESOURCES = {
     "scopeSpans": "resourceSpans",
     "scope_spans": "resource_spans",
@@ -60,17 +60,17 @@ _LIST_OF_RESOURCES = {
     "scopeLogs": "resourceLogs",
     "scope_logs": "resource_logs",
 }
-#: Column of a span or a log record in the rows that CloudWatch has of Bedrock AgentCore.
+#: Column with a span or a log record in CloudWatch's rows of Bedrock AgentCore.
 _COLUMN = "raw_otel_json"
 _WRAPPERS = ("trace", "traces", "result", "data", "spans", "rows", _COLUMN)
 _TRACE_IDS = ("traceId", "trace_id")
 _SPAN_IDS = ("spanId", "span_id")
 _PARENT_IDS = ("parentSpanId", "parent_span_id", "parentId", "parent_id")
-#: Fields that hold a span's IDs: in Python's SDK, and in both versions of the JavaScript SDK.
+#: Fields with a span's IDs in Python's SDK and in both versions of the JavaScript SDK.
 _CONTEXTS = ("context", "spanContext", "_spanContext")
 _PARENT_CONTEXTS = ("parentSpanContext", "parentContext", "parent")
-#: Keys, one of which everything here has.
-_TELLING = frozenset(
+#: Keys of which every value in this format has at least one.
+_DOCUMENT_KEYS = frozenset(
     {
         *(*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_LIST_OF_RESOURCES),
         *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS),
@@ -78,9 +78,9 @@ _TELLING = frozenset(
 )
 #: Keys of spans with measurements instead of attributes, which NeMo Guardrails writes.
 _MEASURED = frozenset({"metrics", "duration", "start_time"})
-#: A span's name: also that of the rows of Logfire's queries.
+#: Fields with a span's name; the second one is in rows of Logfire's queries.
 _SPAN_NAMES = ("name", "span_name")
-_MLFLOW_COST = "mlflow.trace.cost"  #: in the metadata of a trace
+_MLFLOW_COST = "mlflow.trace.cost"  #: key in the metadata of a trace
 _NO_PARENT = frozenset({"", "0000000000000000"})
 _SPAN_ID_BYTES, _TRACE_ID_BYTES = 8, 16
 
@@ -90,12 +90,12 @@ def _matches(value: Any) -> bool:
 
 
 def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the requests, log requests and single spans in a value: one, several, or under a wrapper."""
+    """Yield the requests, log requests and single spans in a value, which may be one, a list, or a wrapper."""
     if type(value) is list:
         for item in value if depth < len(_WRAPPERS) else ():
             yield from _documents(item, depth + 1)
-    elif type(value) is dict and _TELLING.isdisjoint(value):
-        # Spans of the JavaScript SDK by the name of their operation, as tests and tools keep them.
+    elif type(value) is dict and _DOCUMENT_KEYS.isdisjoint(value):
+        # Tests and tools keep spans of the JavaScript SDK by the name of their operation.
         for listed in value.values():
             if type(listed) is list and listed and _is_js_span(listed[0]):
                 yield from _documents(listed, depth + 1)
@@ -120,7 +120,10 @@ def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def export_of_resource(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a resource that stands outside of its list, as some exporters write each on a line, in an export; None for other values."""
+    """Return an export with a single resource that stands outside its list; None for other values.
+
+    Some exporters write each resource on a line of its own.
+    """
     for key, resources in _LIST_OF_RESOURCES.items():
         if _listed(value, (key,)):
             return {resources: [value]}
@@ -138,7 +141,7 @@ def _is_span(value: dict[str, Any]) -> bool:
 
 
 def is_log_record(value: dict[str, Any]) -> bool:
-    """Return whether a value is a log record alone, which names the span that it is of."""
+    """Return whether a value is a single log record that names its span."""
     return (
         "body" in value
         and first_of(value, _SPAN_NAMES) is None
@@ -149,9 +152,9 @@ def is_log_record(value: dict[str, Any]) -> bool:
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is a span alone, or a trace of Cloud Trace, of which a file has one on each line."""
+    """Return whether a value is a single span or a trace of Cloud Trace, as on each line of a file."""
     held = value.get(_COLUMN, value) if type(value) is dict else None
-    if type(held) is not dict or _TELLING.isdisjoint(held):
+    if type(held) is not dict or _DOCUMENT_KEYS.isdisjoint(held):
         return False
     return is_row(held) or _is_span(held) or is_cloud_trace(held)
 
@@ -184,14 +187,14 @@ def _listed(value: dict[str, Any], keys: tuple[str, ...]) -> list[dict[str, Any]
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return single spans by the trace that they are of; exports are split span by span elsewhere."""
+    """Return single spans by their trace; exports are split elsewhere (`traces/split.py`)."""
     groups: dict[str, list[Any]] = {}
     for document in _documents(value):
         if not _is_span(document) and not is_log_record(document):
             return [(None, value)]
         trace_id = hex_id(first_of(_ids(document), _TRACE_IDS), _TRACE_ID_BYTES)
         groups.setdefault(trace_id, []).append(document)
-    # Requests of the AI SDK, where the model calls in them are in traces of their own.
+    # The model calls of the AI SDK's requests may be in other traces.
     has_wrapped = are_apart(list(map(_attributes_of, spans)) for spans in groups.values())
     of_agents = [
         key
@@ -202,13 +205,15 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
         )
     ]
     first = next(iter(of_agents or groups), "")
-    for key in [key for key in groups if key not in {first, *of_agents}]:  # counted there
+    for key in [
+        key for key in groups if key not in {first, *of_agents}
+    ]:  # they are counted in the first trace
         groups[first] += groups.pop(key)
     return list(groups.items()) if len(groups) > 1 else [(None, value)]
 
 
 def is_of_agent(span: dict[str, Any]) -> bool:
-    """Return whether a span, as recorded, may be an agent's step and not only HTTP or a database."""
+    """Return whether a recorded span may be an agent's step, and not only HTTP or a database."""
     if is_row(span) or "span_kind" in span:
         return True
     attributes = _attributes_of(span)
@@ -251,14 +256,14 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _stated_cost(value: Any) -> float | None:
-    """Return the cost of the run that a trace of MLflow states beside its spans."""
+    """Return the run's cost, which a trace of MLflow states beside its spans."""
     info = object_of(object_of(value).get("info"))
     stated = object_of(json_of(object_of(info.get("trace_metadata")).get(_MLFLOW_COST)))
     return cost_of(stated.get("total_cost"))
 
 
 def _link(spans: list[Span], logs: list[tuple[str, str, Event]]) -> int:
-    """Link each log record of a model's messages to its span; return how many refer to absent spans."""
+    """Link each log record of a model's messages to its span; return the number of records whose span is absent."""
     by_id = {(span.trace_id, span.id): span for span in spans if span.id}
     unlinked = 0
     for trace_id, span_id, event in logs:

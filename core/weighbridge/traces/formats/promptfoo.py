@@ -1,6 +1,7 @@
 """Results of promptfoo whose prompts are messages, or whose outputs are tool calls: each result is a trace of one request.
 
-Results of texts alone are cases for graders of answers. Source: `src/types` and `src/providers` of github.com/promptfoo/promptfoo.
+Results with only texts are cases for graders of answers. Source: `src/types` and `src/providers` of
+github.com/promptfoo/promptfoo.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: results, of which one has messages or calls
-_PART = "promptfoo_result"  #: under which a result of a document stands alone
+_LOOKED_AT = 20  #: number of results, one of which must have messages or calls
+_SINGLE_RESULT = "promptfoo_result"  #: key of a single result that was taken out of a document
 _ROW = frozenset({"promptIdx", "testIdx", "prompt", "provider", "response"})
 _CARRIED = _ROW | {"cost", "error", "failureReason", "success", "score", "promptId", "id"}
 _OF_RESPONSE = frozenset({"output", "tokenUsage", "cost", "error", "cached", "metadata"})
-_FAILED = 2  #: the reason of a failure that is no failed assertion
-#: Providers that are programs, or agents, which may call models and tools of their own.
+_FAILED = 2  #: reason of a failure other than a failed assertion
+#: Names of providers that are programs or agents, which may call models and tools themselves.
 _PROGRAM = re.compile(
     r"(?:file|https?|wss?|exec|python|javascript|golang|ruby|package|webhook|browser|mcp)[:/]"
     r"|[^:]{1,60}:.{0,60}(?:agent|codex-sdk|opencode)"
 )
 _API = re.compile(r"[^:]{1,60}:(?:(?:chat|messages|responses|completion|converse):)?(.{1,200})")
-_TOOL_USE = '{"type":"tool_use"'  #: in an output, how a call of Anthropic's messages begins
+_TOOL_USE = '{"type":"tool_use"'  #: beginning of a call of Anthropic's messages in an output
 _UNKNOWN = "the provider is a program, of which promptfoo records the output alone"
 _REASONS: dict[Capability, str] = {
     "token_usage": "the response of this result has no tokenUsage",
@@ -51,16 +52,16 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     rows = _listed(value)[:_LOOKED_AT]
-    return any(map(_has_dialogue, rows)) or (bool(rows) and _PART in value)
+    return any(map(_has_dialogue, rows)) or (bool(rows) and _SINGLE_RESULT in value)
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return the results in a document of any version, or the one that a line has; empty for anything else."""
+    """Return the results in a document of any version, or the single result in a line; empty for any other value."""
     if type(value) is not dict:
         return []
     held = value.get("results")
     listed = held.get("results") if type(held) is dict else held
-    rows = listed if type(listed) is list else [value.get(_PART, value)]
+    rows = listed if type(listed) is list else [value.get(_SINGLE_RESULT, value)]
     return rows if all(map(_is_row, rows[:_LOOKED_AT])) else []
 
 
@@ -83,7 +84,7 @@ def _prompt_of(row: dict[str, Any]) -> list[Any]:
 
 
 def _answer_of(response: dict[str, Any]) -> tuple[Any, list[Call]]:
-    """Return the text of an output and its calls, which are the whole output, its fields, or in its text."""
+    """Return the text of an output and its calls, which may be the whole output, in its fields, or in its text."""
     output = json_of(response.get("output"))
     if type(output) is list and objects_of(output) and all(map(_is_call, output)):
         return None, calls_of({"role": "assistant", "tool_calls": output})
@@ -106,7 +107,7 @@ def _is_call(value: Any) -> bool:
 
 
 def _apart(output: str) -> tuple[str | None, list[Call]]:
-    """Return a text without the calls of Anthropic's messages that promptfoo has joined to it, and these."""
+    """Return a text without the calls of Anthropic's messages that promptfoo appends to it, and the calls."""
     texts, calls = [], []
     for piece in output.split("\n\n"):
         held = object_of(json_of(piece)) if piece.startswith(_TOOL_USE) else {}
@@ -118,11 +119,11 @@ def _apart(output: str) -> tuple[str | None, list[Call]]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    return [(name, {_PART: row}) for name, row in _rows(value)]
+    return [(name, {_SINGLE_RESULT: row}) for name, row in _rows(value)]
 
 
 def _rows(value: Any) -> list[tuple[str | None, dict[str, Any]]]:
-    """Return each result with its provider's configuration, which is elsewhere in the document."""
+    """Return each result with its provider's configuration, which stands elsewhere in the document."""
     rows = [row for row in _listed(value) if _is_row(row)]
     configs: dict[Any, Any] = {}
     for provider in objects_of(object_of(object_of(value).get("config")).get("providers")):
@@ -142,7 +143,7 @@ def _rows(value: Any) -> list[tuple[str | None, dict[str, Any]]]:
 
 
 def _id_of(row: dict[str, Any]) -> str | None:
-    """Return the id that the case of a result has, too."""
+    """Return the ID of a result, which is also that of its case."""
     places = row["testIdx"], row["promptIdx"]
     return f"{places[0]}-{places[1]}" if all(type(place) is int for place in places) else None
 
@@ -199,7 +200,7 @@ def _trace(row: dict[str, Any]) -> Trace:
 
 
 def _ask(chat: ChatLog, row: dict[str, Any]) -> None:
-    """Add the prompt; answers and results in it are examples or earlier turns, which are no calls of this request."""
+    """Add the prompt; answers and results in it are examples or earlier turns, not calls of this request."""
     messages = _prompt_of(row)
     for message in objects_of(messages):
         role = string_of(message.get("role")) or "user"

@@ -1,4 +1,4 @@
-"""Pydantic AI's message history: requests and responses of parts, as `all_messages_json` writes it."""
+"""Pydantic AI's message history: requests and responses with parts, as `all_messages_json` writes it."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def _is_message(value: Any) -> bool:
 
 
 def _is_event(value: Any) -> bool:
-    """Return whether a value is an event of a streamed answer, which the messages of the run repeat."""
+    """Return whether a value is an event of a streamed answer; the messages of the run repeat its data."""
     return type(value) is dict and word_of(value.get("event_kind")) in _EVENTS
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is a message or an event, of which a file has one on each line."""
+    """Return whether a value is a message or an event, as on each line of a file."""
     if not _is_message(value):
         return _is_event(value)
     parts = objects_of(value["parts"])
@@ -151,7 +151,7 @@ class _MessageReader:
 def _call(part: dict[str, Any]) -> Call:
     args = part.get("args")
     held = object_of(args)
-    if held.keys() <= {"args_json", "args_dict"} and held:  # as versions before 0.1 have it
+    if held.keys() <= {"args_json", "args_dict"} and held:  # the form of versions before 0.1
         args = held.get("args_json", held.get("args_dict"))
     return Call(
         id_of(part.get("tool_call_id")), string_of(part.get("tool_name")), parse_arguments(args)

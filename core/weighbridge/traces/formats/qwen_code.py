@@ -1,7 +1,7 @@
 """Sessions of Qwen Code: lines with messages of Gemini's parts, one for each answer and result, and telemetry between them.
 
-Telemetry repeats the tokens and calls of the lines, and has those of side requests and sub-agents too. Messages that the user
-rewound were sent and paid for, so they are kept.
+Telemetry repeats the tokens and calls of the lines, and also has those of side requests and sub-agents. Messages that the
+user rewound are kept, since they were sent and paid for.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: lines that decide whether a list is a session
+_LOOKED_AT = 20  #: number of lines by which the format is recognised
 _SPEAKERS = frozenset({"user", "assistant", "tool_result"})
 _FAILED = frozenset({"error", "cancelled"})
 #: Names of counts: input, output, thoughts, total, cached.
-_OF_ANSWER = (
+_COUNTS_OF_ANSWER = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"),
     "cachedContentTokenCount",
 )
@@ -82,16 +82,17 @@ class _LineReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
         self._run = Run()
-        self._seen: dict[str, Any] = {}  #: messages by the uuid of their line
-        self._open: str | None = None  #: the uuid of the answer that may go on
-        self._index = 0  #: of the message of that answer
-        self._response: tuple[Usage | None, str | None] | None = None  #: the last without an answer
+        self._seen: dict[str, Any] = {}  #: messages, by the uuid of their line
+        self._open: str | None = None  #: uuid of the answer that the next line may continue
+        self._index = 0  #: index of that answer's message
+        #: Usage and model of the last response without an answer.
+        self._response: tuple[Usage | None, str | None] | None = None
         self._responses: list[Usage | None] = []
-        self._calls = 0  #: those in telemetry
-        self._of_sub_agents = 0  #: calls of sub-agents, which are not read
+        self._calls = 0  #: number of calls in telemetry
+        self._of_sub_agents = 0  #: number of sub-agents' calls, which are not read
 
     def read(self, line: dict[str, Any]) -> None:
-        """Take in a line."""
+        """Add a line."""
         kind, uuid = word_of(line.get("type")), string_of(line.get("uuid"))
         self._run.id = self._run.id or string_of(line.get("sessionId"))
         if kind == "system":
@@ -114,7 +115,7 @@ class _LineReader:
             self._said(line, objects_of(message.get("parts")), kind, time)
 
     def trace(self) -> Trace:
-        """Return the trace of all lines taken in, with totals of the telemetry where these are larger."""
+        """Return the trace of all lines, with the totals of the telemetry if they are larger."""
         answers = [held for held in self.chat.messages if held["role"] == "assistant"]
         calls = sum(len(held["tool_calls"]) for held in answers)
         more_answers = len(self._responses) if len(self._responses) > len(answers) else None
@@ -133,7 +134,7 @@ class _LineReader:
     def _answer(
         self, line: dict[str, Any], parts: list[dict[str, Any]], uuid: str | None, time: int | None
     ) -> None:
-        """Add an answer, or a further line of it, which has the uuid of the one before."""
+        """Add an answer, or a further line of it, which has the uuid of the line before."""
         model = string_of(line.get("model"))
         if uuid is None or uuid != self._open:
             self._index, self._open = len(self.chat.messages), uuid
@@ -149,7 +150,7 @@ class _LineReader:
                 self.chat.add_text(part["text"])
             else:
                 self.chat.notes.add_part(part)
-        usage = _usage(object_of(line.get("usageMetadata")), _OF_ANSWER)
+        usage = _usage(object_of(line.get("usageMetadata")), _COUNTS_OF_ANSWER)
         known = self.chat.of_message[self._index]
         if usage is None and known.usage is None and self._response is not None:
             usage, of_model = self._response
@@ -219,7 +220,7 @@ class _LineReader:
 
 
 def _usage(held: dict[str, Any], names: tuple[str, ...]) -> Usage | None:
-    """Return token counts by their names; thoughts are part of the output where the total says nothing else."""
+    """Return token counts by their names; the output includes thoughts, unless the total shows that they are extra."""
     sent, received, thought, total, cached = (count_of(held.get(name)) for name in names)
     if thought and total is not None and total >= (sent or 0) + (received or 0) + thought:
         received = (received or 0) + thought

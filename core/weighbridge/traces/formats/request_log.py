@@ -1,7 +1,7 @@
 """Logs of a chat API: bodies of requests, each followed by its answer, or requests alone that grow.
 
-A request that begins with the messages of an earlier one goes on with its conversation, also with other instructions, as
-after a hand-over to another agent. Each conversation is a trace, and each call counts once, however often it is sent again.
+A request that begins with the messages of an earlier one continues its conversation, even with other instructions, as
+after a handoff to another agent. Each conversation is a trace, and each call counts once, however often it is sent.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: values of which an answer, or a request that has grown, is one
-#: Parameters of a request, as OpenAI's API has them, and others that offer the same.
+_LOOKED_AT = 20  #: number of values, one of which must be an answer, or a request that has grown
+#: Parameters of a request to OpenAI's API or a compatible one.
 _PARAMETERS = frozenset(
     {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "functions", "stop"}
     | {"parallel_tool_calls", "function_call", "temperature", "top_p", "top_k", "min_p", "n"}
@@ -59,9 +59,9 @@ class _Call(Struct, eq=False):
 
     request: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
-    instructions: bytes = b""  #: a digest of the messages of the system before all others
-    begun: tuple[bytes, ...] = ()  #: digests of the other messages, up to each of them
-    has_answers: bool = False  #: whether the messages have an answer of the model
+    instructions: bytes = b""  #: digest of the system messages before all other messages
+    begun: tuple[bytes, ...] = ()  #: digests of the other messages, up to each message
+    has_answers: bool = False  #: whether the request's messages include an answer of the model
 
 
 def _is_request(value: Any) -> bool:
@@ -95,13 +95,13 @@ def _matches(value: Any) -> bool:
 
 
 def _grows(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Return whether a request begins with the messages of the one before it, and has more."""
+    """Return whether a request begins with the messages of the request before, and has more."""
     held, more = (objects_of(each["messages"]) for each in (before, after))
     return len(more) > len(held) and digests_of(more[: len(held)]) == digests_of(held)
 
 
 def _calls(value: list[Any]) -> list[_Call]:
-    """Return the requests with the answers that come right after them; any other answer is a call alone."""
+    """Return the requests, each with the answer right after it; any other answer becomes a call without a request."""
     calls: list[_Call] = []
     is_open = False
     for item in value:
@@ -127,14 +127,14 @@ def _requested(request: dict[str, Any]) -> _Call:
 
 
 def _apart(request: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the instructions that a request begins with, and its other messages."""
+    """Return the instructions at the beginning of a request, and its other messages."""
     messages = objects_of(request.get("messages"))
     count = sum(1 for _ in takewhile(lambda each: _role(each) in _SYSTEM, messages))
     return messages[:count], messages[count:]
 
 
 def _key(message: dict[str, Any]) -> bytes:
-    """Return what is equal for a message in each request: of a result the call's id, since its text may be shortened."""
+    """Return a key that a message has in each request; for a result it is the call's ID, as its text may be shortened."""
     call_id = id_of(message.get("tool_call_id"))
     said: list[Any] = [_role(message) in MODEL_ROLES, call_id]
     if call_id is None:
@@ -156,7 +156,7 @@ def _asked(call: dict[str, Any]) -> list[Any]:
 
 
 def _answers_in(call: _Call) -> list[tuple[bytes, bytes]]:
-    """Return the model's messages in a request, each with the digest of those before it, the last first."""
+    """Return the model's messages in a request, the last first, each with the digest of the messages before it."""
     messages = _apart(call.request or {})[1]
     before = (b"", *call.begun)
     answers = [
@@ -172,15 +172,15 @@ def _answer_of(call: _Call) -> dict[str, Any]:
 
 
 def _conversations(value: list[Any]) -> list[list[_Call]]:
-    """Return the calls of a log by their conversations, each in the order of the log.
+    """Return the calls of a log by conversation, each in the order of the log.
 
-    Of equal requests each begins a conversation, as a task that is run again does, unless the model has answered in them.
-    What the model has answered tells conversations apart that begin alike, and joins requests of which a beginning changes.
+    Equal requests without an answer of the model begin a conversation each, as if a task is run again. The model's answers
+    distinguish conversations with the same beginning, and join requests whose beginning changes.
     """
     found: list[list[_Call]] = []
-    #: by the messages of a request and its answer; by the answer alone if it has calls
+    #: Conversations, by the messages of a request and its answer; by the answer alone if it has calls.
     answered: dict[tuple[bytes, bytes], list[_Call]] = {}
-    #: by the messages of a request, with its instructions and without
+    #: Conversations, by the messages of a request, with and without its instructions.
     known: dict[tuple[bytes, bytes], list[_Call]] = {}
     for call in _calls(value):
         earlier = call.begun if call.has_answers else call.begun[:-1]
@@ -210,7 +210,7 @@ def _conversations(value: list[Any]) -> list[list[_Call]]:
 
 
 def begins_request_log(raw: bytes) -> bool:
-    """Return whether a line has a request, as the first line of a log has."""
+    """Return whether a line has a request, as does the first line of a log."""
     if b'"messages"' not in raw:
         return False
     try:
@@ -220,7 +220,7 @@ def begins_request_log(raw: bytes) -> bool:
 
 
 def request_log_parts(value: list[Any]) -> list[tuple[str | None, Any]]:
-    """Return the conversations in the values of a log, each as a log of its own; none if they are not a log."""
+    """Return the conversations in the values of a log, each as a separate log; none if the values are not a log."""
     return _parts(value) if _matches(value) else []
 
 
@@ -229,7 +229,7 @@ def _parts(value: list[Any]) -> list[tuple[str | None, Any]]:
 
 
 def _part(conversation: list[_Call]) -> Any:
-    """Return a conversation as a log of its own, or the only request or answer of one."""
+    """Return a conversation as a log, or as its last value if it is not a log."""
     held = [item for call in conversation for item in (call.request, call.answer) if item]
     return held if _matches(held) else held[-1]
 
@@ -239,7 +239,7 @@ def _read(value: list[Any]) -> list[Trace]:
 
 
 def _followed(call: _Call) -> Iterator[bytes]:
-    """Yield the digests of the messages that an answer comes after in a request."""
+    """Yield the digests of the messages before each answer in a request."""
     messages = _apart(call.request or {})[1]
     for digest, message in zip(call.begun, messages[1:], strict=False):
         if _role(message) in MODEL_ROLES:
@@ -251,10 +251,11 @@ class _Reader:
         self._run = Run()
         self._told: list[dict[str, Any]] = []
         self._of_message: dict[int, Facts] = {}
-        self._instructions: set[bytes] = set()  #: those that were told
-        self._known: set[bytes] = set()  #: messages, each with all before it
-        self._answered: set[bytes] = set()  #: the same, of requests with an answer
-        self._counts: Counter[bytes] = Counter()  #: of the messages that were told, each alone
+        self._instructions: set[bytes] = set()  #: digests of the instructions that were added
+        self._known: set[bytes] = set()  #: digests of the messages up to each message
+        self._answered: set[bytes] = set()  #: the same digests, of whole requests with an answer
+        #: Numbers of the messages that were added, by the message's key.
+        self._counts: Counter[bytes] = Counter()
 
     def read(self, conversation: list[_Call]) -> Trace:
         """Return the trace of a conversation."""
@@ -279,7 +280,7 @@ class _Reader:
         return read_messages(told, "request-log", self._run, _REASONS)
 
     def _request(self, call: _Call, request: dict[str, Any]) -> None:
-        """Add what a request has that no earlier one has, without the answers that the log has."""
+        """Add the new messages of a request, except answers that the log has."""
         instructions, messages = _apart(request)
         if call.instructions not in self._instructions:
             self._instructions.add(call.instructions)

@@ -1,4 +1,4 @@
-"""Calls and chats of Retell's voice agents, as its API returns them: what was said, and the tools that were called."""
+"""Calls and chats of Retell's voice agents, as its API returns them: messages and tool calls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _said(value: dict[str, Any]) -> list[dict[str, Any]]:
 def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     began = time_of(value.get("start_timestamp"), "ms")
-    before = ""  #: the role of what was said before
+    before = ""  #: role of the message before
     for item in _said(value):
         role = word_of(item.get("role"))
         started_at, ended_at = _times(item, began)
@@ -96,7 +96,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _times(item: dict[str, Any], began: int | None) -> tuple[int | None, int | None]:
-    """Return when something was said: its words have seconds since the call began."""
+    """Return the start and the end of an utterance, whose words have seconds since the start of the call."""
     words = objects_of(item.get("words"))
     if not words:
         return None, None

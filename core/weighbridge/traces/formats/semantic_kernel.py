@@ -1,4 +1,4 @@
-"""Chat histories of Microsoft's Semantic Kernel: as .NET serialises them, and as Python's `ChatHistory.serialize()` does."""
+"""Chat histories of Microsoft's Semantic Kernel, serialised by .NET or by Python's `ChatHistory.serialize()`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: messages that decide whether a list is a history
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
-#: How results begin of calls that failed, as the kernel writes them for the model.
+#: Beginnings of the results of failed calls, which the kernel writes for the model.
 _FAILURES = (
     "Error: Exception while invoking function.",
     "Error: Function call request for a function that wasn't defined.",
@@ -35,14 +35,15 @@ _FAILURES = (
     "An error occurred while invoking the function ",
     "The tool call arguments are malformed.",
 )
-#: Input, output and total tokens in the names of .NET's libraries, in lower case.
+#: Names of the input, output and total tokens in .NET's libraries, in lower case.
 _COUNTS = (
     ("inputtokencount", "inputtokens", "prompttokencount", "prompttokens"),
     ("outputtokencount", "outputtokens", "candidatestokencount", "completiontokens"),
     ("totaltokencount", "totaltokens"),
 )
 _OF_PYTHON = frozenset({"prompt_tokens", "input_tokens"})
-_CALLS_BESIDE = "chatresponsemessage.functiontoolcalls"  #: of versions before calls were items
+#: Key of the calls in versions before calls were items.
+_CALLS_BESIDE = "chatresponsemessage.functiontoolcalls"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this history keeps its usage in its metadata",
     "timing": "no answer of this history keeps in its metadata when it was made",
@@ -58,7 +59,7 @@ def _role(message: dict[str, Any]) -> str:
 
 
 def _kind(item: dict[str, Any]) -> str:
-    """Return what an item is: text, functioncall, functionresult and so on."""
+    """Return the kind of an item: text, functioncall, functionresult and so on."""
     kind = word_of(item.get("$type", item.get("contenttype")))
     return kind.removesuffix("Content").replace("_", "").lower()
 
@@ -71,7 +72,7 @@ def _is_message(value: Any) -> bool:
     is_labelled = type(message["role"]) is dict
     if not is_labelled and message.get("contenttype") != "message":
         return False
-    if type(items) is not list:  # of the first versions
+    if type(items) is not list:  # the form of the first versions
         return is_labelled and items is None and "content" in message
     return all(_kind(plain_names(item)) for item in items[:_LOOKED_AT])
 
@@ -121,7 +122,7 @@ def _add(message: dict[str, Any], chat: ChatLog) -> None:
         chat.result(about.get("chatcompletionstoolmessage.toolcallid"), text)
     elif role not in {"assistant", "tool"} and (text is not None or not (calls or results)):
         chat.say(role, text)
-    if role != "assistant":  # a program's, such as an example that it gives the model
+    if role != "assistant":  # a program's call, such as an example for the model
         for call in calls:
             chat.ask(call)
     for result in results:
@@ -134,18 +135,18 @@ def _call(item: dict[str, Any]) -> Call:
 
 
 def _name(item: dict[str, Any]) -> str | None:
-    """Return the name that the model is given for a function: its plugin's name and its own."""
+    """Return the name of a function as the model sees it: the plugin's name and the function's."""
     plugin, own = string_of(item.get("pluginname")), string_of(item.get("functionname"))
     known = f"{plugin}-{own}" if plugin and own else own
     return string_of(item.get("name")) or known
 
 
 def _add_result(item: dict[str, Any], chat: ChatLog) -> None:
-    of_call = plain_names(item.get("functioncall"))  # in which older versions keep the id
+    of_call = plain_names(item.get("functioncall"))  # older versions keep the ID there
     result = item.get("result")
     call_id = next((item[name] for name in ("callid", "id") if item.get(name)), of_call.get("id"))
     error: Any = (type(result) is str and result.startswith(_FAILURES)) or None
-    if type(result) is dict:  # of a server of the Model Context Protocol
+    if type(result) is dict:  # the result of an MCP server
         result, error = result_of(result)
     name = _name(item) or _name(of_call)
     chat.result(call_id, result, Facts(error=error), name=name)
@@ -160,7 +161,7 @@ def _facts(message: dict[str, Any], about: dict[str, Any]) -> Facts:
 
 
 def _usage(about: dict[str, Any]) -> Usage | None:
-    """Return the tokens of an answer, in the names of the library that asked the model."""
+    """Return the tokens of an answer, under the names of the library that called the model."""
     recorded = object_of(about.get("usage"))
     if not _OF_PYTHON.isdisjoint(recorded):
         return counted(read_usage(recorded))

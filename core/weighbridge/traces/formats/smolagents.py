@@ -1,6 +1,6 @@
 """smolagents: the steps in an agent's memory, alone, in the result of a run, or in the answers of its benchmarks.
 
-A step's observation is the result of all its calls; a code agent has one call, of `python_interpreter`.
+A step's observation is the result of all its calls. A step of a code agent has one call, of `python_interpreter`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 50  #: steps that decide whether a list is a memory
+_LOOKED_AT = 50  #: number of steps by which the format is recognised
 _LISTS = ("steps", "messages", "memory", "logs")
 _STEP = frozenset(
     {"model_output", "model_output_message", "observations", "code_action", "tool_calls"}
@@ -48,8 +48,8 @@ _STEP_FIELDS = frozenset(
         *("step", "duration", "facts", "input_token_count", "output_token_count", UNREAD),
     }
 )
-#: Fields that each line of a memory has that is an action, and all that it may have.
-_OF_ACTION = frozenset(
+#: Fields that each action in a memory's lines has, and fields that it may have.
+_ACTION_FIELDS = frozenset(
     {
         *("step_number", "tool_calls", "error", "model_output", "model_output_message"),
         *("observations", "action_output"),
@@ -100,12 +100,12 @@ def _is_step(value: Any) -> bool:
 
 
 def _is_line(value: Any) -> bool:
-    """Return whether a value is a step of a memory that is written line by line; a step beside others' fields is not."""
+    """Return whether a value is a step of a memory in lines; a step with fields of other programs is not."""
     if type(value) is not dict:
         return False
     if value.keys() == _OF_TASK:
         return type(value["task"]) is str
-    return _OF_ACTION <= value.keys() <= _OF_LINE and _is_step(value)
+    return _ACTION_FIELDS <= value.keys() <= _OF_LINE and _is_step(value)
 
 
 def _read(value: Any) -> list[Trace]:
@@ -143,7 +143,7 @@ def _read_answer(value: dict[str, Any]) -> Trace:
         metadata=scalars(**{name: value.get(name) for name in _ANSWER_FACTS}),
     )
     started, ended = value.get("start_time"), value.get("end_time")
-    # Texts are local times: with each other they tell how long it took, with seconds since 1970 they do not.
+    # Texts are local times. They cannot be compared with seconds since 1970, only with each other.
     is_local = type(started) is type(ended) is str
     if is_local and not any(step.keys() & _TIMES for step in steps):
         run.started_at, run.ended_at = time_of(started), time_of(ended)
@@ -161,12 +161,14 @@ class _StepReader:
         self._calls = 0
 
     def add(self, step: dict[str, Any]) -> None:
-        """Add a step of whichever kind."""
+        """Add a step of any kind."""
         self.chat.notes.add_fields(step, _STEP_FIELDS, "step")
         if _is_step(step):
             self._action(step)
         elif "plan" in step:
-            if string_of(step.get("facts")):  # older versions collect them by a call of its own
+            if string_of(
+                step.get("facts")
+            ):  # older versions collect the facts in another model call
                 self.chat.answer(string_of(step.get("facts")), name="planning")
             self.chat.answer(string_of(step.get("plan")), facts=self._facts(step), name="planning")
         elif "task" in step:
@@ -204,7 +206,7 @@ class _StepReader:
         if said is None and not calls and failure is None and facts.usage is None:
             return
         starts = Facts(started_at=facts.started_at)
-        if not calls:  # the model's answer could not be used, or did not come
+        if not calls:  # the model's answer was unusable or absent
             facts = Facts(None, facts.usage, None, failure, facts.started_at, facts.ended_at)
         self.chat.answer(said, calls, facts, of_calls=starts)
         output = step.get("observations")

@@ -1,7 +1,7 @@
 """Answers of smolagents' benchmarks: a record for each question, with the agent's steps under `intermediate_steps`.
 
 `examples/smolagents_benchmark` and `examples/open_deep_research` have written the steps in four forms: as objects, as the
-messages that an agent's memory becomes, as texts in Python's notation, one for each step, and as one such text of them all.
+messages made from an agent's memory, as a text in Python's notation for each step, and as one such text for all steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STEPS = "intermediate_steps"
 _ELSEWHERE = "open_deep_research also calls models outside of these steps: to phrase the answer, and in agents that are tools"
 _NO_STEPS = "this record keeps none of the run's steps"
 _CUT_OFF = "a step in Python's notation could not be read whole"
-_LOOKED_AT = 20  #: steps that decide whether a record is an answer
+_LOOKED_AT = 20  #: number of steps by which the format is recognised
 _OF_DEEP_RESEARCH = "augmented_question"
 _OF_BENCHMARK = "agent_action_type"
 _CALL = "tool-call"
@@ -68,7 +68,7 @@ def _is_step(value: Any) -> bool:
 
 
 def steps_of_answer(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of an answer as a memory has them."""
+    """Return the steps of an answer in the form of a memory."""
     steps = answer[STEPS]
     asked = {"task": answer.get(_OF_DEEP_RESEARCH) or answer["question"]}
     if not steps:
@@ -87,7 +87,7 @@ def steps_of_answer(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def lacks_calls(answer: dict[str, Any], steps: list[dict[str, Any]]) -> dict[Capability, str]:
-    """Return why calls may be missing among an answer's steps."""
+    """Return the calls that may be missing in an answer's steps, with the reason."""
     if not answer[STEPS]:
         return dict.fromkeys(_CALLS_OF_RUN, _NO_STEPS)
     if any(UNREAD in step for step in steps):
@@ -100,12 +100,12 @@ def _new_step(number: int, said: str | None) -> dict[str, Any]:
 
 
 def _steps_of_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the steps that a memory's messages were made from: an answer, its calls, what came of them, and an error."""
+    """Yield the steps from which messages were made: an answer, its calls, their observations, and an error."""
     step: dict[str, Any] | None = None
     number = 0
     for message in messages:
         role, text = word_of(message.get("role")), text_of(message.get("content"))
-        if text is None:  # images that an action has brought
+        if text is None:  # the images from an action
             continue
         if role in {"system", "user"}:
             if step is not None:
@@ -132,7 +132,9 @@ def _steps_of_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any
 
 def _held(role: str, text: str) -> tuple[str, Any]:
     """Return the field of a step that a message was made from, and its value."""
-    if role == _CALL or (role == "assistant" and text.startswith(_CALLS)):  # of older versions
+    if role == _CALL or (
+        role == "assistant" and text.startswith(_CALLS)
+    ):  # the form of older versions
         written = text.removeprefix(_CALLS)
         return "tool_calls", _calls_in(written) or written
     if role == "assistant":
@@ -147,12 +149,12 @@ _ORDER = ("model_output", "tool_calls", "observations", "error")
 
 
 def _may_have(step: dict[str, Any], field: str) -> bool:
-    """Return whether a step has none of the fields that a message of a later one would be after."""
+    """Return whether a step may get a field: it has neither that field nor one that comes after it."""
     return all(step.get(each) is None for each in _ORDER[_ORDER.index(field) :])
 
 
 def _calls_in(text: str) -> list[dict[str, Any]]:
-    """Return the calls in a list in Python's notation; none if it is long or cannot be read."""
+    """Return the calls in a list in Python's notation; none if the text is too long or cannot be parsed."""
     text = text.strip()
     # Forks of smolagents have the list in an object.
     held = python_object_in(text if text.startswith("{") else f"{{'tools': {text}}}")

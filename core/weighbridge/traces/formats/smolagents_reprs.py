@@ -1,7 +1,7 @@
 """Steps of smolagents' memories as texts in Python's notation: `ActionStep(tool_calls=[ToolCall(...)], error=None, ...)`.
 
-Not all of such a text is Python: members of enumerations and images stand in it as `<...>`. So only its quotes and brackets
-are followed, and each field is read alone.
+Such a text is not valid Python: members of enumerations and images are written as `<...>`. So only its quotes and
+brackets are parsed, and each field is read separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weighbridge.traces.fields import python_object_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-UNREAD = "unread"  #: marks a step that could not be read whole
+UNREAD = "unread"  #: key that marks a step of which a part could not be read
 _NAMES = r"(?:ActionStep|PlanningStep|TaskStep|SystemPromptStep|FinalAnswerStep)"
 _is_step = re.compile(rf"\s{{0,9}}{_NAMES}\(").match
 _are_steps = re.compile(rf"\s{{0,9}}\[{_NAMES}\(").match
@@ -49,7 +49,7 @@ def are_steps_in_python(text: str) -> bool:
 
 
 def steps_in_python(text: str) -> list[dict[str, Any]]:
-    """Return the steps in the text of a list of them; the last is marked as not whole if the text is cut off."""
+    """Return the steps in the text of a list; if the text is cut off, an unread step is added at the end."""
     parts, is_whole = _inside(text)
     steps = [step_in_python(step) for step in parts]
     if not is_whole:
@@ -58,7 +58,7 @@ def steps_in_python(text: str) -> list[dict[str, Any]]:
 
 
 def step_in_python(text: str) -> dict[str, Any]:
-    """Return a step as an object with the fields that could be read, and marked if it could not be read whole."""
+    """Return a step as an object with the fields that could be read; it is marked if a part could not be read."""
     parts, is_whole = _inside(text)
     step: dict[str, Any] = {}
     for name, written in _fields(parts):
@@ -81,7 +81,7 @@ def _fields(parts: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _inside(text: str) -> tuple[list[str], bool]:
-    """Return what stands between the commas of the outermost brackets of a text, and whether these are closed."""
+    """Return the parts between the commas in a text's outermost brackets, and whether the brackets are closed."""
     parts: list[str] = []
     at, depth, start = 0, 0, 0
     while at < len(text):
@@ -134,7 +134,7 @@ def _number(written: str) -> int | float | None:
 
 
 def _text(written: str) -> str | None:
-    """Return the text that a string stands for; any other value as it is written."""
+    """Return the text of a string literal; any other value as it is written."""
     if written == "None":
         return None
     if _is_string(written) is None:

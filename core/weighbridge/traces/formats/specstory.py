@@ -1,7 +1,7 @@
-"""SpecStory's histories: Markdown files that it writes of other agents' sessions, under `.specstory/history`.
+"""SpecStory's histories: Markdown files about other agents' sessions, under `.specstory/history`.
 
-The command line writes one session to a file, at most one call to a turn, and the times of its turns in order. What does not
-fit that was said or returned, such as another history, so that the number of calls is not exact.
+The command line writes one session to a file, at most one call in a turn, and turns in the order of time. Lines that break
+these rules are quotations in a text or a result, such as another history; the number of calls is then not exact.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from weighbridge.traces.unread_counts import OTHER_AGENTS
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Step, Trace
 
-_NOT_OF_A_MODEL = "<synthetic>"  #: the model of what Claude Code itself says
-#: Tools that start other agents, whose turns stand elsewhere unless they are marked as a side chain.
+_NOT_OF_A_MODEL = "<synthetic>"  #: model of messages that Claude Code itself writes
+#: Tools that start other agents; the agents' turns stand elsewhere, unless they are marked as a side chain.
 _STARTERS = frozenset({"task", "agent", "task_v2", "spawn_agent", "runsubagent", "invoke_subagent"})
-_APART = "SpecStory writes the parts of an answer as turns, and results alone show that another answer began"
+_ANSWERS_NOT_CERTAIN = "SpecStory writes the parts of an answer as turns, and results alone show that another answer began"
 _NO_FAILED = (
     "SpecStory's extension for editors, and its older versions, do not write all calls as calls"
 )
@@ -74,16 +74,17 @@ class _SessionReader:
         self._about = About()
         self._turn: Turn | None = None
         self._held: list[str] = []
-        self._is_open = False  #: whether the last answer goes on, as no result has followed
-        self._last: Turn | None = None  #: the turn of the last answer
+        self._is_open = False  #: whether the last answer may continue: no result has followed
+        self._last: Turn | None = None  #: turn of the last answer
         self._calls = 0
         self._calls_of_turn = 0
-        self._time: int | None = None  #: of the latest turn that is of no side chain
-        self._is_quoted = False  #: whether the turn may be one of a history that a result quotes
-        self._is_past_quote = False  #: whether a quoted history goes on until a later time or a tag
+        self._time: int | None = None  #: time of the last turn outside side chains
+        self._is_quoted = False  #: whether the turn may belong to a history that a result quotes
+        #: Whether a quoted history may continue until a later time or a tag.
+        self._is_past_quote = False
 
     def add(self, kind: str, found: Any) -> None:
-        """Take in a part of the session."""
+        """Add a part of the session."""
         about = self._about
         if kind in HEADS and self._turn is not None:
             about.headings += 1
@@ -109,7 +110,7 @@ class _SessionReader:
             self._call(found)
 
     def _place(self, turn: Turn) -> None:
-        """Compare a turn's time with those above it: one that is earlier, or that has none, is of a quoted history."""
+        """Compare a turn's time with those above: a turn that is earlier, or that has no time, is part of a quotation."""
         if turn.is_aside or not self._about.is_of_command_line():
             self._is_quoted = False
             return
@@ -125,7 +126,7 @@ class _SessionReader:
             self._held.append(line)
 
     def _flush(self) -> None:
-        """Add what was said since the last part."""
+        """Add the text since the last part."""
         text, self._held = "\n".join(self._held).strip(), []
         turn = self._turn
         if turn is None or not text:
@@ -136,7 +137,7 @@ class _SessionReader:
         elif turn.model == _NOT_OF_A_MODEL:
             self.chat.say("program", text, Facts(ended_at=turn.time))
         elif self._is_quoted or (turn.is_aside and turn.model is None):
-            # Quoted, or what a sub-agent was asked.
+            # A quotation, or the prompt of a sub-agent.
             self.chat.say("agent", text, Facts(started_at=turn.time))
         else:
             self._answer(text)
@@ -146,7 +147,7 @@ class _SessionReader:
         turn = self._turn or Turn("Agent", is_aside=False, model=None, time=None)
         is_aside_still = self._last is not None and self._last.is_aside and turn.is_aside
         is_same = self._last is not None and self._last.is_aside == turn.is_aside
-        # Side chains may take turns, so that a result does not end the answer of each.
+        # Side chains may alternate, so that a result does not end the answers of all of them.
         if is_aside_still or (self._is_open and is_same):
             if text:
                 self.chat.add_text(text)
@@ -188,7 +189,7 @@ class _SessionReader:
         )
         trace = self.chat.trace("specstory", _REASONS, run)
         steps = tuple(map(_without_arguments, trace.steps))
-        lacking: dict[Capability, str] = {"llm_calls": _APART}
+        lacking: dict[Capability, str] = {"llm_calls": _ANSWERS_NOT_CERTAIN}
         if about.has_hidden_calls:
             lacking["tool_calls"] = _IN_THOUGHT
         elif about.headings:
@@ -203,7 +204,7 @@ class _SessionReader:
 
 
 def _without_arguments(step: Step) -> Step:
-    """Return a tool call whose arguments are not known if the file does not show them."""
+    """Return a tool call; its arguments are None (not known) if the file does not show them."""
     if step.type == "tool" and step.arguments == {}:
         return structs.replace(step, arguments=None)
     return step

@@ -1,4 +1,4 @@
-"""What SpecStory shows of a tool call: its arguments and its result, in items, in blocks or as a text."""
+"""Arguments and results of tool calls in SpecStory's histories: in items, in blocks or as text."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ _outcome = re.compile(
     r"(\*\*Result:\*\*|\*\*Error:\*\*|Result:|Output:|Error:|Output \(error\):)(?: (.+))?"
 ).fullmatch
 _FAILURES = frozenset({"**Error:**", "Error:", "Output (error):"})
-_RESULT_FENCES = frozenset({"", "text"})  #: languages of a block with what a tool returned
+_RESULT_FENCES = frozenset({"", "text"})  #: languages of a block with a result
 _SHELL_FENCES = frozenset({"bash", "sh", "shell", "zsh", "powershell"})
 _SHELLS = frozenset({"shell", "bash"})  #: types of tools that run commands
-_SHELL_NAMES = ("bash", "shell", "exec", "run_")  #: how older files name them, without a type
+#: Prefixes of their names in older files, which have no types.
+_SHELL_NAMES = ("bash", "shell", "exec", "run_")
 _command = re.compile(r"\s*`([^`].*)`\s*").fullmatch
 _INPUT, _PARAMETERS = "**Input:**", "Parameters:"
 _item = re.compile(r"- ([\w.-]{1,100}): `(.*)").fullmatch
-_WRITES = "write"  #: the type of tools whose call shows what they write
+_WRITES = "write"  #: type of tools whose calls show the text that they write
 
 
 def read_body(use: ToolUse) -> tuple[Any, str | None, bool]:
-    """Return the arguments of a call and its result, as far as they are shown, and whether it is shown to have failed."""
+    """Return the arguments and the result that a call shows, and whether it shows a failure."""
     lines = use.lines
     shown: list[str] = []
-    blocks: list[tuple[str, str]] = []  #: of the input, with their languages
+    blocks: list[tuple[str, str]] = []  #: blocks of the input, with their languages
     result, has_failed, index = None, False, 0
     while index < len(lines):
         line = lines[index].rstrip()
@@ -66,7 +67,7 @@ def _without_fence(lines: list[str]) -> str:
 
 
 def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) -> Any:
-    """Return the arguments of a call: an object if its fields are shown, or else the text that is; None if there is none."""
+    """Return the arguments that a call shows: an object if it shows fields, or else its text; None if it shows neither."""
     if _INPUT in shown:
         return _items(shown[shown.index(_INPUT) + 1 :])
     if _PARAMETERS in shown:
@@ -88,7 +89,7 @@ def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) ->
 
 
 def _items(lines: list[str]) -> dict[str, str]:
-    """Return the fields of an input, a list in which the text of each may go on over several lines."""
+    """Return the fields of an input, which is a list; the text of a field may continue over several lines."""
     held: dict[str, list[str]] = {}
     last: list[str] = []
     for line in lines:

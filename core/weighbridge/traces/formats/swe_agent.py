@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 _FILE_FIELDS = frozenset({"trajectory", "history", "info", "environment", "replay_config"})
 _INFO_FIELDS = frozenset({"model_stats", "exit_status"})
 _TURN_FIELDS = frozenset({"response", "thought", "action", "observation"})
-#: How SWE-agent ends a run by itself: as the action of older versions, as the response of newer ones.
+#: Texts with which SWE-agent itself ends a run: actions in older versions, responses in newer ones.
 _ENDING_ACTIONS = frozenset(
     {"exit_context", "exit_cost", "exit_error", "exit_format", "exit_api", "exit_early"}
 )
 _ENDING_RESPONSES = ("Exit due to ", "Exiting due to ")
-_COSTS = ("instance_cost", "task_cost", "total_cost")  #: the last may be of several runs
+#: Keys of the cost; the last one may cover several runs.
+_COSTS = ("instance_cost", "task_cost", "total_cost")
 _REASONS: dict[Capability, str] = {
     "token_usage": "no tokens were counted: model_stats is absent or all 0, as after a replay",
     "timing": "SWE-agent writes no times of day, at most how long each action ran",
@@ -53,7 +54,7 @@ class _Turn(Struct, frozen=True):
     response: str
     action: str
     observation: Any
-    functions: tuple[Call, ...] = ()  #: of a history that has calls instead of an action
+    functions: tuple[Call, ...] = ()  #: calls in a history that has no action
 
     @property
     def calls(self) -> bool:
@@ -76,7 +77,7 @@ def _matches(value: Any) -> bool:
     entries = value.get("trajectory")
     if type(entries) is list and entries:
         return type(entries[0]) is dict and "action" in entries[0] and "observation" in entries[0]
-    # A file that was made for replaying may hold the history alone.
+    # A file made for replaying may have only the history.
     history = objects_of(value.get("history"))
     return not entries and any("action" in item and "role" in item for item in history)
 
@@ -131,7 +132,7 @@ def _config(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _totals(stats: dict[str, Any]) -> tuple[Usage | None, float | None]:
-    """Return the tokens and the cost of the run; a cost of 0 only where tokens were counted."""
+    """Return the tokens and the cost of the run; a cost of 0 is returned only if tokens were counted."""
     usage = counted(usage_of(stats.get("tokens_sent"), stats.get("tokens_received")))
     costs = (cost_of(stats.get(name)) for name in _COSTS)
     cost_usd = next((cost for cost in costs if cost is not None), None)
@@ -176,7 +177,7 @@ def _compare(
 
 
 def _prompts(history: list[dict[str, Any]], notes: Notes) -> Iterator[tuple[StepType, str | None]]:
-    """Yield the messages that the run began with, without the demonstration of another run."""
+    """Yield the messages at the beginning of the run, without demonstrations of other runs."""
     for item in history:
         if item.get("is_demo"):
             notes.add("messages of a demonstration")

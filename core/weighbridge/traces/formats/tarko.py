@@ -1,7 +1,7 @@
-"""Event streams of ByteDance's Tarko and of Agent TARS, which is built on it: what was said, each tool call, and its result.
+"""Event streams of ByteDance's Tarko and of Agent TARS, which is built on it: messages, tool calls and results.
 
-A call stands in the answer that asked for it, and again as an event when it ran. While an answer is streamed, its pieces are
-events too: they count only where the answer was cut off.
+A call stands in its answer, and again as an event when it runs. The pieces of a streamed answer are events, too; they are
+read only if the answer was cut off.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from weighbridge.traces.importer import Importer
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_LOOKED_AT = 20  #: events that decide whether a list is of this form
-#: The fields that an event of each type has, beside its id, type and time.
-_TYPES: dict[str, frozenset[str]] = {
+_LOOKED_AT = 20  #: number of events by which the format is recognised
+#: Fields that an event of each type has, besides its ID, type and time.
+_FIELDS_OF_TYPES: dict[str, frozenset[str]] = {
     "user_message": frozenset({"content"}),
     "assistant_message": frozenset({"content"}),
     "assistant_thinking_message": frozenset({"content"}),
@@ -50,11 +50,13 @@ _TYPES: dict[str, frozenset[str]] = {
     "final_answer": frozenset({"content"}),
     "final_answer_streaming": frozenset({"content"}),
 }
-#: Those that a stream has as soon as the agent runs.
-_TELLING = frozenset({"agent_run_start", "assistant_message", "tool_call", "environment_input"})
+#: Types of events of which a stream has at least one once the agent runs.
+_EVENTS_OF_RUN = frozenset(
+    {"agent_run_start", "assistant_message", "tool_call", "environment_input"}
+)
 _PIECES = frozenset({"assistant_streaming_message", "final_answer_streaming"})
 _REASONING = frozenset({"assistant_thinking_message"})
-#: How the runner, which is a program, ends what it says in the agent's place, and how its message ids begin.
+#: Finish reasons of messages that the runner program writes as the agent's, and prefixes of their message IDs.
 _STOPS = frozenset({"abort", "max_iterations"})
 _MESSAGES_OF_PROGRAM = ("msg_abort_", "msg_termination_", "msg_maxiter_")
 _PIECES_OF_REASONING = "assistant_streaming_thinking_message"
@@ -78,7 +80,7 @@ _REASONS: dict[Capability, str] = {
 def _is_event(value: Any) -> bool:
     if type(value) is not dict:
         return False
-    fields = _TYPES.get(word_of(value.get("type")))
+    fields = _FIELDS_OF_TYPES.get(word_of(value.get("type")))
     return (
         fields is not None
         and fields <= value.keys()
@@ -95,7 +97,7 @@ def _events(value: Any) -> list[Any]:
 
 def _matches(value: Any) -> bool:
     some = _events(value)[:_LOOKED_AT]
-    return all(map(_is_event, some)) and any(event["type"] in _TELLING for event in some)
+    return all(map(_is_event, some)) and any(event["type"] in _EVENTS_OF_RUN for event in some)
 
 
 def _read(value: Any) -> list[Trace]:
@@ -111,11 +113,11 @@ class _Reader:
         self.chat = ChatLog()
         self._run = Run()
         self._model: str | None = None
-        #: The events of calls that no answer has taken yet, by the call's id.
+        #: Events of calls that are not matched with an answer yet, by call ID.
         self._ran: dict[str, deque[dict[str, Any]]] = {}
-        self._taken: set[int] = set()  #: the identities of events of calls that are in an answer
-        self._finished: set[str] = set()  #: the message ids of answers that were not cut off
-        self._pieces: dict[str, list[str]] = {}  #: of each streamed answer, by its message id
+        self._taken: set[int] = set()  #: `id()` of the events of calls that are in an answer
+        self._finished: set[str] = set()  #: message IDs of answers that were not cut off
+        self._pieces: dict[str, list[str]] = {}  #: pieces of streamed answers, by message ID
         for event in events:
             self._index(event)
 
@@ -132,7 +134,7 @@ class _Reader:
             self._pieces.setdefault(name, []).extend([text] if text else [])
 
     def read(self, event: dict[str, Any]) -> None:
-        """Take in an event."""
+        """Add an event."""
         kind = word_of(event.get("type"))
         time = time_of(event.get("timestamp"), "ms")
         own_id = string_of(event.get("id"))
@@ -220,7 +222,7 @@ class _Reader:
         name = string_of(event.get("messageId"))
         is_cut_off = name is not None and name not in self._finished
         if kind == "assistant_streaming_message" and name and is_cut_off:
-            text = "".join(self._pieces.pop(name, ()))  # of all its pieces
+            text = "".join(self._pieces.pop(name, ()))  # joined from all its pieces
             if text:
                 notes.add("answers that were cut off")
                 self.chat.answer(text, facts=Facts(model=self._model, started_at=time))
@@ -232,13 +234,13 @@ class _Reader:
             notes.add_kind("events", kind)
 
     def trace(self, value: dict[str, Any]) -> Trace:
-        """Return the trace of all events taken in."""
+        """Return the trace of all events."""
         self._run.id = self._run.id or string_of(value.get("sessionId"))
         return self.chat.trace("tarko", _REASONS, self._run)
 
 
 def _is_of_program(event: dict[str, Any]) -> bool:
-    """Return whether an answer is the runner's own: that it stopped, was aborted, or that a request failed."""
+    """Return whether an answer is the runner's own: that the run was stopped or aborted, or that a request failed."""
     name, ended = word_of(event.get("messageId")), word_of(event.get("finishReason"))
     if event.get("toolCalls"):
         return False
@@ -252,7 +254,7 @@ def _start_of(event: dict[str, Any]) -> int | None:
 
 
 def _is_marked(content: Any) -> bool:
-    """Return whether a result is one of MCP's that is marked as an error."""
+    """Return whether a result in MCP's form is marked as an error."""
     return object_of(content).get("isError") is True
 
 

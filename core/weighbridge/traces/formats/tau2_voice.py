@@ -1,6 +1,6 @@
-"""tau2's voice simulations: ticks of a fraction of a second, in each of which agent and user may both speak.
+"""tau2's voice simulations: ticks of a fraction of a second, in each of which the agent and the user may both speak.
 
-The speech of one of them without a pause is a turn, as in tau2's own metrics.
+As in tau2's own metrics, a turn is the speech of one participant without a pause.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Turn:
 class _TickReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
-        self._open: dict[str, _Turn] = {}  #: by role
+        self._open: dict[str, _Turn] = {}  #: unfinished turns, by role
 
     def tick(self, tick: dict[str, Any]) -> None:
         """Read a tick."""

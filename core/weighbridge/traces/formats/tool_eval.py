@@ -1,7 +1,7 @@
 """ToolEval's predictions: ToolBench's answers as its evaluator converts them, a chain of nodes for each query.
 
-The converter makes one node of each model answer: a tool node of an answer with a call, whose text it drops, and an
-assistant node of an answer without one.
+The converter makes one node from each model answer: a tool node from an answer with a call, whose text is dropped, and an
+assistant node from an answer without a call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FIELDS = frozenset({"query", "available_tools", "answer"})
 _ANSWER_FIELDS = frozenset({"method", "total_steps", "final_answer", "answer_details"})
-_LOOKED_AT = 5  #: entries that decide whether an object is of predictions
+_LOOKED_AT = 5  #: number of entries by which the format is recognised
 _REASONS: dict[Capability, str] = {
     "token_usage": "ToolEval's predictions carry no token counts",
     "timing": "ToolEval's predictions carry no times",
@@ -114,7 +114,7 @@ def _call(chat: ChatLog, number: int, recorded: Any) -> None:
 
 
 def _parsed(text: Any) -> dict[str, Any]:
-    """Return what a tool node's text says, as JSON or as Python prints a dict; empty if it is neither."""
+    """Return the object in a tool node's text, which is JSON or a printed Python dict; empty for any other text."""
     if type(text) is not str:
         return {}
     held = parse_arguments(text)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-    _Node = tuple[dict[str, Any], bool]  # and whether it follows from the one before it
+    _Node = tuple[dict[str, Any], bool]  # a node, and whether it is a child of the node before it
 
 _FIELDS = frozenset(
     {"win", "tree", "trys", "forward_args", "compare_candidates", "answer_generation"}
@@ -76,7 +76,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _nodes(value: dict[str, Any], recorded: dict[str, Any]) -> Iterator[_Node]:
-    """Yield all nodes in the order in which they came about, those of the tree, or else those of each attempt."""
+    """Yield all nodes in the order of creation: those of the tree, or else those of each attempt."""
     root = object_of(object_of(value.get("tree")).get("tree"))
     if root:
         yield from _of_tree(root)
@@ -88,7 +88,7 @@ def _nodes(value: dict[str, Any], recorded: dict[str, Any]) -> Iterator[_Node]:
 
 
 def _of_tree(root: dict[str, Any]) -> Iterator[_Node]:
-    """Yield the nodes below the root, which represents the request, and whether each follows from the one before."""
+    """Yield the nodes below the root, which is the request, each with whether it is a child of the node before."""
     before = root
     pending = [(root, child) for child in reversed(objects_of(root.get("children")))]
     while pending:
@@ -108,7 +108,7 @@ class _Answers:
         self._action: str | None = None
 
     def add(self, node: dict[str, Any], *, continues: bool) -> None:
-        """Take in the next node; one that does not follow from the node before begins another answer."""
+        """Add the next node; one that is not a child of the node before begins another answer."""
         kind, text = node.get("node_type"), string_of(node.get("description"))
         if not continues or kind == _THOUGHT or (kind == _ACTION and self._action is not None):
             self.close()

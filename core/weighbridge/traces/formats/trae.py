@@ -1,7 +1,7 @@
 """Trae agent's trajectories: the model's answers and the agent's steps, in two lists.
 
-`llm_interactions` records an answer when it arrives, `agent_steps` a step when it ends, with the results of its calls:
-an interrupted run has an extra interaction, and a run whose last request failed has an extra step.
+`llm_interactions` records each answer when it arrives. `agent_steps` records each step at its end, with the results of its
+calls. An interrupted run has an extra interaction, and a run whose last request failed has an extra step.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STEP_FIELDS = frozenset(
         *("tool_results", "error"),
     }
 )
-#: Providers whose API counts the cached tokens apart from the input.
+#: Providers whose input count excludes cached tokens.
 _CACHED_APART = frozenset({"anthropic", "bedrock"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this trajectory records its tokens",
@@ -76,7 +76,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 class _TrajectoryReader:
-    """Reads interactions and steps side by side: the nth answer is that of the nth step that has one."""
+    """Reader of interactions and steps in parallel: the nth interaction belongs to the nth step with an answer."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         self.chat = ChatLog()
@@ -94,7 +94,7 @@ class _TrajectoryReader:
             answer = object_of(step.get("llm_response"))
             interaction = next(self._interactions, {}) if answer else {}
             self._exchange(interaction, step)
-        for interaction in self._interactions:  # of steps that were not finished
+        for interaction in self._interactions:  # interactions of unfinished steps
             self._exchange(interaction, {})
 
     def _exchange(self, interaction: dict[str, Any], step: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ class _TrajectoryReader:
         content = string_of(result.get("result")) or error or result.get("result")
         ended_at = time_of(step.get("timestamp"))
         if self.chat.is_answered(result.get("call_id")):
-            return  # with the agent's step, before it goes to the model
+            return  # the agent's step had it before it was sent to the model
         self.chat.result(result.get("call_id"), content, Facts(error=failed, ended_at=ended_at))
 
 

@@ -1,7 +1,7 @@
-"""Calls of Vapi's voice assistants, as its API returns them: what was said, the tools that were called, and the cost of the call.
+"""Calls of Vapi's voice assistants, as its API returns them: messages, tool calls and the cost of the call.
 
-An answer may stand in several messages, as it was spoken. What the assistant says before all others is, as a rule, a
-fixed greeting. A call that was never connected is an empty run.
+An answer may be divided into several messages, as it was spoken. The assistant's first message before all others is usually
+a fixed greeting. A call that was never connected is an empty run.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     )
     if reader.has_answered:
         usage = counted(usage)
-    elif not listed:  # a call that was never connected uses none
+    elif not listed:  # a call that was never connected uses no tokens
         usage = Usage(0, 0)
     run = Run(
         id=string_of(value.get("id")),
@@ -104,7 +104,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _greets_by_model(value: dict[str, Any], listed: list[dict[str, Any]]) -> bool | None:
-    """Return whether the model writes what the assistant says first; None if that is not known."""
+    """Return whether the model writes the assistant's first message; None if that is not known."""
     assistant = object_of(value.get("assistant")) | object_of(value.get("assistantOverrides"))
     if assistant.get("firstMessageMode") == _BY_MODEL:
         return True
@@ -116,15 +116,15 @@ def _greets_by_model(value: dict[str, Any], listed: list[dict[str, Any]]) -> boo
 
 
 class _Reader:
-    """Reader of messages; without `greets_by_model` what the assistant says before all others is no model call."""
+    """Reader of messages; without `greets_by_model`, the assistant's messages before all others are not model calls."""
 
     def __init__(self, *, greets_by_model: bool) -> None:
         self.chat = ChatLog()
         self.has_answered = False
         self.has_greeted = False
-        self._greeting: list[str] = []  #: the texts of the greeting; its message holds this list
+        self._greeting: list[str] = []  #: texts of the greeting; its message has this list
         self._may_greet = not greets_by_model
-        self._before = ""  #: the role of the message before
+        self._before = ""  #: role of the message before
 
     def add(self, message: dict[str, Any]) -> None:
         """Add a message."""

@@ -1,6 +1,6 @@
-"""Chat sessions of VS Code, such as those with GitHub Copilot: exported, as stored, or as the journal of their changes.
+"""Chat sessions of VS Code, such as those with GitHub Copilot: exported, stored, or as a journal of changes.
 
-A request has what is shown and, from Copilot, the rounds of the model with their calls and results.
+A request has its displayed parts, and from Copilot also the rounds of the model with their calls and results.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_DIGITS = 9  #: of the number of an item
-_LOOKED_AT = 20  #: lines or requests that decide whether a value is a session
+_DIGITS = 9  #: maximum number of digits, plus one, in the number of an item
+_LOOKED_AT = 20  #: number of lines or requests by which the format is recognised
 _START, _SET, _APPEND, _DELETE = range(4)  #: kinds of changes in a journal
 _ABOUT = frozenset({"responderUsername", "requesterUsername", "initialLocation", "sessionId"})
 #: Parts of an answer that show its progress.
@@ -123,26 +123,26 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _replayed(lines: list[Any], notes: Notes) -> dict[str, Any]:
-    """Return the session that the changes of a journal lead to."""
+    """Return the session after all changes of a journal."""
     journal = _Journal()
     for line in objects_of(lines):
         if line.get("kind") == _START:
             journal = _Journal(object_of(line.get("v")))
         elif not journal.change(line):
             notes.add("changes to fields that the session lacks")
-            notes.calls_left += type(line.get("v")) in {dict, list}  # which may hold calls
+            notes.calls_left += type(line.get("v")) in {dict, list}  # these fields may have calls
     return journal.session
 
 
 class _Journal:
-    """A session that is changed line by line; what the lines hold stays as it is."""
+    """A session that is changed line by line; the values in the lines are copied, not changed."""
 
     def __init__(self, session: dict[str, Any] | None = None) -> None:
         self.session: dict[str, Any] = {"requests": []} if session is None else dict(session)
         self._copies: dict[int, Any] = {}
 
     def change(self, line: dict[str, Any]) -> bool:
-        """Apply a change; return whether the session has the place that is to be changed."""
+        """Apply a change; return False if the session lacks the place to change."""
         path, kind, value = line.get("k"), line.get("kind"), line.get("v")
         if type(path) is not list or not path:
             return False
@@ -164,7 +164,7 @@ class _Journal:
         return False
 
     def _own_item(self, held: Any, key: Any) -> Any:
-        """Return an item of an object or a list, which may be changed."""
+        """Return an item of an object or a list, as a copy that may be changed."""
         key = _key(held, key)
         item = _item(held, key)
         if type(item) not in {dict, list} or id(item) in self._copies:
@@ -175,7 +175,7 @@ class _Journal:
 
 
 def _appended(listed: Any, more: Any, kept: Any) -> bool:
-    """Append items to a list, of which a change may keep the first ones only."""
+    """Append items to a list, of which only the first `kept` items may remain."""
     if type(listed) is not list:
         return False
     if type(kept) is int and kept >= 0:
@@ -193,13 +193,13 @@ def _item(held: Any, key: Any) -> Any:
 
 
 def _key(held: Any, key: Any) -> Any:
-    """Return a key, which may be the digits of a number where a list is held."""
+    """Return a key; for a list, it may be a number written as text."""
     is_number = type(held) is list and type(key) is str and key.isdecimal() and len(key) < _DIGITS
     return int(key) if is_number else key
 
 
 def _request(request: dict[str, Any], chat: ChatLog) -> int:
-    """Add a request; return how many of its calls are shown but not recorded, such as those of sub-agents."""
+    """Add a request; return the number of its calls that are shown but not recorded, such as those of sub-agents."""
     asked_at = time_of(request.get("timestamp"), "ms")
     result = object_of(request.get("result"))
     recorded = object_of(result.get("metadata"))
@@ -240,7 +240,7 @@ def _request(request: dict[str, Any], chat: ChatLog) -> int:
 
 
 def _asked(message: Any) -> Any:
-    """Return what the user wrote: a text, or the texts of its parts."""
+    """Return the user's message: a text, or the texts of its parts."""
     held = object_of(message)
     texts = [
         text for part in objects_of(held.get("parts")) if (text := string_of(part.get("text")))
@@ -263,7 +263,7 @@ def _rounds(
 ) -> None:
     """Add the rounds of the model; the tokens of a request are those of its last round.
 
-    `closing` is what is shown after all calls: the last answer, if the last round is one with calls.
+    `closing` is the text displayed after all calls; it is the last answer if the last round has calls.
     """
     results = dict(object_of(recorded.get("toolCallResults")))
     if closing and rounds[-1].get("toolCalls"):
@@ -284,11 +284,11 @@ def _rounds(
 
 
 def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
-    """Add what a request shows, where it does not have the rounds of the model."""
+    """Add the displayed parts of a request that lacks the rounds of the model."""
     answers = [*_answers(parts, chat.notes)]
     for number, (text, invocations) in enumerate(answers, 1):
         facts = last if number == len(answers) else Facts(model=last.model)
-        # Without an id, a result would be that of any call that has none yet.
+        # A result without an ID would be matched with any call that has no result.
         calls = [
             call if call.id else structs.replace(call, id=f"shown {len(chat.of_call) + at}")
             for at, call in enumerate(map(call_of, invocations))
@@ -305,7 +305,7 @@ def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
 def _answers(
     parts: list[dict[str, Any]], notes: Notes
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the text of each answer with the tools that were invoked after it, in their latest state."""
+    """Yield the text of each answer with the tool invocations after it, in their latest state."""
     known = latest(parts)
     done: set[str] = set()
     texts, invoked = list[str](), list[dict[str, Any]]()
@@ -341,7 +341,7 @@ def _shown_text(part: dict[str, Any]) -> str:
 
 
 def _content(result: Any) -> Any:
-    """Return the text of a tool's result, whose parts are texts, or trees of what was sent to the model."""
+    """Return the text of a tool's result; its parts are texts, or trees of the content that was sent to the model."""
     texts = [*_texts(object_of(result).get("content"))]
     return "".join(texts) if texts else object_of(result).get("content")
 

@@ -1,4 +1,4 @@
-"""Tools as VS Code's chat shows them: invocations among the parts of an answer, with what came of each."""
+"""Tool invocations among the parts of an answer in VS Code's chat, with their results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 INVOCATIONS = frozenset({"toolInvocationSerialized", "toolInvocation"})
-_MARK = "__vscode-"  #: what VS Code appends to the ids that a model gives to its calls
+_ID_SUFFIX = "__vscode-"  #: beginning of the suffix that VS Code appends to a model's call IDs
 
 
 def is_inner(part: dict[str, Any]) -> bool:
-    """Return whether a part is a tool that another tool invoked for its work."""
+    """Return whether a part is the invocation of a tool by another tool."""
     return word_of(part.get("toolId")).endswith("_internal")
 
 
 def is_of_sub_agent(part: dict[str, Any]) -> bool:
-    """Return whether a part is a tool that a sub-agent invoked, or the invocation of a sub-agent."""
+    """Return whether a part is a sub-agent's tool invocation, or the invocation of a sub-agent."""
     shown = object_of(part.get("toolSpecificData"))
     return (
         string_of(part.get("subAgentInvocationId")) is not None or shown.get("kind") == "subagent"
@@ -45,7 +45,7 @@ def latest(parts: Iterable[dict[str, Any]]) -> dict[str | None, dict[str, Any]]:
 
 
 def call_of(invocation: dict[str, Any]) -> Call:
-    """Return a call with its command or input, or else with what is shown of it, or different calls would look equal."""
+    """Return a call with its command, its input, or else its displayed text, so that different calls do not look equal."""
     shown = object_of(invocation.get("toolSpecificData"))
     details = object_of(invocation.get("resultDetails"))
     line = _command(shown)
@@ -77,7 +77,7 @@ def outcome(invocation: dict[str, Any]) -> tuple[Any, Any]:
 
 
 class Failures:
-    """Which calls of a request are shown to have failed: by the model's id, or of commands in their order."""
+    """Failures of a request's calls in the displayed parts: by the model's call ID, or for commands, in order."""
 
     def __init__(self, parts: Iterable[dict[str, Any]]) -> None:
         self._by_id: dict[str, bool] = {}
@@ -96,4 +96,4 @@ class Failures:
         shown = self._by_command.get(command) if type(command) is str else None
         if shown:
             return shown.popleft()
-        return self._by_id.get((call.id or "").partition(_MARK)[0], False)
+        return self._by_id.get((call.id or "").partition(_ID_SUFFIX)[0], False)

@@ -70,7 +70,7 @@ def _read(value: Any) -> list[Trace]:
     calls = _listed(value)
     usages = {id(call): _usage(call) for call in calls}
     by_id = {id_of(call.get("id")): call for call in calls}
-    around: set[int] = set()  #: calls that enclose another call with usage
+    around: set[int] = set()  #: `id()` of calls that enclose another call with usage
     for call in calls:
         parent = by_id.get(id_of(call.get("parent_id"))) if usages[id(call)] else None
         while parent is not None and id(parent) not in around:
@@ -81,7 +81,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return listed calls by the trace that they are of."""
+    """Return listed calls by their trace."""
     groups: dict[str | None, list[Any]] = {}
     for call in _listed(value):
         groups.setdefault(id_of(call.get("trace_id")), []).append(call)
@@ -95,7 +95,7 @@ def _usage(call: dict[str, Any]) -> Usage | None:
 
 
 def _op(call: dict[str, Any]) -> str:
-    """Return an operation's own name, out of `weave:///entity/project/op/NAME:digest`."""
+    """Return an operation's name from `weave:///entity/project/op/NAME:digest`."""
     return str(call["op_name"]).rpartition("/")[2].partition(":")[0]
 
 

@@ -1,4 +1,4 @@
-"""Threads of Zed's agent: as its store keeps them since version 0.3.0, as they are shared, and as versions before kept them."""
+"""Threads of Zed's agent: from its store since version 0.3.0 or before, or as they are shared."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
-_LOOKED_AT = 20  #: messages that decide whether a thread is of this form
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _SPEAKERS = frozenset({"User", "Agent"})
-_OTHER_SCHEMA = (
-    "acpx."  #: how that of acpx begins, which has one such message for all model calls of a turn
-)
-_RESUMES = "Resume"  #: stands among the messages where the user let the agent go on
+#: Prefix of the schema of acpx, which has one message for all model calls of a turn.
+_OTHER_SCHEMA = "acpx."
+_RESUMES = "Resume"  #: mark among the messages where the user let the agent continue
 _COMPACTION = "Compaction"
 _REASONING = frozenset({"Thinking", "RedactedThinking", "thinking"})
 _INPUTS = frozenset({"json", "text"})
@@ -66,7 +65,7 @@ def _is_message(message: Any) -> bool:
 
 
 def _is_mark(message: Any) -> bool:
-    """Return whether a message is the name of one that has no content, or an object that holds one under its name."""
+    """Return whether a message is only the name of its kind, or an object with the name as the only key."""
     return type(message) is str or (type(message) is dict and len(message) == 1)
 
 
@@ -105,7 +104,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _usage(recorded: Any) -> Usage | None:
-    """Return recorded tokens; what is 0 is left out of them, and cached tokens are not among those of the input."""
+    """Return the recorded tokens; counts of 0 are left out of the record, and the input excludes cached tokens."""
     return counted(read_usage({"input_tokens": 0, "output_tokens": 0, **object_of(recorded)}))
 
 
@@ -115,8 +114,8 @@ class _Thread:
     def __init__(self, thread: dict[str, Any]) -> None:
         self.chat = ChatLog()
         self._usages = object_of(thread.get("request_token_usage"))
-        self._usage: Usage | None = None  #: of the last request that a user's message led to
-        self._last_answer: int | None = None  #: since that message
+        self._usage: Usage | None = None  #: usage of the last request after a user's message
+        self._last_answer: int | None = None  #: index of the last answer since that message
 
     def add(self, message: Any) -> None:
         """Add a message."""
@@ -136,7 +135,7 @@ class _Thread:
                 self.chat.notes.add_kind("messages", kind)
 
     def finish(self) -> None:
-        """Give the answer before a user's message, or before the end, the tokens of the request that it is from."""
+        """Set the tokens of a request on its answer, the last one before the next user's message or the end."""
         if self._last_answer is not None and self._usage is not None:
             self.chat.of_message[self._last_answer] = Facts(usage=self._usage)
         self._last_answer = self._usage = None
@@ -174,7 +173,7 @@ class _OldThread:
     def __init__(self, thread: dict[str, Any]) -> None:
         self.chat = ChatLog()
         usages = thread.get("request_token_usage")
-        #: For each message, by its place.
+        #: Usage of each message, in order.
         self._usages: Iterator[Any] = iter(usages if type(usages) is list else ())
         self._before: Any = None
 
@@ -195,7 +194,7 @@ class _OldThread:
         calls = [_call(each) for each in objects_of(held.get("tool_uses"))]
         if role == "assistant" or calls:
             self.chat.answer(text, calls, Facts(usage=usage))
-        elif not results:  # a message with results says nothing of its own
+        elif not results:  # a message with results has no text of its own
             self.chat.say(role, text)
         for result in results:
             _result(result, None, self.chat)
@@ -204,7 +203,7 @@ class _OldThread:
         """Do nothing: each message has its own tokens."""
 
     def _next_usage(self) -> Usage | None:
-        """Return the tokens of the next message; where it has none of its own, those before stand again."""
+        """Return the tokens of the next message; None if the record repeats those of the message before."""
         recorded = next(self._usages, None)
         before, self._before = self._before, recorded
         return None if recorded == before else _usage(recorded)
@@ -223,7 +222,7 @@ def _parts(content: Any) -> tuple[list[str], list[tuple[str, Any]]]:
 
 
 def _call(use: dict[str, Any]) -> Call:
-    """Return a call; newer versions say of its input whether it is JSON or text."""
+    """Return a call; newer versions record whether its input is JSON or text."""
     given = use.get("input")
     held = object_of(given)
     if held.keys() == {"type", "value"} and word_of(held["type"]) in _INPUTS:
