@@ -35,8 +35,8 @@ _SAID_APART = frozenset(
         *("message", "user_input", "user_message", "text", "target", "chosen", "rejected"),
     }
 )
-#: Words in the name of a field (`model_answer`, `rejected_response`) whose text is a question or an answer that belongs to a
-#: data set, and not to the chat beside it; a field that only repeats a message of the chat is none.
+#: Words in the names of fields (`model_answer`, `rejected_response`) whose text is a question or an answer of a data set, and
+#: not part of the chat beside it. A field that only repeats a message of the chat does not count.
 _APART_WORDS = frozenset(
     {
         *("response", "responses", "answer", "answers", "completion", "completions", "prediction"),

@@ -35,9 +35,9 @@ class ChatLog:
         self.notes = Notes()
         self._calls = 0
         self._answer: dict[str, Any] | None = None  #: the last answer
-        #: By call ID, the number of calls without a result in the last answer that has the ID.
+        #: Number of calls without a result in the last answer that has the call ID, by call ID.
         self._waiting: dict[str, int] = {}
-        self._asked_by: dict[str, int] = {}  #: by call ID, the `id()` of the last call's message
+        self._asked_by: dict[str, int] = {}  #: `id()` of the message with the last call, by call ID
 
     def say(self, role: str, content: Any, facts: Facts = NO_FACTS, **fields: Any) -> None:
         """Add a message from a user, the system or another speaker; `fields` are those of a chat message."""

@@ -81,7 +81,7 @@ class Items:
         self.notes = Notes()
         self._calls = 0
         self._open: set[str] = set()  #: ids of calls that have no result yet
-        #: By kind of call, the item's ID of the last call without a call ID. Calls that the provider runs have none.
+        #: Item IDs of the last calls without a call ID, by kind of call. Calls that the provider runs have no call ID.
         self._own_ids: dict[str, str] = {}
         self._seen: Counter[Hashable] = Counter()  #: number of calls, by identity
         self._answer: int | None = None  #: index of the message of the unfinished answer

@@ -1,4 +1,4 @@
-"""What a source has that a trace cannot represent, and whether tool calls may be among it."""
+"""Notes on data in a source that a trace cannot represent, and whether tool calls may be among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all importers need for steps: unique IDs, and the reasons for what is not recorded."""
+"""Helpers for steps that all importers use: unique IDs, and the reasons why capabilities are missing."""
 
 from __future__ import annotations
 

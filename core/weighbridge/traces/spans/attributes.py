@@ -1,4 +1,4 @@
-"""Where spans keep their facts: the attribute names of the GenAI conventions, old and new, and of others.
+"""Names of the attributes in which spans keep their facts: those of the GenAI conventions, old and new, and of others.
 
 If a span has several names of one fact, the first one in the list counts.
 """

@@ -62,7 +62,7 @@ class Message:
     texts: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
-    reasoning: int = 0  #: how many parts are the model's reasoning
+    reasoning: int = 0  #: number of parts that are the model's reasoning
 
     @property
     def text(self) -> str | None:

@@ -307,7 +307,7 @@ def _is_around_calls(operation: Operation) -> bool:
 
 
 def _mark_inner(operations: list[Operation]) -> None:
-    agents: Parents = []  #: by operation: the index of the agent that it is, or is part of
+    agents: Parents = []  #: for each operation, the index of the agent that it is, or is part of
     for number, operation in enumerate(operations):
         inherited = None if operation.parent is None else agents[operation.parent]
         agents.append(number if operation.kind == "agent" else inherited)
