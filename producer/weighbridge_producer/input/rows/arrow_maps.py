@@ -9,9 +9,9 @@ Converted = Callable[[Any], Any]
 
 
 def conversion_of(kind: Any) -> Converted | None:
-    """Return the conversion of the values of a type, with maps as objects; None if it has no maps.
+    """Return a function that converts the maps in values of a type to objects; None if the type has no maps.
 
-    Maps with keys that are no texts, or repeat, are lists of pairs.
+    A map becomes a list of pairs if one of its keys is not a text, or is repeated.
     """
     from pyarrow import types
 

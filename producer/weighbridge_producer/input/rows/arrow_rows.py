@@ -21,10 +21,10 @@ def arrow_rows(
     *,
     has_index: bool = False,
 ) -> Iterator[SourceRow]:
-    """Yield the rows of an Arrow stream or, if it has an index at its end, of an Arrow file.
+    """Yield the rows of an Arrow stream or, if it has an index at its end, of an Arrow file, with all or given columns.
 
-    With all or given columns, of which those of one name are numbered; nested values and maps become objects and lists. Rows
-    whose columns are all null are left out, and `on_blank` is called for each.
+    Columns with the same name get numbers; nested values and maps become objects and lists. Rows whose columns are all null
+    are left out, and `on_blank` is called for each.
     """
     pyarrow = _pyarrow()
     number = 0

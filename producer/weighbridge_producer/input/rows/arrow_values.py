@@ -1,4 +1,4 @@
-"""Values of Arrow's tables as Python's, a bounded number of bytes at a time."""
+"""Conversion of the values of Arrow tables to Python values, a bounded number of bytes at a time."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 4 * MIB
 _ROW_BYTES = 256 * MIB
-#: What pyarrow raises for dates that Python has not, for nanoseconds, unknown zones and fields of one name.
+#: Exceptions of pyarrow for dates that Python lacks, nanoseconds, unknown zones and fields with the same name.
 _NOT_IN_PYTHON = (ArithmeticError, LookupError, ValueError)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _DAY_SECONDS = 86_400
-_DAYS_OF_400_YEARS = 146_097  #: after which the calendar repeats
+_DAYS_OF_400_YEARS = 146_097  #: number of days after which the calendar repeats
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 class Columns:
-    """The columns of a table that are wanted, with a number after each name that several have."""
+    """The wanted columns of a table; columns with the same name get a number after the name."""
 
     def __init__(self, names: Sequence[str], wanted: Sequence[str] | None) -> None:
-        shown: dict[str, list[str]] = {}  #: by the names in the file
+        #: Names of columns with their numbers, by the name in the file.
+        shown: dict[str, list[str]] = {}
         for name, own in zip(names, told_apart(list(names)), strict=True):
             shown.setdefault(name, []).append(own)
         self._shown = shown
         self._wanted = None if wanted is None else frozenset(wanted)
-        #: The names in the file of those that have to be read.
+        #: Names in the file of the columns that have to be read.
         self.read = [name for name, own in shown.items() if any(map(self._is_wanted, own))]
 
     def of(self, batch: Any) -> tuple[Any, list[str]]:
@@ -55,7 +56,7 @@ def is_null(values: dict[str, Any]) -> bool:
 
 
 def rows_in(batch: Any, wanted: Columns) -> Iterator[tuple[list[dict[str, Any]], Fault | None]]:
-    """Yield the rows of a record batch, a few at a time, with their wanted columns, or one with a fault if it is too long."""
+    """Yield the rows of a record batch, some at a time, with the wanted columns; a row that is too long becomes a fault."""
     batch, names = wanted.of(batch)
     conversions = [conversion_of(kind) for kind in batch.schema.types]
     kinds = list(map(_written_out, batch.schema.types))
@@ -104,7 +105,7 @@ def _shares(kind: Any) -> bool:
 
 
 def _written_out(kind: Any) -> Any:
-    """Return a type with plain texts in place of those in dictionaries, which become Python's ten times as fast."""
+    """Return a type with plain texts instead of dictionary texts; plain ones are converted to Python ten times as fast."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -129,12 +130,12 @@ def _cast(column: Any, kind: Any) -> Any:
 
     if column.type == kind:
         return column
-    # A slice of lists has the elements of all lists, which would all be cast.
+    # A slice of a list array refers to the elements of all lists, which would all be cast.
     return pa.concat_arrays([column]).cast(kind)
 
 
 def _bytes_in(array: Any) -> int:
-    """Return the bytes of all values in an array, or more, if each is written out."""
+    """Return the number of bytes of all values in an array if each is written out, or an upper bound."""
     from pyarrow import types
 
     kind = array.type
@@ -143,7 +144,7 @@ def _bytes_in(array: Any) -> int:
     if types.is_dictionary(kind):
         return _bytes_of_shared(array.indices, array.dictionary)
     if types.is_string_view(kind) or types.is_binary_view(kind):
-        # A view is four numbers of 32 bits, of which the first one is the length.
+        # A view is four numbers of 32 bits; the first one is the length.
         views = memoryview(array.buffers()[1]).cast("b").cast("i")
         return sum(map(abs, views[4 * array.offset : 4 * (array.offset + len(array)) : 4]))
     if types.is_struct(kind):
@@ -173,7 +174,7 @@ def _bytes_of_shared(indices: Any, dictionary: Any) -> int:
 
 
 def _most_bytes(array: Any) -> int:
-    """Return an upper bound of the bytes of one value in an array."""
+    """Return an upper bound of the number of bytes of one value in an array."""
     from pyarrow import types
 
     is_number = types.is_primitive(array.type)
@@ -187,13 +188,13 @@ def _sum(numbers: Any) -> int:
 
 
 def _values(column: Any) -> list[Any]:
-    """Return the values of a column; those of time that Python cannot express are texts."""
+    """Return the values of a column; dates and times that Python cannot represent become texts."""
     from pyarrow import types
 
     kind = column.type
     try:
         if types.is_timestamp(kind) and kind.unit == "ns":
-            # Without pandas, pyarrow has no nanoseconds; with it, values of its own.
+            # For nanoseconds, pyarrow raises an error without pandas, and returns pandas' values with it.
             return list(_microseconds(column).to_pylist())
         return list(column.to_pylist())
     except _NOT_IN_PYTHON:
@@ -207,7 +208,7 @@ def _microseconds(column: Any) -> Any:
 
 
 def _value(scalar: Any) -> Any:
-    """Return a value of which a part may be one of time that Python cannot express."""
+    """Return a value; dates and times in it that Python cannot represent become texts."""
     from pyarrow import types
 
     kind = scalar.type
@@ -255,7 +256,7 @@ def _time_text(kind: Any, number: int) -> str:
 
 
 def _date_text(days: int) -> str:
-    """Return the date that many days after the epoch; one that is not of four digits gets a sign."""
+    """Return the date that many days after the epoch; a year without exactly four digits gets a sign."""
     cycles, day = divmod(days + _EPOCH - 1, _DAYS_OF_400_YEARS)
     date = dt.date.fromordinal(day + 1)
     year = date.year + 400 * cycles

@@ -1,4 +1,4 @@
-"""Rows as lines with their cases, by a mapping."""
+"""Conversion of rows to lines with cases, by a mapping."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.source_rows import SourceRow
     from weighbridge_producer.input.rows.table_cells import Cells
 
-#: Of values that JSON lacks.
+#: Codes of faults of values that JSON lacks.
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
-#: What tools write into a cell of text that has no value.
+#: Words that tools write into a text cell without a value.
 _NULLS = frozenset({"NULL", "null", "\\N", "NaN", "nan", "<NA>", "#N/A", "None", "NaT"})
-_UNDECODED = re.compile("[\udc80-\udcff]")  #: bytes as `surrogateescape` keeps them
+#: Bytes that could not be decoded, as `surrogateescape` keeps them.
+_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 def as_lines(
@@ -43,10 +44,10 @@ def as_lines(
     file: str | None = None,
     cells: Cells = NO_CELLS,
 ) -> Iterator[SourceLine]:
-    """Convert rows to lines with their cases, and note what is to be said of them.
+    """Convert rows to lines with their cases, and add notes on the rows.
 
-    A row whose answers are both empty `cells` is ungradable. A row that is no case becomes a blank line. Blank lines are also inserted so that line numbers match row numbers; with
-    several files, lines have locations instead.
+    A row whose answers are both empty `cells` is ungradable. A row that is not a case becomes a blank line. Blank lines are
+    also inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
     case, limit = mapping.case, settings.line_limit_bytes + 1
     fault_of = mapping.fault if mapping.may_fault else None
@@ -98,15 +99,15 @@ def as_lines(
 
 
 def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[SourceLine]:
-    """Yield the cases of rows' entries, until they are more than `limit` times as large as the rows; then the last is a fault.
+    """Yield the cases of rows' entries; if they grow to more than `limit` times the size of the rows, end with a fault.
 
-    Values beside a list are in the case of each of its entries.
+    They may grow, since the case of each entry of a list repeats the values beside the list.
     """
     read = made = 0
     for line in lines:
         read += line.size
         made += len(line.raw)
-        line.size = line.size or len(line.raw)  # that of the row is at its first entry
+        line.size = line.size or len(line.raw)  # the first entry has the size of the row
         try:
             check_expansion(made, read, limit)
         except ExpansionError:
@@ -118,7 +119,7 @@ def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[Source
 
 
 def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:
-    """Return the fault of a row without the id of its case, as in a file with other columns than the first one."""
+    """Return the fault of a row without a case ID, such as a row of a file with other columns than the first file."""
     return Fault(
         ErrorCode.MISSING_FIELD,
         f"the row has no value in {str(mapping.custom_id)!r}, which custom_id is mapped to",
@@ -127,7 +128,10 @@ def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:
 
 
 def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNotes) -> SourceLine:
-    """Return the line of a case that JSON cannot represent: without values that only its metadata have, or with a clearer fault."""
+    """Return the line of a case that JSON cannot represent, with changed metadata or a clearer fault.
+
+    If all values that JSON lacks are in the metadata, they are removed or replaced there.
+    """
     fault = line.fault
     if fault and fault.code == ErrorCode.LONE_SURROGATE:
         line.fault = _encoding_fault(row) or fault
@@ -147,7 +151,7 @@ def _mended(line: SourceLine, case: dict[str, Any], row: SourceRow, notes: RowNo
 
 
 def without_binary(value: Any) -> Any:
-    """Return a value without entries of bytes that are not text, which JSON lines lack, and with null for those in lists."""
+    """Return a value without binary values, which JSON lines lack: entries are removed, items of lists become null."""
     if isinstance(value, Mapping):
         return {key: without_binary(item) for key, item in value.items() if not is_binary(item)}
     if isinstance(value, (list, tuple)):
@@ -163,7 +167,7 @@ def has_binary(value: Any) -> bool:
 
 
 def json_numbers(value: Any) -> Any:
-    """Return a value with null for NaN and Infinity, and digits as text for integers beyond 64 bits, which JSON lines lack."""
+    """Return a value without numbers that JSON lines lack: NaN and Infinity become null, integers beyond 64 bits text."""
     if isinstance(value, Mapping):
         return {key: json_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -189,7 +193,7 @@ def _encoding_fault(row: SourceRow) -> Fault | None:
 
 
 def _doubt_of_used(row: SourceRow, mapping: FieldMapping) -> Fault | None:
-    """Return the fault of the row, or of its joined row, with a number that JSON cannot represent and more than metadata use."""
+    """Return the fault of a number that JSON cannot represent, in a row or its joined rows, if an ID or an input uses it."""
     graded = (mapping.custom_id, *mapping.inputs.values())
     paths = [path for value in graded for path in value.paths()]
     joined = row.joined_doubts or {}

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")  #: Excel's first line
-#: In Markdown, below a header.
+#: First line of some files for Excel, with the separator.
+_SEPARATOR_LINE = re.compile(r"\ufeff?sep=([,;|\t])[\r\n]*")
+#: The rule below a header in Markdown.
 _RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?")
 
 
@@ -43,7 +44,7 @@ class Dialect:
 
     encoding: str
     delimiter: str
-    skipped: int = 0  #: lines above the header
+    skipped: int = 0  #: number of lines above the header
     is_markdown: bool = False  #: True for a table in Markdown
     is_printed: bool = False  #: True for a table as psql and mysql print it
     has_header: bool = True
@@ -53,12 +54,12 @@ class Dialect:
 
     @property
     def is_ascii_based(self) -> bool:
-        """True if a byte that the encoding lacks leaves what follows readable."""
+        """True if the text after a byte that the encoding lacks is still readable."""
         return not self.encoding.startswith(("utf-16", "utf-32"))
 
     @property
     def may_lack_header(self) -> bool:
-        """True if the first row was read as a header for want of other information."""
+        """True if the first row was only assumed to be a header."""
         return self.has_header and not self.is_drawn
 
     @property
@@ -67,7 +68,7 @@ class Dialect:
         return self.is_markdown or self.is_printed
 
     def decoded(self, plain: io.BufferedReader[Any], newline: str | None) -> io.TextIOWrapper[Any]:
-        """Return the text of a table, in which bytes that the encoding lacks are kept as surrogates where that is possible."""
+        """Return the text of a table; bytes that the encoding lacks are kept as surrogates if possible."""
         errors = "surrogateescape" if self.is_ascii_based else "strict"
         return io.TextIOWrapper(plain, self.encoding, errors, newline)
 
@@ -89,7 +90,7 @@ class Dialect:
 def dialect_of(
     head: bytes, *, is_whole: bool, delimiter: str | None = None, form: TableForm = USUAL_FORM
 ) -> Dialect:
-    """Detect the dialect of a table from its first bytes; raises InputError if the form says what it cannot have."""
+    """Detect the dialect of a table from its first bytes; raises InputError if the given form cannot be right."""
     encoding = given_encoding(head, form.encoding) if form.encoding else encoding_of(head)
     found = _dialect_of(head, encoding, delimiter, form, is_whole=is_whole)
     return replace(
@@ -141,7 +142,7 @@ def _dialect_below(
 
 
 def _above(lines: Sequence[str], delimiters: Sequence[str], form: TableForm) -> Header:
-    """Return the number of lines above the header, or above the first row without one, and the delimiter."""
+    """Return the delimiter, and the number of lines above the header, or above the first row if there is no header."""
     comments = comments_above(lines, delimiters, has_header=form.has_header)
     lines = lines[comments:]
     if form.has_header and (found := header_by_names(lines, delimiters)):
@@ -164,7 +165,7 @@ def _repeated_names(lines: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
 
 
 def _drawn(lines: Sequence[str], encoding: str) -> Dialect | None:
-    """Return the dialect of a table with a rule below its header; None if no two of the lines are such."""
+    """Return the dialect of a table with a rule below its header; None if no line is such a rule."""
     for place, (header, below) in enumerate(pairwise(lines)):
         if "|" in below and "|" in header and _RULE.fullmatch(below.strip()):
             return Dialect(encoding, "|", place, is_markdown=True)

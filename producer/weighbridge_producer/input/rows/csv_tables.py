@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.rows.csv_dialects import Dialect
 
-_BLOCK_CHARACTERS = 64 * KIB  #: read at once to find lines without quotes
+_BLOCK_CHARACTERS = 64 * KIB  #: number of characters read at once to find lines without quotes
 _COLUMNS_LIMIT = 10_000
 
 
@@ -50,11 +50,11 @@ def table_rows(
     lines.has_blocks = dialect.is_ascii_based and most_lines is None
     for _ in range(dialect.skipped):
         next(lines, None)
-    # csv's limit applies to the whole process, as the line limit does.
+    # The limit of the csv module applies to the whole process, and so does the line limit.
     csv.field_size_limit(settings.line_limit_bytes)
     reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
     header: list[str] | None = None
-    repeated: list[str] | None = None  #: the cells of a row that repeats the header
+    repeated: list[str] | None = None  #: cells of a row that repeats the header
     while True:
         while header and (block := lines.plain_block()):
             before = lines.read - len(block)
@@ -97,7 +97,7 @@ def table_rows(
 
 
 def not_decoded(error: UnicodeDecodeError, number: int) -> RowError:
-    """Return the error for text that is not in the encoding in which the file begins, from a line on."""
+    """Return the error for text that, from a line on, is not in the encoding of the file's beginning."""
     message = f"the text is not {error.encoding} from here on"
     return RowError(
         Fault(
@@ -126,7 +126,7 @@ def _plain_rows(
     repeated: list[str] | None,
     left_out: LeftOut,
 ) -> Iterator[SourceRow]:
-    """Yield the rows of lines without quotes, of which `before` lines come before the first."""
+    """Yield the rows of lines without quotes; `before` is the number of lines before the first one."""
     columns = len(header)
     for number, line in enumerate(block, before + 1):
         cells = line.split(delimiter)
@@ -143,7 +143,7 @@ def _plain_rows(
 
 
 def _is_blank(cells: list[str]) -> bool:
-    # Nearly all rows have a first cell, and looking at each cell would take time for every row.
+    # Nearly all rows have a filled first cell, and checking every cell takes time.
     return not (cells[0].strip() or any(map(str.strip, cells)))
 
 
@@ -161,13 +161,13 @@ class _Lines:
     ) -> None:
         self._text = text
         self._ahead = io.StringIO()  #: text that was read as a block, but has quotes
-        self._ahead_left = 0  #: characters of it that are left
+        self._ahead_left = 0  #: number of unread characters in that text
         self.has_blocks = False  #: True if whole blocks can be read at once
         self._most = most
         self._limit = limit
         self._delimiter = delimiter
         self.read = 0  #: number of lines read
-        self.taken = 0  #: characters read since the last reset to 0
+        self.taken = 0  #: number of characters read since the last reset to 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -190,7 +190,7 @@ class _Lines:
         return line
 
     def plain_block(self) -> list[str]:
-        """Return the next whole lines without their ends, or none if one of them has to be read by the csv module."""
+        """Return the next whole lines without line breaks; none if the csv module has to read one of them."""
         if self._ahead_left or not self.has_blocks:
             return []
         text = self._text.read(_BLOCK_CHARACTERS)
@@ -214,9 +214,9 @@ class _Lines:
 
 
 def header_of(cells: list[str]) -> list[str]:
-    """Return the names of a table's columns, with a number after each that is repeated: `Status_1` and `Status_2`.
+    """Return the names of a table's columns, with a number after each repeated one: `Status_1` and `Status_2`.
 
-    Raises InputError if they are too many.
+    Raises InputError if there are too many.
     """
     if len(cells) > _COLUMNS_LIMIT:
         raise InputError(
@@ -226,7 +226,7 @@ def header_of(cells: list[str]) -> list[str]:
 
 
 def told_apart(names: list[str]) -> list[str]:
-    """Return the names of columns with a number after each that is repeated."""
+    """Return the names of columns, with a number after each repeated one."""
     if len(taken := set(names)) == len(names):
         return names
     repeated = {name: count(1) for name, times in Counter(names).items() if times > 1}

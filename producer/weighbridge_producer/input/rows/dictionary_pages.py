@@ -1,4 +1,4 @@
-"""The longest value in a Parquet column's dictionary, which says how far the column may expand when it is decoded."""
+"""The longest value in a Parquet column's dictionary, which limits how far the column may expand when it is decoded."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, BinaryIO
 from weighbridge.settings import KIB, MIB
 
 _DICTIONARY_PAGE = 2
-_HEADER_BYTES = KIB  #: that of a dictionary has about 20
-_SEARCHED_BYTES = 16 * MIB  #: a larger dictionary is not searched
+_HEADER_BYTES = KIB  #: number of bytes read for a page header; that of a dictionary has about 20
+_SEARCHED_BYTES = 16 * MIB  #: maximum size of a dictionary that is searched
 _LENGTH = Struct("<I")
-#: Thrift's compact protocol, in which page headers are written.
+#: Types of Thrift's compact protocol, in which page headers are written.
 _BOOLEANS, _NUMBERS, _STRUCT = (1, 2), (3, 4, 5, 6), 12
-_KIND, _PLAIN_BYTES, _PACKED_BYTES = 1, 2, 3  #: the numbers of the fields
+_KIND, _PLAIN_BYTES, _PACKED_BYTES = 1, 2, 3  #: numbers of the fields
 
 
 def longest_value(file: BinaryIO, chunk: Any, pyarrow: Any) -> int:
-    """Return the bytes of the longest value in the dictionary of a chunk of a text column, or an upper bound.
+    """Return the length in bytes of the longest value in the dictionary of a text column's chunk, or an upper bound.
 
-    0 if the chunk has no dictionary.
+    Return 0 if the chunk has no dictionary.
     """
     start = chunk.data_page_offset
     if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
@@ -54,7 +54,7 @@ def _unpacked(packed: bytes, size: int, codec: str, pyarrow: Any) -> bytes:
 
 
 def _longest(values: bytes) -> int:
-    """Return the greatest length of texts that each stand after their length."""
+    """Return the greatest length of the texts in a sequence of lengths, each with its text after it."""
     longest = place = 0
     length_at, last = _LENGTH.unpack_from, len(values) - _LENGTH.size
     while place <= last:
@@ -66,7 +66,7 @@ def _longest(values: bytes) -> int:
 
 
 def _fields(head: io.BytesIO, last: int = 0, until: int | None = None) -> dict[int, int]:
-    """Read the numbers of a structure after its field `last`, to its end or to the field `until`."""
+    """Return the numbers in the fields of a structure after its field `last`, up to its end or the field `until`."""
     found: dict[int, int] = {}
     while last != until and (byte := head.read(1)[0]):
         last = last + (byte >> 4) if byte >> 4 else _number(head)

@@ -1,4 +1,4 @@
-"""The lines around the header of a table in text: a title, comments and facts about the run above it, and a rule below it."""
+"""The lines around the header of a text table: a title, comments and facts about the run above it, and a rule below it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from weighbridge_producer.input.proposals.column_names import is_usual
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LINES_ABOVE_MOST = 10  #: lines above a header that are skipped, beside comments
+LINES_ABOVE_MOST = 10  #: maximum number of lines above a header that are skipped, besides comments
 _ROWS_TRIED = 50
 _COMMENT = "#"
 _MARKED = re.compile(r"# ?\w*")
-_MOST = 0.5  #: share of the rows that have as many cells as the header
-_FACT = re.compile("[=:]")  #: in a comment, but not in the name of a column
-#: Below a header as psql and mysql print it.
+_MOST = 0.5  #: minimum share of rows with as many cells as the header
+_FACT = re.compile("[=:]")  #: character of a fact in a comment, which names of columns lack
+#: The rule below a header that psql and mysql print.
 _RULE = re.compile(r"\+?-+(?:\+-+)+\+?|\+-+\+").fullmatch
 _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 
@@ -27,14 +27,15 @@ _NUMBER = re.compile(r"[-+]?[\d.,\s]+%?")
 class Header(NamedTuple):
     """The place of a header."""
 
-    above: int  #: lines above it
+    above: int  #: number of lines above it
     delimiter: str
 
 
 def comments_above(lines: Sequence[str], delimiters: Sequence[str], *, has_header: bool) -> int:
-    """Return the number of first lines that are comments, which begin with `#` whatever they contain.
+    """Return the number of first lines that are comments: they begin with `#`, whatever they contain.
 
-    The last ones may be the header, or rows without one, if they have as many cells as the rows below.
+    The last of these lines are not comments if they have as many cells as the rows below: they may be the header, or rows of
+    a table without a header.
     """
     comments = next((n for n, line in enumerate(lines) if not line.startswith(_COMMENT)), 0)
     below = lines[comments:]
@@ -57,10 +58,10 @@ def comments_above(lines: Sequence[str], delimiters: Sequence[str], *, has_heade
 
 
 def header_by_names(lines: Sequence[str], delimiters: Sequence[str]) -> Header | None:
-    """Return the header that usual names of columns show, below lines that cannot be the header; None if there is none.
+    """Return the header recognised by usual names of columns, below lines that cannot be the header; None if there is none.
 
-    These are comments, and lines with fewer cells that are not empty, or with keys that end with a colon. Below a blank line,
-    the names may be any.
+    Such lines are comments, lines with fewer filled cells, and lines with keys that end with a colon. Below a blank line,
+    any names may be those of a header.
     """
     for above in range(min(LINES_ABOVE_MOST, len(lines) - 2) + 1):
         for delimiter in delimiters:
@@ -78,7 +79,7 @@ def header_by_names(lines: Sequence[str], delimiters: Sequence[str]) -> Header |
 def _begins_table(
     lines: Sequence[str], above: int, delimiter: str, delimiters: Sequence[str], least: float
 ) -> bool:
-    """Return whether a share of at least `least` of the rows fit a header, and no line above it can be the header."""
+    """Return whether at least the share `least` of the rows fit a header, and no line above it can be the header."""
     share, width = fit(lines[above:], delimiter)
     if share < least or delimiter != delimiter_of(lines[above:], delimiters):
         return False
@@ -92,7 +93,7 @@ def _begins_table(
 
 
 def lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
-    """Return the number of first lines, such as a title or comments, that no delimiter splits, unlike all rows below."""
+    """Return the number of first lines, such as a title, that no delimiter splits; a delimiter splits all rows below."""
     for skipped in range(min(LINES_ABOVE_MOST, len(lines) - 2) + 1):
         if not lines[skipped].strip():
             continue
@@ -105,8 +106,9 @@ def lines_above_header(lines: Sequence[str], delimiters: Iterable[str]) -> int:
 def titles_above(lines: Sequence[str], delimiter: str) -> int:
     """Return the number of first lines that are a title, padded with separators to the width of the table.
 
-    The first row has only one cell that is not empty, and no name of a column in it. The header begins with a usual name
-    and has another one; or it is the first row without an empty cell, below an empty row and no cells but the title's.
+    A title is a first row with one filled cell, which is not the name of a column. The header is then a row that begins with
+    a usual name and has another one. It may also be the first row without empty cells, if an empty row stands above it and
+    the title has the only filled cells.
     """
     above: list[list[str]] = []
     before = 0
@@ -127,17 +129,17 @@ def titles_above(lines: Sequence[str], delimiter: str) -> int:
 
 
 def is_rule(line: str) -> bool:
-    """Return whether a line is a rule of `-` and `+`, as psql and mysql print it."""
+    """Return whether a line is a rule of `-` and `+`, such as psql and mysql print."""
     return _RULE(line.strip()) is not None
 
 
 def is_ruled(header: str, rule: str) -> bool:
-    """Return whether two lines are a header and such a rule below it, of as many columns."""
+    """Return whether two lines are a header, and below it such a rule with the same number of columns."""
     return is_rule(rule) and header.count("|") == rule.count("+") > 0
 
 
 def delimiter_of(lines: Sequence[str], delimiters: Iterable[str]) -> str:
-    """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
+    """Return the delimiter for which most rows have the header's number of cells, and among such, the most cells."""
     found = {delimiter: fit(lines, delimiter) for delimiter in delimiters}
     return max(found, key=lambda delimiter: found[delimiter])
 
@@ -162,7 +164,7 @@ def fit(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a single line without the space around them; empty if its quotes are those of several."""
+    """Return the cells of a single line without surrounding space; empty if its quotes span several lines."""
     try:
         return list(map(str.strip, next(csv.reader([line], delimiter=delimiter, strict=True), [])))
     except csv.Error:
@@ -174,9 +176,10 @@ def _may_be_row(line: str, delimiter: str, width: int) -> bool:
 
 
 def _has_marked_name(lines: Sequence[str], delimiters: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether the first line is a header whose first name is `#`, that of row numbers, or a word after it.
+    """Return whether the first line is a header whose first name is `#` (for row numbers), or `#` and a word.
 
-    With a word, it has as many cells as half of the rows below. Above `names` of columns, it has other usual ones.
+    If it has a word, half of the rows below must have the same number of cells. If `names` of columns stand below, it must
+    have other usual names.
     """
     delimiter = delimiter_of(lines, delimiters)
     cells = _cells(lines[0], delimiter)
@@ -204,7 +207,7 @@ def _may_be_header(cells: Sequence[str]) -> bool:
 
 
 def _names_a_header(cells: Sequence[str]) -> bool:
-    """Return whether the cells that are not empty begin with a usual name of a column and have another one."""
+    """Return whether the filled cells begin with a usual name of a column and include another one."""
     names = list(filter(None, cells))
     return _may_be_header(names) and is_usual(names[0]) and sum(map(is_usual, names)) > 1
 

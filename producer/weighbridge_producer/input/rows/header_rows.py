@@ -1,4 +1,4 @@
-"""Detection of tables without a header, whose first row was read as one."""
+"""Detection of tables without a header, whose first row was read as a header."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _KINDS = (
 
 
 def data_in_header(rows: Sequence[Row], repeated: Collection[str] = ()) -> str:
-    """Return why the names of a table's columns seem to be its first row of data; empty if they do not.
+    """Return the reason why the names of a table's columns seem to be its first row of data; empty if they do not.
 
-    One name is a number, date, boolean or numbered id like all values below it, or is itself among them or `repeated`, and
-    each usual name is among the values below it. Numbers that go up by 1, such as those of runs and years, may be names.
+    They do if one name is a number, date, boolean or numbered ID like all values below it, or is among these values, or is
+    `repeated`. Each usual name must then be among the values below it. Numbers that increase by 1, such as those of runs and
+    years, may be names.
     """
     names = list(rows[0]) if rows else []
     cells = as_written(names, repeated)
-    # The header of a file that was appended to another one is not a value, and rows of other columns are of other files.
+    # The header of an appended file is not a value, and rows with other columns are from other files.
     below = [row for row in rows if row.keys() == rows[0].keys() and list(row.values()) != cells]
     written = list(zip(names, cells, strict=True))
     if not below or any(
@@ -44,13 +45,13 @@ def data_in_header(rows: Sequence[Row], repeated: Collection[str] = ()) -> str:
 
 
 def as_data(rows: Sequence[Row], repeated: Collection[str] = ()) -> list[Row]:
-    """Return rows with the names of their columns as the first of them, and numbers as names."""
+    """Return rows with numbers as names of columns; the original names become the first row."""
     cells = [as_written(list(rows[0]), repeated), *(list(row.values()) for row in rows)]
     return [{str(number): cell for number, cell in enumerate(row, 1)} for row in cells]
 
 
 def as_written(names: Sequence[str], repeated: Collection[str]) -> list[str]:
-    """Return names as the table has them, without the numbers that tell `repeated` ones apart."""
+    """Return names as written in the table, without the numbers that distinguish `repeated` ones."""
     plain = [name.rpartition("_")[0] for name in names]
     return [cell if cell in repeated else name for cell, name in zip(plain, names, strict=True)]
 
@@ -74,13 +75,13 @@ def _why(name: str, values: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _numbered(text: str) -> tuple[str, str]:
-    """Return what stands before the number at the end of a text, and the number."""
+    """Return the text before the number at the end of a text, and the number."""
     before = text.rstrip("0123456789")
     return before, text[len(before) :]
 
 
 def _is_counted(name: str, names: Sequence[str]) -> bool:
-    """Return whether a name is one of two whole numbers that follow each other in the header."""
+    """Return whether a name is one of two neighbouring whole numbers in the header that differ by 1."""
     place = names.index(name)
     beside = names[max(place - 1, 0) : place + 2]
     numbers = [int(each) for each in beside if each.isascii() and each.isdigit()]

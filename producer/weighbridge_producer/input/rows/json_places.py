@@ -1,4 +1,4 @@
-"""Places in a JSON document: the value at a JSON Pointer (RFC 6901), and what is said if it is not there."""
+"""Places in a JSON document: the value at a JSON Pointer (RFC 6901), or the fault if there is none."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.rows.json_scanner import JsonScanner
 
-COLUMNS = "columns"  #: name of the list of names in tables of W&B and of pandas (`orient="split"`)
+#: Key of the list of column names in tables of W&B and of pandas (`orient="split"`).
+COLUMNS = "columns"
 COLUMNS_BYTES = MIB
-_NAMES_SHOWN = 8  #: of an object without the key that a pointer has
+_NAMES_SHOWN = 8  #: number of an object's names that are shown if it lacks a pointer's key
 _NAMES_COMPARED = 100
-#: Of JSON values, by their first byte.
+#: Types of JSON values, by their first byte.
 _TYPES = {
     b"{": "an object",
     b"[": "a list",
@@ -48,9 +49,9 @@ def pointer_of(keys: Sequence[str]) -> str:
 
 @dataclass(slots=True)
 class Place:
-    """A value in a document, what is open around it, and the names of columns before it."""
+    """A value in a document, with the open objects around it, and the names of columns before it."""
 
-    fault: Fault | None = None  #: why it is not a list
+    fault: Fault | None = None  #: reason why it is not a list
     columns: list[str] = field(default_factory=list)
     around: list[Iterator[str | None]] = field(default_factory=list)
 
@@ -63,7 +64,10 @@ class Place:
 
 
 def step_into(scanner: JsonScanner, keys: list[str], allowed: bytes = b"[") -> Place:
-    """Step to the value at a path of keys that begins with an allowed byte; if there is none, over all other values."""
+    """Step to the value at a path of keys, if it begins with an allowed byte.
+
+    If there is none, step over all other values; the result then has a fault.
+    """
     place = Place()
     for depth, key in enumerate(keys):
         if scanner.peek() != b"{":
@@ -90,7 +94,7 @@ def step_into(scanner: JsonScanner, keys: list[str], allowed: bytes = b"[") -> P
 
 
 def names_in(text: bytes | None) -> list[str] | None:
-    """Return the names of columns; None if the text is no list of different names."""
+    """Return the names of columns; None if the text is not a list of different names."""
     try:
         names = orjson.loads(text or b"")
     except orjson.JSONDecodeError:
@@ -111,7 +115,7 @@ def _not_there(keys: Sequence[str], depth: int, names: Sequence[str]) -> Fault:
 
 
 def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
-    """Return the fault of a pointer that leads to a value with this first byte instead of a list, or through it."""
+    """Return the fault of a pointer to a value, or through a value, that begins with `first` and is not a list."""
     hint = "correct the pointer to the rows: it has to lead through objects to a list"
     if first == b"[" and depth < len(keys):
         hint += f"; rows in lists within a list can be written out: jq -c {_jq_path(keys)!r}"
@@ -123,7 +127,7 @@ def _no_list(keys: Sequence[str], depth: int, first: bytes) -> Fault:
 
 
 def _jq_path(keys: Sequence[str]) -> str:
-    """Return the filter of jq for the items of all lists on the path of a pointer."""
+    """Return jq's filter for the items of all lists on the path of a pointer."""
     steps = ("[]" if key.isdecimal() else f"[{orjson.dumps(key).decode()}]" for key in keys)
     return f".{''.join(steps)}[]"
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
     from weighbridge_producer.input.source_lines import SourceLine
 
-VALUE = "value"  #: the column of a value that is no object and stands under a key
+VALUE = "value"  #: column of a value under a key that is not an object
 _NO_KEY = f"the key of the row has more than {NAME_BYTES:,} bytes, or is not Unicode"
 
 
 def line_rows(
     lines: Iterable[SourceLine], most_lines: int | None = None, limit_bytes: int = MIB
 ) -> Iterator[SourceRow]:
-    """Yield the row of each line that is not blank, for at most `most_lines` lines; or that of one object on many lines."""
+    """Yield the row of each filled line, for at most `most_lines` lines; or the single row of an object on several lines."""
     read = islice(lines, most_lines)
     held = _object_on_many_lines(read, limit_bytes)
     text = b"".join(line.raw for line in held)
@@ -62,7 +62,7 @@ def line_rows(
 
 
 def _object_on_many_lines(lines: Iterator[SourceLine], limit_bytes: int) -> list[SourceLine]:
-    """Return all lines up to a limit if the first begins an object that goes on in the next, else only the first."""
+    """Return all lines up to a limit if the first line begins an object that continues on the next; else only the first."""
     held: list[SourceLine] = []
     size = 0
     for line in lines:
@@ -80,8 +80,8 @@ def document_rows(
 ) -> Iterator[SourceRow]:
     """Yield the items of the list at a JSON Pointer; the empty pointer is the document itself.
 
-    Items that are lists have the names in `columns`, which come before the rows. If the document has an object there and
-    `by_key` is true, its members are the rows. Raises RowError if there is no list.
+    The values of items that are lists have their names in `columns`, which precedes the rows. If there is an object at the
+    pointer and `by_key` is true, its members are the rows. Raises RowError if there is no list.
     """
     limit = settings.line_limit_bytes
     number = start = 0
@@ -111,7 +111,7 @@ def document_rows(
 
 
 def _read_under(found: SourceRow, key: str | None, text: bytes) -> None:
-    """Read the values of a row that stands under a key, or the only one if it is no object."""
+    """Read the values of a row that stands under a key; a row that is not an object has a single value."""
     is_object = text.startswith(b"{")
     _read_into(found, text if is_object else b'{"%b":%b}' % (VALUE.encode(), text), [])
     if found.fault:
@@ -128,7 +128,7 @@ def _read_under(found: SourceRow, key: str | None, text: bytes) -> None:
 
 def _read_into(found: SourceRow, text: bytes, columns: list[str]) -> None:
     """Read the values of a row by name; it gets a fault if it is not strict JSON, or its values have no names."""
-    # JSON has no raw line breaks in strings; without others, a fault's place is a byte of the row.
+    # JSON strings have no raw line breaks. Without the others, the place of a fault is a byte of the row.
     row = text.replace(b"\n", b" ").replace(b"\r", b" ")
     try:
         if not columns or not row.startswith(b"["):

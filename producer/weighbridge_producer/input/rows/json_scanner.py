@@ -1,7 +1,7 @@
-"""A scanner of one JSON document in constant memory: it steps over values, and cuts out those that are asked for.
+"""A scanner of one JSON document in constant memory: it steps over values, and returns the text of the requested ones.
 
-Parsers that yield events keep the path of each open value, so that their memory grows with the square of the depth.
-Outside of the values that it cuts out, the scanner checks brackets, strings and characters, and not each separator.
+Parsers that yield events keep the path of each open value, so that their memory grows with the square of the depth. Outside
+the requested values, the scanner checks brackets, strings and characters, but not every separator.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _CHUNK_BYTES = 64 * KIB
-NAME_BYTES = 4 * KIB  #: longer names of members are not read
+NAME_BYTES = 4 * KIB  #: maximum length of a member's name that is read
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _WORD = re.compile(rb"[\w.+-]*+")
 _IN_STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+')
-#: Whole strings, numbers, words and separators up to the next bracket, or to a string that is cut off. Bounded because
-#: each repeat takes memory; it would take none as `*+`, which Python before 3.11.5 matches wrongly here.
+#: Whole strings, numbers, words and separators up to the next bracket, or to a string that is cut off. The number of repeats
+#: is limited, since each takes memory. `*+` would take none, but Python before 3.11.5 matches it wrongly here.
 _FLAT = re.compile(rb'(?:[\w \t\r\n,:.+-]++|"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"){0,1000}')
 _PLAIN_NAME = re.compile(rb'"([^"\\\x00-\x1f]{0,4096}+)"[ \t\r\n]*+:')
 _QUOTE, _OPENING, _CLOSING = ord('"'), b"[{", b"]}"
-_TO_CLOSING = 2  #: from an opening bracket's code to that of its closing one
+_TO_CLOSING = 2  #: difference between the codes of a closing and an opening bracket
 
 
 class ScanError(Exception):
-    """The document cannot be read from the given byte on."""
+    """Error for a document that cannot be read from the given byte on."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -40,25 +40,25 @@ class ScanError(Exception):
 
 
 class TooDeepError(ScanError):
-    """A value beside those that are cut out is nested too deeply."""
+    """Error for a value, other than the requested ones, that is nested too deeply."""
 
 
 class JsonScanner:
     """A position in a JSON document, and the brackets that are open there.
 
-    Raises ScanError where the document is not JSON, and TooDeepError where it is nested too deeply.
+    Raises ScanError if the document is not JSON, and TooDeepError if it is nested too deeply.
     """
 
     def __init__(self, read: Callable[[int], bytes], depth_limit: int | None = DEPTH_LIMIT) -> None:
         self._read = read
-        self._depth_limit = depth_limit  # of values that are stepped over; None for any depth
+        self._depth_limit = depth_limit  # maximum depth of skipped values; None for any depth
         self._text = b""
         self._at = 0
-        self._before = 0  # bytes of the document before the text
+        self._before = 0  # number of bytes of the document before the text
         self._open = bytearray()  # closing brackets of the open values
-        self._pieces: list[bytes] | None = None  # of the value that is being cut out
-        self._from = 0  # where the value, or its next piece, begins in the text
-        self._room = 0  # bytes that the value may still have
+        self._pieces: list[bytes] | None = None  # pieces of the value that is being cut out
+        self._from = 0  # start of the value, or of its next piece, in the text
+        self._room = 0  # number of further bytes that the value may have
         if self.peek() == BYTE_ORDER_MARK[:1]:
             self._skip_mark()
 
@@ -68,7 +68,7 @@ class JsonScanner:
         return self._before + self._at
 
     def peek(self) -> bytes:
-        """Return the next byte that is no whitespace, which is then at the position; empty at the end."""
+        """Step to the next byte that is not whitespace, and return it; empty at the end."""
         while True:
             self._at = _end(_SPACE, self._text, self._at)
             if self._at < len(self._text):
@@ -77,7 +77,7 @@ class JsonScanner:
                 return b""
 
     def members(self) -> Iterator[str | None]:
-        """Yield the name of each member of an object, None if it is very long or no text; the caller then takes the value."""
+        """Yield the name of each member of an object, None if it is too long or not text; the caller then takes the value."""
         self._enter(b"{")
         if self.peek() == b"}":
             self._leave()
@@ -115,7 +115,7 @@ class JsonScanner:
             self._pieces = None
 
     def skip_rest(self) -> None:
-        """Step over the rest of the innermost open value, and its end."""
+        """Step over the rest of the innermost open value, including its end."""
         self._step_out(len(self._open) - 1, self._depth_limit)
 
     def end(self) -> None:
@@ -161,7 +161,7 @@ class JsonScanner:
             self._skip_word()
 
     def _step_out(self, floor: int, most: int | None) -> None:
-        """Step on until, after at least one bracket, `floor` values are open."""
+        """Step over at least one bracket, and on until `floor` values are open."""
         opened, beyond = self._open, 0
         while True:
             start, self._at = self._at, _end(_FLAT, self._text, self._at)
@@ -182,13 +182,13 @@ class JsonScanner:
                 if len(opened) < DEPTH_LIMIT:
                     opened.append(byte + _TO_CLOSING)
                 else:
-                    beyond += 1  # the kinds of the brackets are left to who reads the value
+                    beyond += 1  # the reader of the value checks the kinds of these brackets
             elif beyond and byte in _CLOSING:
                 beyond -= 1
             elif byte == opened[-1]:
                 opened.pop()
             elif self._at > start:
-                continue  # the pattern has reached its bound
+                continue  # the pattern has reached its limit of repeats
             else:
                 raise self._error(f"unexpected {chr(byte)!r}")
             self._at += 1

@@ -1,4 +1,4 @@
-"""JSON documents that are one object: of rows under their keys, or of columns, which cannot be read as rows."""
+"""JSON documents that are one object: with rows under keys, or with columns, which cannot be read as rows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _HINT_FRAME = 'df.to_json("rows.jsonl", orient="records", lines=True)'
 HINT_KEY = (
     f"if the document has a row under each key, write {KEY} for the key, as in custom_id={KEY}"
 )
-#: Writes a row for each object in the rows under keys.
+#: Command that writes a row for each object in the rows under keys.
 _EACH_OF_ROWS = "jq -c 'to_entries[] | {run: .key} + (.value | objects | to_entries[] | {id: .key} + (.value | objects))' FILE > COPY"
-_SHARE = 0.25  #: of the objects that have a name of the rows; others may have failed
-_KEYS_NAMED = 5  #: of objects with the same names
+#: Minimum share of objects that have a name, for a name of rows; failed rows may lack it.
+_MINIMUM_SHARE = 0.25
+_KEYS_NAMED = 5  #: number of keys shown of objects with the same names
 _RESPONSE = "agent_response"
 _TEXTS = (str, int, float, type(None))
 
@@ -37,7 +38,7 @@ def document_of(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def refuse_columns(file: str, document: Any, needed: Sequence[str] = ()) -> None:
-    """Raise InputError if a document is an object with a column under each name, or all needed inputs are in such an object."""
+    """Raise InputError if a document, or the object in it with all needed inputs, has a column under each name."""
     if not isinstance(document, Mapping):
         return
     pointer = "" if _are_columns(list(document.values())) else _columns_within(document, needed)
@@ -50,9 +51,9 @@ def refuse_columns(file: str, document: Any, needed: Sequence[str] = ()) -> None
 
 
 def _columns_within(document: Mapping[str, Any], needed: Sequence[str]) -> str | None:
-    """Return the pointer to the object of columns from which all needed inputs would be proposed; None if there is none."""
+    """Return the pointer to the object of columns that has all needed inputs, by the proposed mapping; None if none has."""
     proposal = propose([document], needed)
-    if proposal.parallel:  # beside values for all rows, such as the model's name
+    if proposal.parallel:  # columns beside values for all rows, such as the model's name
         return _pointer_to_parallel(document, proposal.parallel)
     found = proposal.fields
     paths = [Path(found[name]).parts for name in needed if name in found]
@@ -72,7 +73,7 @@ def _columns_within(document: Mapping[str, Any], needed: Sequence[str]) -> str |
 
 
 def _pointer_to_parallel(document: Mapping[str, Any], lists: Sequence[str]) -> str | None:
-    """Return the pointer to the object of two lists of one length; None if there may be a row under each key."""
+    """Return the pointer to the object with two lists of equal length; None if there may be a row under each key."""
     first, second = (Path(path).parts[:-1] for path in lists)
     around: Any = document
     for key in first:
@@ -84,12 +85,12 @@ def _pointer_to_parallel(document: Mapping[str, Any], lists: Sequence[str]) -> s
 
 
 def _are_alike(around: Mapping[str, Any], inner: Mapping[str, Any]) -> bool:
-    """Return whether an object has several with a name of one of them: rows under their keys may have lists of one length."""
+    """Return whether several objects in `around` share a name of `inner`: they may be rows, which may have equal lists."""
     return any(len(_having(around, Path(pointer_of([name])))) > 1 for name in inner)
 
 
 def refuse_list(file: str, start: bytes) -> None:
-    """Raise InputError for a document that is a list without an object, by its beginning without whitespace."""
+    """Raise InputError for a document that is a list without an object; `start` is its beginning without whitespace."""
     if start.startswith(b"[]"):
         raise InputError(f"{file!r} is an empty JSON list", "write at least one row or case in it")
     are_lists = start.startswith(b"[[")
@@ -101,23 +102,24 @@ def refuse_list(file: str, start: bytes) -> None:
 
 
 def row_keys(document: Mapping[str, Any], needed: Sequence[str], apart: str = "") -> list[str]:
-    """Return the keys of most members if these are objects that share the name of a needed input, and no key is such a name.
+    """Return the keys of the members that are rows: objects that share the name of a needed input, or a name of the first.
 
-    Other members, such as a total or the settings, stand beside the rows. The value named `apart` is not looked at; it is a
-    list that may have the rows instead.
+    Return none if they are not most of the members, or if one of the keys is the usual name of a column. Other members, such
+    as a total or the settings, stand beside the rows. `apart` is the name of a list that may have the rows instead; it is
+    ignored.
     """
     objects = {key: value for key, value in document.items() if isinstance(value, Mapping)}
     if not objects:
         return []
     counts = Counter(name for value in objects.values() for name in value if name != apart)
-    least = max(min(2, len(objects)), len(objects) * _SHARE)
+    least = max(min(2, len(objects)), len(objects) * _MINIMUM_SHARE)
     shared = [name for name, count in counts.items() if count >= least]
     found = propose([_only(value, shared) for value in objects.values()], needed)
     named = [
         Path(found.fields[name]) for name in needed if name in {*found.fields} - {*found.guessed}
     ]
     keys = [key for key, value in objects.items() if any(_has(value, path) for path in named)]
-    if keys:  # where the agent failed, the answer is missing
+    if keys:  # rows of failed runs lack the answer
         names = objects[keys[0]].keys() - {apart}
         keys = [key for key, value in objects.items() if names & value.keys()]
     fewest = 2 if apart or len(keys) < len(document) else 1
@@ -126,7 +128,7 @@ def row_keys(document: Mapping[str, Any], needed: Sequence[str], apart: str = ""
 
 
 def has_values(document: Mapping[str, Any], needed: Sequence[str]) -> bool:
-    """Return whether the members are at least two texts, numbers or lists of texts, and none is named like an input."""
+    """Return whether the members are at least two texts, numbers or lists of texts, none with the name of an input."""
     if not may_have_rows(document) or not {_RESPONSE, "expected_output"}.intersection(needed):
         return False
     found = propose([document], needed).fields.keys() & {*needed}
@@ -134,7 +136,7 @@ def has_values(document: Mapping[str, Any], needed: Sequence[str]) -> bool:
 
 
 def may_have_rows(document: Mapping[str, Any]) -> bool:
-    """Return whether the members of a document are at least two values of one kind, under keys that are no usual names."""
+    """Return whether a document has at least two members of one kind, under keys that are not usual names of columns."""
     values = list(document.values())
     if len(values) < 2 or any(map(is_usual, document)):
         return False
@@ -142,7 +144,10 @@ def may_have_rows(document: Mapping[str, Any]) -> bool:
 
 
 def inner_rows_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
-    """Return how to read the rows under the keys of an object in the only row, if the paths of its inputs lead to the first."""
+    """Return a hint on reading the rows under the keys of an object in the only row; empty if there are no such rows.
+
+    The paths of the inputs then lead to the first of these rows.
+    """
     paths = {name: Path(path).parts for name, path in fields.items() if name != "custom_id"}
     heads = {parts[:2] for parts in paths.values()}
     if len(rows) != 1 or len(heads) != 1 or len(head := heads.pop()) < 2:
@@ -159,7 +164,7 @@ def inner_rows_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
 
 
 def sibling_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
-    """Return a note if inputs are read from only one of several objects with the same names, and how to take each."""
+    """Return a note if inputs are read from only one of several objects with the same names, with a hint on reading all."""
     if len(rows) > 1:
         return _cases_within(rows, fields)
     for name, text in fields.items():
@@ -173,7 +178,7 @@ def sibling_hint(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
 
 
 def _cases_within(rows: Sequence[Row], fields: Mapping[str, str]) -> str:
-    """Return a note that each row has several objects with all inputs, of which only one is graded."""
+    """Return a note if each row has several objects with all inputs, of which only one is graded."""
     paths = [Path(text).parts for name, text in fields.items() if name != "custom_id"]
     heads = {parts[0] for parts in paths}
     if len(heads) != 1 or any(len(parts) < 2 for parts in paths):
@@ -202,7 +207,7 @@ def _only_one_of(name: str, key: str, keys: Sequence[str], *, may_be_rows: bool)
 
 
 def _siblings(around: Any, path: Path) -> list[str]:
-    """Return the keys of objects that have a value at a path, none of which names an input."""
+    """Return the keys of the objects that have a value at a path; none if a key is the usual name of a column."""
     if not isinstance(around, Mapping):
         return []
     keys = _having(around, path)
@@ -214,7 +219,7 @@ def _having(around: Mapping[str, Any], path: Path) -> list[str]:
 
 
 def join_hint(rows: Sequence[Row]) -> str:
-    """Return how to join rows that stand under keys; empty if the only row is no such document."""
+    """Return a hint on joining rows that stand under keys; empty if the only row is not such a document."""
     if len(rows) != 1 or not may_have_rows(rows[0]):
         return ""
     return f"if the file is one object with a row under each key, {KEY} names the key: --on id={KEY}, or --on {KEY}=id"
@@ -240,7 +245,7 @@ def _without_key(row: Row) -> Any:
 
 
 def _are_columns(values: list[Any]) -> bool:
-    """Return whether values are lists of one length, or objects with the same row numbers as keys."""
+    """Return whether values are lists of equal length, or objects with the same row numbers as keys."""
     if len(values) < 2:
         return False
     if all(isinstance(value, list) for value in values):

@@ -1,4 +1,4 @@
-"""The members of a JSON document that are rows for a mapping, and those that stand beside them, such as a total."""
+"""Selection of the members of a JSON document that are rows for a mapping; others, such as a total, are left out."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
-_HELD = 100  #: members that are kept until the first row
-#: A row for which nothing is recorded, rather than no row.
+_HELD_LIMIT = 100  #: maximum number of members that are held until the first row
+#: Values of members for which nothing is recorded; they count as rows.
 _WITHOUT_VALUE: tuple[Row, ...] = (
     {},
     {VALUE: None},
@@ -28,20 +28,20 @@ def only_rows(
 ) -> Iterator[SourceRow]:
     """Yield the members of a document that are rows for a mapping, and note the others.
 
-    A row has an input of the mapping, or a name that the first such row has: where the agent failed, the answer is missing.
-    `joined` are the names of joined files, whose fields the members do not have yet. Members that cannot be read, and those
-    without any value, are rows, because their cases would be missed. If no member has an input, the last ones are rows, so
-    that their errors say what they lack.
+    A row has an input of the mapping, or a name that the first row with an input has, since rows of failed runs lack the
+    answer. Members that cannot be read or have no value are rows, too; otherwise their cases would be missed. If no member
+    has an input, the last members are rows, so that their errors say what they lack. `joined` are the names of joined files;
+    the members do not have the fields of these files yet.
     """
     inputs = [value for value in mapping.inputs.values() if _is_own(value, joined)]
     names: frozenset[str] = frozenset() if inputs else frozenset({KEY})
-    held: list[SourceRow] = []  # those before the first row
+    held: list[SourceRow] = []  # members before the first row
     for row in rows:
         if not names and _has_one(row.values, inputs):
             names = frozenset(row.values) - {KEY}
             yield from _like(held, names, notes)
             held = []
-        if names or len(held) >= _HELD:
+        if names or len(held) >= _HELD_LIMIT:
             yield from _like(held, names, notes)
             held = []
         held.append(row)

@@ -1,10 +1,10 @@
-"""Whether the words of a text have letters that languages written in an encoding of the Latin alphabet use together."""
+"""Letters of languages by encodings of the Latin alphabet, to check which encoding fits the words of a text."""
 
 from __future__ import annotations
 
 import re
 
-#: Of languages written in an encoding, their letters beyond ASCII, without those that only few words have.
+#: Letters beyond ASCII of the languages written in each encoding, without letters that only few words have.
 _ALPHABETS = {
     "cp1252": (
         "àâæçèéêëîïôœùûüÿ",  # French
@@ -43,12 +43,15 @@ _LETTERS = {
 }
 LATIN_ENCODINGS = frozenset(_ALPHABETS)
 _WORDS = re.compile(rb"[A-Za-z\x80-\xff]+")
-#: What words of a text in the right encoding do not have: accents alone, and signs that stand beside digits.
+#: Characters that words do not have in the right encoding: single accents, and signs that stand beside digits.
 _IN_NO_WORD = frozenset("ˇ˘˝\u02db˙\u00b8\ufffd¡¿²³¹¼½¾¥¢£¬¦¶")
 
 
 def fitting_share(text: bytes, encoding: str) -> float:
-    """Return the share of a text's words beyond ASCII, each counted once, that have letters of the language which fits most of them."""
+    """Return the share of a text's words beyond ASCII that have only letters of one language.
+
+    It is the language that fits most of these words; each word counts once.
+    """
     words = [_letters_of(word, encoding) for word in set(_WORDS.findall(text))]
     words = [letters for letters in words if letters]
     most = max(sum(letters <= known for letters in words) for known in _LETTERS[encoding])

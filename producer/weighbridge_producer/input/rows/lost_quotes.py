@@ -1,4 +1,4 @@
-"""Cells of a table that look as if their closing quote were missing, so that the rows below became part of them."""
+"""Detection of cells whose closing quote seems to be missing, so that the rows below became part of the cell."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault
 
-_DENSE_ROWS = 3  #: in a cell that has no spaces at the separators; fewer may be so by chance
+#: Minimum number of rows in a cell without spaces at separators; fewer may occur by chance.
+_DENSE_ROWS = 3
 _DIGITS = re.compile(r"\d+")
 _INTEGER = re.compile(r"\d{1,18}")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def lost_quote(cells: Sequence[str], delimiter: str) -> Fault | None:
-    """Return the fault of a row if a cell has rows of the table in it; None for others, also with a table in a cell."""
+    """Return the fault of a row if a cell has rows of the table in it; None for others, even if a cell has another table."""
     others = len(cells) - 1
     for index, cell in enumerate(cells if others else ()):
-        # The rest of the row, whole rows and the beginning of the last row have as many separators as whole rows.
+        # The rest of the first row and the beginning of the last row have as many separators as one whole row.
         if (
             "\n" in cell
             and (separators := cell.count(delimiter)) >= others
@@ -54,10 +55,11 @@ def _are_rows(within: Sequence[list[str]], cells: Sequence[str], index: int) -> 
 def _resemble(
     own: Sequence[str], row: Sequence[str], index: int, distance: int, *, of: int
 ) -> bool:
-    """Return whether two rows, of which a cell is left out, may stand at this distance in a table, one of so many rows.
+    """Return whether two rows may stand `distance` rows apart in a table; `of` is the number of rows in the cell.
 
-    Numbers in the first cells count on, or only rise if there are several rows and the cell is not the last one, which
-    may hold a list. Other ids have one form, or two of the other cells agree, or one if there are several rows.
+    Cell `index`, with the missing quote, is left out of the comparison. Numbers in the first cells must differ by the
+    distance. They need only increase if the cell has several rows and is not the last one, which may hold a list. Otherwise
+    the first cells must be IDs of the same form, or two other cells must agree; one is enough if the cell has several rows.
     """
     first, other = own[0].strip(), row[0].strip()
     pairs = list(zip(own, row, strict=True))
@@ -68,13 +70,13 @@ def _resemble(
     if index and _INTEGER.fullmatch(first) and _INTEGER.fullmatch(other):
         if index < len(own) - 1 and of > 1:
             return int(first) < int(other)
-        # Many lists in answers count 1, 2, 3.
+        # Many lists in answers are numbered 1, 2, 3.
         return int(first) + distance == int(other) and bool(int(first) or agreeing)
     return (index > 0 and _have_one_form(first, other)) or agreeing >= (1 if of > 1 else 2)
 
 
 def _is_dense(parts: Sequence[str]) -> bool:
-    """Return whether no part is empty or begins with a space, as after a comma in prose."""
+    """Return whether no part is empty, or begins with a space, as parts do after a comma in prose."""
     return all(part and not part[0].isspace() for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""Rows of tables in Markdown: cells between vertical bars, which may stand at both ends too, with a rule below the header."""
+"""Rows of tables in Markdown: cells with vertical bars between them, and often at both ends; a rule below the header."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def markdown_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows below the rule of a table, from at most `most_lines` lines.
 
-    A table ends at a blank line if no line with bars follows it. Another table is a fault, and is not read.
+    A table ends at a blank line unless a line with bars follows. A second table becomes a fault, and is not read.
     """
     limit = settings.line_limit_bytes
-    header: list[str] = []  #: the cells of the first row
-    names: list[str] = []  #: of the columns
+    header: list[str] = []  #: cells of the first row
+    names: list[str] = []  #: names of the columns
     ends = False, False
     rule = number = 0
     is_apart = False  #: True after a blank line
@@ -104,7 +104,7 @@ def _rows_of(row: _Line, names: list[str], limit: int, left_out: LeftOut) -> Ite
 
 
 def _are_rule(cells: list[str]) -> bool:
-    """Return whether the cells are those of the rule below a header."""
+    """Return whether the cells are the rule below a header."""
     return all(map(_RULE.fullmatch, cells))
 
 

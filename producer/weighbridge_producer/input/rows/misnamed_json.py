@@ -8,7 +8,10 @@ from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 
 
 def json_in(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of JSON that a file begins with, and the ending of its name; None for a table, also one of cells with JSON."""
+    """Return the kind of JSON at the beginning of a file, and the right ending of its name.
+
+    None for a table, even if its cells have JSON.
+    """
     content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
     first = content.partition(b"\n")[0].rstrip(JSON_SPACE)
     begins_list = content[:1] == b"[" and content[1:].lstrip(JSON_SPACE)[:1] == b"{"

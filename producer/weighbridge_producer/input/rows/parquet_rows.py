@@ -19,14 +19,15 @@ from weighbridge_producer.input.temporary import seekable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_BATCH_BYTES = 4 * MIB  #: as they are encoded
-_DECODED_BYTES = 16 * MIB  #: if all values were as long as the longest one
-_UNCHECKED_BYTES = 64 * MIB  #: of a column in a row group, which may expand without a limit
+_BATCH_BYTES = 4 * MIB  #: maximum encoded size of a batch
+_DECODED_BYTES = 16 * MIB  #: maximum size of a batch if all values were as long as the longest
+_UNCHECKED_BYTES = 64 * MIB  #: size up to which a column in a row group may expand without a check
 _BATCH_ROWS = 500
 _EXPANSION_LIMIT: int = Settings.model_fields["expansion_limit"].default
 _NUMBER_BYTES = 8
 _REFERENCE_BYTES = 4
-_SHORT_BYTES = 16 * KIB  #: of a column whose dictionary is not searched for its longest value
+#: Size up to which a column's dictionary is not searched for the longest value.
+_SHORT_BYTES = 16 * KIB
 
 
 def parquet_rows(
@@ -37,7 +38,7 @@ def parquet_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows of a Parquet file, with all or given columns; nested values and maps become objects and lists.
 
-    Columns of one name are numbered. Rows whose columns are all null are left out, and `on_blank` is called for each.
+    Columns with the same name get numbers. Rows whose columns are all null are left out; `on_blank` is called for each.
     """
     pyarrow, parquet = _pyarrow()
     number = 0
@@ -66,7 +67,7 @@ def parquet_rows(
 
 
 class _Table:
-    """A Parquet file, read a few rows at a time: so few that they fit if all are as long as they can be."""
+    """A Parquet file, read a few rows at a time: so few that they fit into memory even if all have the maximum length."""
 
     def __init__(self, pyarrow: Any, parquet: Any, file: BinaryIO, expansion_limit: int) -> None:
         self._pyarrow = pyarrow
@@ -92,12 +93,12 @@ class _Table:
 
     @cached_property
     def _sharing(self) -> Any:
-        """The file, read without writing out the texts that it stores once for many places."""
+        """The file, opened so that texts that it stores once for several rows are not copied for each row."""
         leaves = self._leaves(set(self.names))
         return self._open(read_dictionary=[leaf.path for _, leaf in leaves if _is_text(leaf)])
 
     def _leaves(self, columns: set[str]) -> list[tuple[int, Any]]:
-        """Return the columns that are stored, of which a nested one has several, with their numbers."""
+        """Return the stored columns with their numbers; a nested column is stored as several."""
         schema = self._table.schema
         found = ((number, schema.column(number)) for number in range(len(schema.names)))
         return [
@@ -129,7 +130,7 @@ class _Table:
         return _Size(rows, encoded, texts, references, others)
 
     def _longest_value(self, chunk: Any, leaf: Any) -> int:
-        """Return the bytes of the longest value that the column may repeat without storing it again."""
+        """Return the length in bytes of the longest value that the column may repeat without storing it again."""
         if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
             return int(leaf.length)
         if leaf.physical_type != "BYTE_ARRAY":
@@ -141,12 +142,12 @@ class _Table:
 
 
 class _Size(NamedTuple):
-    """The size in bytes of a row group as it is encoded, and of a row whose values are all as long as the longest one."""
+    """Sizes in bytes: the encoded row group, and parts of a row whose values are all as long as the longest one."""
 
     rows: int
     encoded: int
     texts: int
-    references: int  #: in place of the texts, to a dictionary that has them
+    references: int  #: size of references to a dictionary, in place of the texts
     others: int
 
     @property
@@ -156,7 +157,7 @@ class _Size(NamedTuple):
 
     @property
     def shared_rows_at_once(self) -> int:
-        """The number of rows that fit if they share their texts, of which each batch gets a copy."""
+        """The number of rows that fit if they share their texts; each batch gets a copy of these."""
         return self._fitting(self.references + self.others)
 
     def _fitting(self, longest: int) -> int:
@@ -176,7 +177,7 @@ def _have_dictionaries(group: Any, leaves: Sequence[tuple[int, Any]]) -> bool:
 
 
 class _NullRows:
-    """The rows that are null in all columns that are not read; these columns are read only when a row is asked for."""
+    """The rows that are null in all unrequested columns; these columns are read only when `has` is called."""
 
     def __init__(self, table: _Table, columns: Sequence[str]) -> None:
         others = sorted(set(table.names).difference(columns))
@@ -188,7 +189,7 @@ class _NullRows:
         self._read = 0
 
     def has(self, number: int) -> bool:
-        """Return whether the row with this number, above all asked for before, is one of them."""
+        """Return whether the row with this number is one of them; numbers must increase from call to call."""
         skipped, self._read = number - self._read - 1, number
         return next(islice(self._flags, skipped, None), True)
 

@@ -10,8 +10,8 @@ from weighbridge.settings import MIB
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 
-_LINE_BYTES = MIB  #: of a line that are kept until its end has been read
-OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line on which a document goes on
+_HELD_LINE_BYTES = MIB  #: maximum length of a line that is held until its end is read
+OPEN = frozenset({b"{", b"[", b","})  #: last characters of a line after which a document continues
 
 
 class PeekedStream(io.RawIOBase):
@@ -19,10 +19,10 @@ class PeekedStream(io.RawIOBase):
 
     def __init__(self, plain: io.BufferedReader, *, past_first_line: bool = False) -> None:
         self._plain = plain
-        self._past_first_line = past_first_line  #: True if what follows a first row matters
-        self.head = b""  #: as many bytes as needed to detect the format
+        self._past_first_line = past_first_line  #: True if the data after the first row matter
+        self.head = b""  #: first bytes, as many as needed to detect the format
         self.is_whole = False  #: True if `head` is the whole content
-        self._failure: Exception | None = None  #: of what follows the first bytes
+        self._failure: Exception | None = None  #: failure of reading beyond the first bytes
         while not self._is_enough():
             try:
                 more = plain.read1(HEAD_BYTES - len(self.head))
@@ -49,7 +49,7 @@ class PeekedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, the inspected bytes first; raises what broke off their inspection after them."""
+        """Read into a buffer, the inspected bytes first; then raise the error that ended the inspection, if any."""
         if self._failure and not self._ready:
             raise self._failure
         data = self._ready[: len(buffer)] or self._plain.read1(len(buffer))
@@ -59,16 +59,16 @@ class PeekedStream(io.RawIOBase):
 
 
 class WholeLines(io.RawIOBase):
-    """A stream that ends with the last whole line before another one is damaged.
+    """A stream that ends with the last whole line before any damage.
 
-    Text is decoded and split in blocks, of which one that the damage breaks off would be lost. The bytes of a line break
-    have to be those of ASCII.
+    Text is decoded and split in blocks; without this class, the block with the damage would be lost. Line breaks must be
+    ASCII bytes.
     """
 
     def __init__(self, stream: io.RawIOBase) -> None:
         self._stream = stream
         self._ready = b""
-        self._begun = b""  #: of a line whose end has not been read
+        self._begun = b""  #: beginning of a line whose end has not been read
         self._is_read = False
         self.damage: Exception | None = None  #: set when the end is reached
 
@@ -93,5 +93,5 @@ class WholeLines(io.RawIOBase):
         data = self._begun + more
         self._is_read = not more
         end = len(data) if self._is_read else data.rfind(b"\n") + 1
-        end = len(data) if len(data) - end > _LINE_BYTES else end
+        end = len(data) if len(data) - end > _HELD_LINE_BYTES else end
         self._ready, self._begun = data[:end], data[end:]

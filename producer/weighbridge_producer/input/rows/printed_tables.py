@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.csv_dialects import Dialect
 
 _BAR = "|"
-_GOES_ON = (
-    "+",
-    ".",
-)  #: what psql puts at the end of a column for a cell that goes on in the next line
+#: Marks of psql at the end of a column for a cell that continues on the next line.
+_CONTINUATION_MARKS = ("+", ".")
 _HINT = "write the rows as CSV: psql --csv, or mysql --batch"
 _SEVERAL_LINES = invalid_row(
     "the row has a cell of several lines, which cannot be told apart", _HINT
@@ -37,8 +35,8 @@ def printed_rows(
 ) -> Iterator[SourceRow]:
     """Yield the rows below the rule of a table, from at most `most_lines` lines.
 
-    Without frames, a table ends at a line without bars, such as `(8 rows)`; with them, at the next rule. Another table is a
-    fault, and is not read; so is a row with a cell of several lines.
+    A table without a frame ends at a line without bars, such as `(8 rows)`; one with a frame ends at the next rule. A second
+    table becomes a fault, and is not read. So does a row with a cell of several lines.
     """
     limit = settings.line_limit_bytes
     lines = islice(limited_lines(dialect.decoded(plain, newline=None), limit), most_lines)
@@ -72,10 +70,10 @@ class _Table:
 
     def __init__(self, header: str, width: int) -> None:
         self._is_framed = header.startswith(_BAR)
-        self._width = width  #: characters of the rule
+        self._width = width  #: number of characters in the rule
         self._header = self._cells(header)
         self._names = header_of(self._header)
-        self._is_in_row = False  #: True if the last line belongs to a row that goes on
+        self._is_in_row = False  #: True if the row of the last line continues
         self.has_ended = False
 
     def ends_at(self, text: str) -> bool:
@@ -83,7 +81,7 @@ class _Table:
         return is_rule(text) or not (self._is_framed or _BAR in text)
 
     def row(self, number: int, text: str, size: int, left_out: LeftOut) -> SourceRow | None:
-        """Return the row of a line; None if it has none, or belongs to a row of several lines before it."""
+        """Return the row of a line; None if the line has no row, or continues the row above."""
         begins = text.startswith(_BAR)
         if self._is_framed and not (begins and text.endswith(_BAR) and len(text) > 1):
             is_new, self._is_in_row = begins or not self._is_in_row, True
@@ -106,10 +104,13 @@ class _Table:
 
     def _goes_on(self, text: str) -> bool:
         *before, last = self._parts(text)
-        if any(part.endswith(_GOES_ON) for part in (*before, *([last] if self._is_framed else []))):
+        if any(
+            part.endswith(_CONTINUATION_MARKS)
+            for part in (*before, *([last] if self._is_framed else []))
+        ):
             return True
-        # The last column has no bar behind it, and texts end before the end of the rule.
-        is_at_end = len(text) >= self._width and text.endswith(_GOES_ON)
+        # The last column has no bar after it, and its texts end before the end of the rule.
+        is_at_end = len(text) >= self._width and text.endswith(_CONTINUATION_MARKS)
         return not self._is_framed and (is_at_end or text.endswith(" +"))
 
     def _parts(self, text: str) -> list[str]:

@@ -44,16 +44,15 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
 _PARQUET = b"PAR1"
-_ARROW_FILE = (
-    b"ARROW1"  #: with an index at its end; a stream, as Hugging Face writes it, has no sign
-)
+#: First bytes of an Arrow file with an index at its end; an Arrow stream, as Hugging Face writes it, has no such mark.
+_ARROW_FILE = b"ARROW1"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _YAML = (".yaml", ".yml")
 _XML = (".xml", ".html", ".htm", ".xhtml")
 _CONVERT = "convert it to CSV or JSON Lines"
-#: Endings that do not tell the format.
-_NAMES_OF_TEXT = frozenset({"", ".txt", ".text", ".dat", ".md", ".markdown"})
+#: Endings of names that do not show the format.
+_TEXT_SUFFIXES = frozenset({"", ".txt", ".text", ".dat", ".md", ".markdown"})
 
 
 class RowFormat(StrEnum):
@@ -83,15 +82,16 @@ class Layout:
     """The format and location of the rows in a file."""
 
     format: RowFormat
-    dialect: Dialect | None = None  #: for tables
+    dialect: Dialect | None = None  #: dialect of a table
     rows: str = ""  #: JSON Pointer to the list of rows in a document
-    by_key: bool = False  #: True if the rows stand under keys, unless there is a list
+    by_key: bool = False  #: True if the rows may stand under keys, unless there is a list
     others: tuple[str, ...] = ()  #: JSON Pointers to further lists that may be rows
-    is_object: bool = False  #: True if the file is a document that is one object, read as a row
+    #: True if the file is a document with one object, which is read as a row.
+    is_object: bool = False
 
     @property
     def has_lines(self) -> bool:
-        """True if rows have the numbers of their lines."""
+        """True if rows have line numbers."""
         return self.dialect is not None or self.format is RowFormat.JSON_LINES
 
     def __str__(self) -> str:
@@ -123,8 +123,8 @@ def table_suffix(head: bytes) -> str:
 
 
 def may_be_table(name: str) -> bool:
-    """Return whether a file with this name may be a table, although its ending does not say so."""
-    return PurePath(unpacked_name(name).lower()).suffix in _NAMES_OF_TEXT
+    """Return whether a file with this name may be a table, although the ending does not show it."""
+    return PurePath(unpacked_name(name).lower()).suffix in _TEXT_SUFFIXES
 
 
 def layout_of(
@@ -174,14 +174,14 @@ def layout_of(
 
 
 def may_be_document(head: bytes, name: str) -> bool:
-    """Return whether the beginning of a file may be that of a JSON document; if it is a single line, its rows show it."""
+    """Return whether a file may be a JSON document, by its beginning; for a single line, only its content can show it."""
     content = head.removeprefix(BYTE_ORDER_MARK).lstrip(JSON_SPACE)
     is_one_line = content.startswith(b"{") and b"\n" not in content and not table_format(name)
     return is_one_line or _is_document(head, name)
 
 
 def _is_document(head: bytes, name: str) -> bool:
-    """Return whether the beginning of a file is that of a JSON document, instead of one row per line."""
+    """Return whether a file is a JSON document rather than one row per line, by its beginning."""
     head = head.removeprefix(BYTE_ORDER_MARK)
     start = head.lstrip(JSON_SPACE)[:1]
     if table_format(name) or start not in {b"{", b"["}:
@@ -222,8 +222,8 @@ class RowReader:
         added: Collection[str] = (),
         form: TableForm = USUAL_FORM,
     ) -> None:
-        self.name = name  #: of the file within the input
-        #: What is added to the rows: `@file`, the name, and `@key` for those that stand under keys.
+        self.name = name  #: name of the file within the input
+        #: Fields that are added to the rows: `@file`, the file's name, and `@key` for rows that stand under keys.
         self._added = added
         self._form = form
         self._most_lines = most_lines
@@ -330,9 +330,9 @@ def _rows_of(dialect: Dialect) -> Callable[..., Iterator[SourceRow]]:
 
 
 def _rows_before_damage(rows: Iterable[SourceRow], lines: WholeLines) -> Iterator[SourceRow]:
-    """Yield the whole rows of a table, and then raise what its content was damaged by."""
+    """Yield the whole rows of a table; then raise the error of its damage, if any."""
     for row in rows:
-        # Damage within quotes is one error, not also that of the quote which is not closed.
+        # Damage within quotes is reported once, and not also as a quote that is not closed.
         if not (lines.damage and row.fault and row.fault.code == ErrorCode.INPUT_TRUNCATED):
             yield row
     if lines.damage:

@@ -1,4 +1,4 @@
-"""What is noted of rows while they are read: which are no cases, and what looks wrong in the values of the others."""
+"""Notes on rows, taken while they are read: rows that are not cases, and values that look wrong in the others."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
-_KINDS_NAMED = 6  #: kinds of rows in a note
+_KINDS_NAMED = 6  #: maximum number of kinds of rows in a note
 _KIND_WIDTH = 40
-_TEXT_CHARACTERS = 80  #: of a line of a log, or what it begins with
-_KEYS_NAMED = 3  #: of members that are no rows
-_FILES_NAMED = 3  #: of those without a row
+_TEXT_CHARACTERS = 80  #: maximum length of a quoted line of a log, or of its prefix
+_KEYS_NAMED = 3  #: maximum number of keys shown of members that are not rows
+_FILES_NAMED = 3  #: maximum number of files named in a note
 _LISTS_NAMED = 5
-_KINDS_COUNTED = 100  #: kinds of other rows that are counted one by one
+_KINDS_COUNTED = 100  #: maximum number of kinds of other rows that are counted separately
 _OTHER_KINDS = "of further kinds"
-_ROWS_COMPARED = 100  #: first rows whose answers are compared
+_ROWS_COMPARED = 100  #: number of first rows whose answers are compared
 _BYTES_COMPARED = 8 * MIB
 
 
@@ -40,43 +40,44 @@ class RowNotes:
         self.clear()
 
     def clear(self) -> None:
-        """Begin with the first row again."""
-        self.empty_expected = 0  #: rows that have an empty expected_output
-        self.nulls = 0  #: rows in which both answers are one word for no value, such as `nan`
+        """Reset all counts, before the rows are read again from the first one."""
+        self.empty_expected = 0  #: number of rows with an empty expected_output
+        #: Number of rows whose answers are both the same word for no value, such as `nan`.
+        self.nulls = 0
         self._null = ""  #: the first such word
-        self.other_rows: Counter[str] = Counter()  #: rows that are no cases, by kind
-        self.blank_rows = 0  #: rows of tables that have no value, and are left out
-        self.total_rows = 0  #: rows of sums or means without answers, which are left out
-        self.unfilled_rows = 0  #: rows of tables with two empty answers, which are ungradable
-        self.repeated_headers = 0  #: rows of tables that repeat their header, and are left out
-        self.without_entries = 0  #: rows whose list of cases is empty
-        self.no_rows = 0  #: members of documents beside the rows that stand under keys
+        self.other_rows: Counter[str] = Counter()  #: number of rows that are not cases, by kind
+        self.blank_rows = 0  #: number of rows of tables without a value, which are left out
+        self.total_rows = 0  #: number of rows of sums or means without answers, which are left out
+        #: Number of rows of tables with two empty answers, which are ungradable.
+        self.unfilled_rows = 0
+        #: Number of rows of tables that repeat the header, which are left out.
+        self.repeated_headers = 0
+        self.without_entries = 0  #: number of rows whose list of cases is empty
+        self.no_rows = 0  #: number of members of documents with rows under keys that are not rows
         self._no_rows_named: list[str] = []
-        self.empty_files = 0  #: files without a row
-        self.files_with_lists = 0  #: documents with other lists that may be rows
+        self.empty_files = 0  #: number of files without a row
+        self.files_with_lists = 0  #: number of documents with other lists that may be rows
         self._empty_named: list[str] = []
-        self.files_with_prefix = 0  #: logs with something before the JSON of each line
-        self._prefix = ""  #: of the first of them
-        self.text_lines = 0  #: lines of logs without JSON
-        self._text = ""  #: the first of them
-        # The first of those files, and its lists.
-        self._lists: tuple[str, tuple[str, ...]] = (
-            "",
-            (),
-        )
-        self.files_read_otherwise = 0  #: files with another format or dialect than the first one
-        self._layout = ""  #: of the first file
+        self.files_with_prefix = 0  #: number of logs with a prefix before the JSON of each line
+        self._prefix = ""  #: prefix in the first of these logs
+        self.text_lines = 0  #: number of lines of logs without JSON
+        self._text = ""  #: the first of these lines
+        #: The first file with other lists that may be rows, and the pointers to these lists.
+        self._lists: tuple[str, tuple[str, ...]] = ("", ())
+        #: Number of files with another format or dialect than the first one.
+        self.files_read_otherwise = 0
+        self._layout = ""  #: description of the first file's layout
         self._layouts_named: list[str] = []
         self.may_lack_header = False  #: True if the first row of a table was read as its header
-        self.odd_metadata = 0  #: rows with numbers in their metadata that JSON lacks
-        self.binary_rows = 0  #: rows with bytes in their metadata that are not text
+        self.odd_metadata = 0  #: number of rows with numbers in their metadata that JSON lacks
+        self.binary_rows = 0  #: number of rows with bytes in their metadata that are not text
         self._binary_named: dict[str, None] = {}
         self._first: list[Row] = []
         self._bytes = 0
         self._mapping: FieldMapping | None = None
 
     def begin_file(self, name: str, layout: Layout | None) -> None:
-        """Note how a file with rows is read: whether its first row may be no header, and if it differs from the first file."""
+        """Note how a file is read: if its first row was only assumed to be a header, if it differs from the first file."""
         dialect = layout.dialect if layout else None
         if not self._first:
             self.may_lack_header = dialect is not None and dialect.may_lack_header
@@ -92,7 +93,7 @@ class RowNotes:
         self.empty_expected += 1
 
     def count_null(self, expected: str, answer: object) -> None:
-        """Count a row whose expected_output is a word for no value, if it is the agent's answer too."""
+        """Count a row whose expected_output is a word for no value, if the agent's answer is the same word."""
         if answer == expected:
             self.nulls += 1
             self._null = self._null or expected
@@ -118,18 +119,18 @@ class RowNotes:
         self.without_entries += 1
 
     def count_no_row(self, key: str) -> None:
-        """Count a member of a document that is no row, unlike others under their keys."""
+        """Count a member of a document with rows under keys that is not a row."""
         self.no_rows += 1
         if len(self._no_rows_named) < _KEYS_NAMED:
             self._no_rows_named.append(key)
 
     def count_prefix(self, prefix: str) -> None:
-        """Count a file in which something was removed before the JSON of each line; not one without a prefix."""
+        """Count a file if a prefix was removed before the JSON of each line."""
         self.files_with_prefix += bool(prefix)
         self._prefix = self._prefix or prefix
 
     def count_texts(self, count: int, first: str) -> None:
-        """Count the lines of a log that have no JSON, and are left out."""
+        """Count the lines of a log without JSON, which are left out."""
         self.text_lines += count
         self._text = self._text or first
 
@@ -150,19 +151,19 @@ class RowNotes:
         self.odd_metadata += 1
 
     def count_binary(self, names: Iterable[str]) -> None:
-        """Count a row with bytes in these of its metadata that are not text, and are left out."""
+        """Count a row with bytes that are not text in these fields of its metadata, which are left out."""
         self.binary_rows += 1
         if len(self._binary_named) < _KEYS_NAMED:
             self._binary_named |= dict.fromkeys(names)
 
     def count_other(self, kind: str) -> None:
-        """Count a row that is no case."""
+        """Count a row that is not a case."""
         kind = shorten(kind, _KIND_WIDTH)
         known = kind in self.other_rows or len(self.other_rows) < _KINDS_COUNTED
         self.other_rows[kind if known else _OTHER_KINDS] += 1
 
     def watch(self, rows: Iterable[SourceRow], mapping: FieldMapping) -> Iterator[SourceRow]:
-        """Return rows, of which the first are kept when they are read; the others are passed on at no cost."""
+        """Return the same rows; the first of them are kept when they are read, the others are passed on at no cost."""
         self._mapping = mapping
         rows = iter(rows)
         return chain(map(self._kept, islice(rows, _ROWS_COMPARED)), rows)
@@ -174,7 +175,7 @@ class RowNotes:
         return row
 
     def notes(self, joined: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Return all notes on the rows; `joined` are the joined files by their names."""
+        """Return all notes on the rows; `joined` are the joined files, by name."""
         hint = compared_hint(self._first, self._mapping, joined) if self._mapping else ""
         header = data_in_header(self._first) if self.may_lack_header else ""
         header = f"{header}; if it is data, give --no-header" if header else ""
@@ -189,7 +190,7 @@ class RowNotes:
 
     @property
     def leaves_out(self) -> str:
-        """The notes on what is not graded because it is no case; empty if there is nothing."""
+        """The notes on rows and members that are not graded because they are not cases; empty if there are none."""
         return "; ".join(filter(None, (self.other_rows_note(), self._no_rows_note())))
 
     def counts(self) -> list[str]:
@@ -208,7 +209,7 @@ class RowNotes:
         return [note for note in notes if note]
 
     def prefix_note(self) -> str:
-        """Return what was removed before the JSON of each line, and how many lines have none; empty if there was nothing."""
+        """Return a note on the prefix removed before each line's JSON, and on lines without JSON; empty if there is none."""
         texts = pluralize(self.text_lines, "line")
         such_as = f"without JSON, such as {shorten(self._text, _TEXT_CHARACTERS)!r}"
         if not self.files_with_prefix:
@@ -220,7 +221,7 @@ class RowNotes:
         return f"{note}, and {texts} {such_as}" if self.text_lines else note
 
     def other_rows_note(self) -> str:
-        """Return how many rows are no cases, by kind; empty if there are none."""
+        """Return a note with the number of rows that are not cases, by kind; empty if there are none."""
         count = self.other_rows.total()
         if not count:
             return ""
@@ -233,7 +234,7 @@ class RowNotes:
         return f"{rows} not graded: {', '.join(kinds)}"
 
     def blank_rows_note(self) -> str:
-        """Return how many rows have no value; empty if there are none."""
+        """Return a note with the number of rows without a value; empty if there are none."""
         if not self.blank_rows:
             return ""
         rows = ("row without any value was", "rows without any value were")
@@ -322,7 +323,7 @@ class RowNotes:
 
 
 def no_rows_note(keys: Sequence[str], count: int) -> str:
-    """Return a note that members with the first of these keys are left out of a document's rows."""
+    """Return a note that `count` members are left out of a document's rows; `keys` are those of the first ones."""
     named = ", ".join(repr(shorten(key, _KIND_WIDTH)) for key in keys[:_KEYS_NAMED])
     more = ", ..." if count > _KEYS_NAMED else ""
     are = "is not a row and is" if count == 1 else "are not rows and are"
@@ -330,7 +331,7 @@ def no_rows_note(keys: Sequence[str], count: int) -> str:
 
 
 def other_lists_note(pointers: Sequence[str]) -> str:
-    """Return a note that a document has other lists at JSON Pointers, which may be rows too, and how to read them."""
+    """Return a note on a document's other lists that may be rows, at JSON Pointers, with a hint on reading them."""
     named = ", ".join(shorten(pointer, _KIND_WIDTH) for pointer in pointers[:_LISTS_NAMED])
     more = ", ..." if len(pointers) > _LISTS_NAMED else ""
     return (

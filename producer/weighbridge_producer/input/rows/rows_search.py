@@ -24,27 +24,27 @@ from weighbridge_producer.input.rows.json_scanner import JsonScanner, ScanError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DEPTH_LOOKED_AT = 4  #: levels of a document that are searched for its list of rows
-_ITEMS_LOOKED_AT = 100  #: of a list, to find an object
-_SEARCHED_BYTES = 32 * MIB  #: at the beginning of a document with lists of objects
-_LISTS_LOOKED_AT = 20  #: whose first rows are searched for answers
+_DEPTH_LOOKED_AT = 4  #: number of levels of a document that are searched for its list of rows
+_ITEMS_LOOKED_AT = 100  #: number of a list's items that are examined to find an object
+_SEARCHED_BYTES = 32 * MIB  #: number of bytes that are searched in a document with lists of objects
+_LISTS_LOOKED_AT = 20  #: number of lists whose first rows are searched for answers
 _LISTS_KEPT = 100
-_NAMES_COMPARED = 100  #: of a list's first row
+_NAMES_COMPARED = 100  #: maximum number of names of a list's first row that are compared
 _ANSWERS = ("agent_response", "expected_output")
-_ROW_BYTES = 32 * MIB  #: of a row whose shape is looked at
-#: Names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
+_ROW_BYTES = 32 * MIB  #: maximum length of a row whose shape is examined
+#: Usual names of lists of rows. Other lists describe columns (Hugging Face), or plans and scores (Inspect).
 USUAL_NAMES = frozenset(
     {"rows", "data", "results", "samples", "examples", "records", "items", "instances", "cases"}
 )
-_TABLES = (["data"], ["rows"])  #: where such tables have their rows, which are lists
+_TABLES = (["data"], ["rows"])  #: paths of the rows in tables with `columns`, whose rows are lists
 
 
 @dataclass(frozen=True, slots=True)
 class ListsOfRows:
-    """Where a document has lists of objects."""
+    """Places of the lists of objects in a document."""
 
     pointer: str | None  #: JSON Pointer to the list of rows; None if there is none
-    others: tuple[str, ...] = ()  #: those to other lists that may be rows as well
+    others: tuple[str, ...] = ()  #: JSON Pointers to other lists that may be rows as well
 
 
 def rows_pointer(read: Callable[[int], bytes]) -> str | None:
@@ -53,13 +53,14 @@ def rows_pointer(read: Callable[[int], bytes]) -> str | None:
 
 
 def lists_of_rows(read: Callable[[int], bytes], *, only_known: bool = False) -> ListsOfRows:
-    """Return where a document has its rows, and other lists like them.
+    """Return the places of the rows in a document, and of other lists like them.
 
-    The rows are the list of a known shape, or else the longest list of objects, those with an answer and an expected one
-    first, and then those with usual names. The search ends where the rows of a known shape begin, or after 32 MiB if there
-    has been a list of objects. The other lists have the names of the rows, or answers, or the rows themselves have none.
+    The rows are the list of a known shape, or else the best list of objects. A list with an answer and an expected answer is
+    better than one without; among equals, a list with a usual name is better, then the longer one. The search ends at the
+    rows of a known shape, or after 32 MiB if a list of objects was found. Other lists may be rows as well if they have most
+    names of the rows, or answers, or if the rows have no answers.
 
-    `only_known` restricts it to lists of a known shape, because the document may be a row itself.
+    `only_known` restricts the search to lists of a known shape, because the document may itself be a row.
     """
     search = _Search(read)
     with suppress(ScanError, ExpansionError, *DAMAGE):  # reading the document reports the error
@@ -80,7 +81,7 @@ def has_all_rows(read: Callable[[int], bytes], pointer: str) -> bool:
 
 
 def _decoded(text: bytes | None) -> dict[str, Any]:
-    """Return an object; an empty one if it is too long or not strict JSON."""
+    """Return the object in a text; an empty one if the text was too long or is not strict JSON."""
     try:
         return decode_line(text or b"")
     except LineError:
@@ -92,8 +93,8 @@ class _List:
     """A list of objects in a document."""
 
     pointer: str
-    names: frozenset[str]  #: of the values in its first row
-    size: int  #: bytes
+    names: frozenset[str]  #: names of the values in its first row
+    size: int  #: length in bytes
     has_answers: bool
 
     @property
@@ -102,7 +103,7 @@ class _List:
         return self.has_answers, name in USUAL_NAMES, self.size
 
     def may_be_beside(self, other: _List) -> bool:
-        """Return whether another list may have rows as well: it has most of the names, or answers, or this one has none."""
+        """Return whether another list may also have rows: it has most of the names, or answers, or this list has none."""
         shared = self.names & other.names
         are_alike = len(shared) * 2 >= max(len(self.names), len(other.names))
         return are_alike or other.has_answers or not self.has_answers
@@ -115,11 +116,11 @@ class _Search:
         self._read = read
         self._left = _SEARCHED_BYTES
         self._has_list = False
-        self.pointer: str | None = None  #: of the best list so far
+        self.pointer: str | None = None  #: JSON Pointer to the best list so far
         self.is_over = False  #: True if no other list can be better
         self._best: _List | None = None
         self._lists: list[_List] = []
-        self._columns: list[str] | None = None  # names of the values of rows that are lists
+        self._columns: list[str] | None = None  # names of the values, for rows that are lists
 
     def read(self, size: int) -> bytes:
         """Read on; return nothing if enough has been searched."""
@@ -170,7 +171,7 @@ class _Search:
         self._has_list = True
         try:
             scanner.skip_rest()
-        finally:  # a list that is cut off has rows too
+        finally:  # a list that is cut off has rows, too
             size, has_answers = scanner.offset - start, self._answers_in(first)
             self._add(
                 _List(
@@ -179,7 +180,7 @@ class _Search:
             )
 
     def _answers_in(self, row: dict[str, Any]) -> bool:
-        """Return whether a row has both answers by their names; not looked for in a document of many lists."""
+        """Return whether a row has both answers, by their names; only the first lists of a document are searched."""
         from weighbridge_producer.input.proposals.mapping_proposals import propose
 
         found = propose([row], _ANSWERS) if row and len(self._lists) < _LISTS_LOOKED_AT else None
@@ -200,7 +201,7 @@ class _Search:
         return ListsOfRows(best.pointer, tuple(e.pointer for e in others if best.may_be_beside(e)))
 
     def _are_known(self, row: dict[str, Any], keys: list[str]) -> bool:
-        """Return whether rows are of a known shape, by the first of them and the place of their list."""
+        """Return whether rows have a known shape, by the first row and the place of their list."""
         from weighbridge_producer.input.mapping.known_datasets import shape_of
 
         shape = shape_of([row]) if row else None

@@ -25,28 +25,27 @@ class SourceRow(msgspec.Struct, gc=False):
     number: int  #: number of the row's first line or, in formats without lines, of the row; from 1
     values: dict[str, Any]
     fault: Fault | None = None
-    size: int = 0  #: bytes of input
-    doubt: Fault | None = (
-        None  #: the fault of a number in it, which counts if an id or an input uses the number
-    )
-    joined_doubts: dict[str, Fault] | None = None  #: those of joined rows, by their names
-    place: int = 0  #: number of the row among those of its file that have a value, from 1, in all formats alike
+    size: int = 0  #: number of bytes of input
+    #: Fault of a number in the row; it counts if an ID or an input uses the number.
+    doubt: Fault | None = None
+    #: Such faults of joined rows, by the name of the joined file.
+    joined_doubts: dict[str, Fault] | None = None
+    place: int = 0  #: number of the row among the file's rows with a value, from 1, in all formats
 
 
 class LeftOut(NamedTuple):
-    """What is called for each row of a table that is no case."""
+    """Functions to call for each row of a table that is not a case."""
 
-    blanks: Callable[[], None] = lambda: None  #: for a row without any value
-    headers: Callable[[], None] = lambda: (
-        None
-    )  #: for a repeated header, as of files that were appended
+    blanks: Callable[[], None] = lambda: None  #: called for a row without any value
+    #: Called for a repeated header, such as that of an appended file.
+    headers: Callable[[], None] = lambda: None
 
 
 UNCOUNTED = LeftOut()
 
 
 class RowError(Exception):
-    """The rest of a file cannot be read as rows."""
+    """Error for a file whose rest cannot be read as rows."""
 
     def __init__(self, fault: Fault, number: int) -> None:
         super().__init__(fault.message)
@@ -62,7 +61,7 @@ def invalid_row(message: str, hint: str) -> Fault:
 def until_damage(
     rows: Iterable[SourceRow], settings: Settings, name: str = ""
 ) -> Iterator[SourceRow]:
-    """Yield rows with their places; if the input is damaged, the last one is a fault with the reason.
+    """Yield rows with their places; if the input is damaged, the last row is a fault with the reason.
 
     An InputError gets the name of the file, if given.
     """
@@ -95,7 +94,7 @@ def plain_value(value: object) -> object:
 
 
 def excerpt_of(values: object, most: int = 200) -> str:
-    """Return the beginning of a row's values as JSON or, if JSON lacks some of them, as Python shows them."""
+    """Return the beginning of a row's values as JSON, or if JSON lacks some of them, as Python prints them."""
     try:
         return orjson.dumps(values, plain_value).decode()[:most]
     except TypeError:

@@ -15,7 +15,8 @@ from weighbridge_producer.input.source_lines import SourceLine
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SPAN_COLUMN = "context.trace_id"  #: tables without this column are rows for a mapping
+#: Column of tables of spans; tables without it are rows for a mapping.
+_SPAN_COLUMN = "context.trace_id"
 
 
 def are_spans(row: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Values that are cells of tables, of which an empty one is no answer: rows of sums, footers, and tests without a result."""
+"""Values that are cells of tables. An empty one is not an answer: it may be in a row of sums, a footer, or a test without result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.row_values import Path, Row, Value
 
 _ANSWERS = ("agent_response", "expected_output")
-#: The words with which tables begin the rows of their sums and means.
+#: First words of rows with sums and means in tables.
 _TOTALS = re.compile(
     "total|totals|total general|total général|grand total|subtotal|sum|average|mean|overall"
     "|summe|gesamt|gesamtsumme|gesamtergebnis|durchschnitt|mittelwert"
@@ -24,16 +24,16 @@ _TOTALS = re.compile(
 
 
 def is_of_totals(row: Row) -> bool:
-    """Return whether the first cell of a row that is not empty is a word for sums or means."""
+    """Return whether the first filled cell of a row is a word for sums or means."""
     first = next((cell for cell in row.values() if cell not in ("", None)), None)
     return isinstance(first, str) and _TOTALS(first.strip(" :.")) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Which values of a row are cells of tables in text."""
+    """Information on which values of a row are cells of text tables."""
 
-    is_table: bool = False  #: True if the row is that of a table
+    is_table: bool = False  #: True if the row is from a table
     joined: tuple[str, ...] = ()  #: names of the joined files that are tables
 
     def mapping(self, mapping: FieldMapping) -> FieldMapping:
@@ -49,7 +49,7 @@ class Cells:
         return value
 
     def hold_answers(self, row: Row, mapping: FieldMapping) -> bool:
-        """Return whether both answers of a row are cells; constants, and what a cell holds as JSON, are values of their own."""
+        """Return whether both answers of a row are cells; constants, and values inside a cell's JSON, are not cells."""
         values = [value for name in _ANSWERS if (value := mapping.inputs.get(name))]
         return len(values) == len(_ANSWERS) and all(
             any(self._is_cell(row, path) for path in value.paths()) for value in values

@@ -9,7 +9,7 @@ from weighbridge.errors import InputError
 from weighbridge.settings import KIB
 from weighbridge_producer.input.rows.latin_alphabets import LATIN_ENCODINGS, fitting_share
 
-HEAD_BYTES = 256 * KIB  #: examined to detect encoding and dialect
+HEAD_BYTES = 256 * KIB  #: number of bytes examined to detect encoding and dialect
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\0\0", "utf-32"),
@@ -21,12 +21,12 @@ _WESTERN = "cp1252"
 _JAPANESE = "cp932"
 _EXAMPLES = "utf-8, utf-16, cp1252, cp1250, cp1251, shift_jis or gb18030"
 _GUESSED_BYTES = 64 * KIB
-#: A letter of the Latin alphabet beside one of another, as no word has.
+#: A letter of the Latin alphabet beside a letter of another one, which no word has.
 _MIXED_WORD = re.compile("[A-Za-z][Ͱ-ۿ\u0e00-\u0e7f]|[Ͱ-ۿ\u0e00-\u0e7f][A-Za-z]")
 
 
 def checked_encoding(name: str) -> str:
-    """Return Python's name of an encoding of text; raises InputError if there is none of this name."""
+    """Return Python's name of a text encoding; raises InputError if there is no encoding of this name."""
     try:
         "a".encode(name)
         return codecs.lookup(name).name
@@ -37,9 +37,9 @@ def checked_encoding(name: str) -> str:
 
 
 def given_encoding(head: bytes, name: str) -> str:
-    """Return the encoding that was given by name, for text that begins so; raises InputError if it cannot be its encoding."""
+    """Return the encoding that was given by name; raises InputError if it cannot be that of text with this beginning."""
     guess = encoding_of(head)
-    if guess.startswith(name):  # also says which end comes first, or that a mark is to be skipped
+    if guess.startswith(name):  # the guess also has the byte order, or the mark to skip
         return guess
     text = head.decode(name, errors="replace")
     wrong = text.count("\ufffd") - (len(head) >= HEAD_BYTES)  # the last character may be truncated
@@ -51,7 +51,7 @@ def given_encoding(head: bytes, name: str) -> str:
 
 
 def encoding_of(head: bytes) -> str:
-    """Return the encoding of text by its first bytes: the one it is marked with, UTF-8, or the likeliest."""
+    """Return the encoding of text by its first bytes: that of a byte order mark, UTF-8, or the most likely one."""
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
@@ -67,7 +67,7 @@ def encoding_of(head: bytes) -> str:
 
 
 def _without_mark(head: bytes) -> str:
-    """Return the UTF-16 that text without a mark has, in which separators and digits have a NUL at every second place."""
+    """Return the form of UTF-16 of text without a mark, by the NUL bytes in separators and digits; empty if it is none."""
     head = head[: len(head) // 2 * 2]
     first, second = head[::2].count(0), head[1::2].count(0)
     if (
@@ -87,7 +87,7 @@ def _is_mostly_utf8(head: bytes) -> bool:
 
 
 def may_be_western(head: bytes, encoding: str) -> bool:
-    """Return whether text that was taken for another encoding fits CP1252 as well, by the letters of its few words."""
+    """Return whether text for which another encoding was detected fits CP1252 as well, by the letters of its words."""
     head = head[:_GUESSED_BYTES]
     if encoding == _WESTERN or encoding not in LATIN_ENCODINGS:
         return False
@@ -98,19 +98,19 @@ def may_be_western(head: bytes, encoding: str) -> bool:
 
 
 def _guessed(head: bytes) -> str:
-    """Return the likeliest encoding of text that is not UTF-8, among those that programs of today write."""
+    """Return the most likely encoding of text that is not UTF-8, among those that current programs write."""
     from chardet import EncodingEra, detect_all
 
     head = head[:_GUESSED_BYTES]
     if _has_kana(head):
-        return _JAPANESE  # which a few words repeated many times hide from chardet
+        return _JAPANESE  # chardet misses it if a few words are repeated many times
     found = detect_all(head, ignore_threshold=True, encoding_era=EncodingEra.MODERN_WEB)
     names = [codecs.lookup(guess["encoding"]).name for guess in found if guess["encoding"]]
-    # For a few words it may take accented letters for Cyrillic ones.
+    # With few words, chardet may take accented letters for Cyrillic ones.
     whole = (name for name in names if not _MIXED_WORD.search(head.decode(name, "replace")))
     name = next(whole, names[0] if names else _WESTERN)
     is_western = head.decode(name, "replace") == head.decode(_WESTERN, "replace")
-    # For words such as `maïs` it is hardly surer of one encoding than of another.
+    # For words such as `maïs`, chardet's scores of several encodings hardly differ.
     fits_better = (
         name in LATIN_ENCODINGS
         and _WESTERN in names
@@ -120,7 +120,7 @@ def _guessed(head: bytes) -> str:
 
 
 def _has_kana(head: bytes) -> bool:
-    """Return whether text is Shift-JIS of which a quarter are kana; in other encodings, their first bytes are rare."""
+    """Return whether text is Shift-JIS and a quarter of it kana; the first bytes of kana are rare in other encodings."""
     try:
         text = codecs.getincrementaldecoder(_JAPANESE)().decode(head)
     except UnicodeDecodeError:
