@@ -17,7 +17,7 @@ def begins_events(line: bytes) -> bool:
 
 
 def events_in(lines: list[bytes]) -> list[Any] | None:
-    """Return the JSON values in a text's events, given its lines; None if a line is no event's or the data is not JSON.
+    """Return the JSON values in a text's events, given its lines; None if a line is not of an event or data is not JSON.
 
     An object without a `type` or an `object` field, such as Gemini's, is wrapped: `{"event": "message", "data": {...}}`.
     Only the text shows that such objects are parts of one stream. Any other value is wrapped if its event has a name.

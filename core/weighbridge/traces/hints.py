@@ -119,7 +119,7 @@ def correction_for(value: Any) -> str:
 
 
 def _without_steps(value: dict[str, Any]) -> str:
-    """Return what an object of a known tool lacks to be a trace; empty for any other object."""
+    """Return why an object of a known tool is not a trace, with advice; empty for any other object."""
     return (
         _beside_traces(value)
         or _old_session(value)
@@ -131,7 +131,7 @@ def _without_steps(value: dict[str, Any]) -> str:
 
 
 def _beside_traces(value: dict[str, Any]) -> str:
-    """Return what an object is that tools write beside their traces; empty for any other object."""
+    """Return advice on an object that tools write beside their traces; empty for any other object."""
     for keys, advice in _BESIDE_TRACES.items():
         if keys <= value.keys() <= keys | _NEWER_KEYS:
             return advice
@@ -139,7 +139,7 @@ def _beside_traces(value: dict[str, Any]) -> str:
 
 
 def _old_session(value: dict[str, Any]) -> str:
-    """Return what a session of Continue of 2023 is; empty for any other object."""
+    """Return a sentence on a session of Continue of 2023; empty for any other object."""
     history = object_of(value.get("history"))
     has_steps = type(history.get("timeline")) is list and "current_index" in history
     is_old = has_steps and not {"session_info", "user_input_queue"}.isdisjoint(value)
@@ -147,7 +147,7 @@ def _old_session(value: dict[str, Any]) -> str:
 
 
 def _log_record(value: dict[str, Any]) -> str:
-    """Return what OpenTelemetry's log records lack, also in rows of CloudWatch; empty for any other object."""
+    """Return a sentence on OpenTelemetry's log records without spans, also in rows of CloudWatch; empty for other objects."""
     held = value.get("raw_otel_json")
     if not is_log_record(held if type(held) is dict else value):
         return ""
@@ -158,7 +158,7 @@ def _log_record(value: dict[str, Any]) -> str:
 
 
 def _bare_row(value: dict[str, Any]) -> str:
-    """Return what a row of a Logfire query lacks to be a span; empty for any other object."""
+    """Return a sentence on the columns that a row of a Logfire query lacks to be a span; empty for any other object."""
     if type(value.get("attributes")) not in {dict, str} or "start_timestamp" not in value:
         return ""
     lacking = [name for name in _SPAN_COLUMNS if name not in value]
@@ -166,7 +166,7 @@ def _bare_row(value: dict[str, Any]) -> str:
 
 
 def _promptfoo(value: dict[str, Any]) -> str:
-    """Return how the results of promptfoo are graded; empty for any other object."""
+    """Return a sentence on how results of promptfoo are graded; empty for any other object."""
     listed = object_of(value.get("results")).get("results")
     first = listed[0] if type(listed) is list and listed else None
     if type(first) is not dict:
@@ -180,7 +180,7 @@ def _promptfoo(value: dict[str, Any]) -> str:
 
 
 def _thread_state(value: dict[str, Any]) -> str:
-    """Return what the state of a thread of LangGraph lacks to be a trace; empty for any other object."""
+    """Return a sentence on the state of a LangGraph thread that lacks messages; empty for any other object."""
     values = value.get("values")
     if type(values) is not dict or not value.keys() >= _THREAD_STATE:
         return ""

@@ -60,7 +60,7 @@ def missing_before_summary(summary: object) -> dict[Capability, str]:
 
 
 def missing_of_session(session: Mapping[str, object]) -> dict[Capability, str]:
-    """Return what is missing of a session that keeps a summary of earlier messages beside the last ones."""
+    """Return all totals as missing, with the reason, if a session has a summary of earlier messages beside the last ones."""
     return {} if _UPDATED.isdisjoint(session) else missing_before_summary(session.get("summary"))
 
 

@@ -23,7 +23,7 @@ def are_apart(value: dict[str, Any]) -> bool:
 
 
 def has_response(value: dict[str, Any]) -> bool:
-    """Return whether a response stands beside a request, in whichever form."""
+    """Return whether a response stands beside a request, in any form."""
     return bool(value.get(_RESPONSE))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: The closing tag lacks its end if that is a stop word.
 _CALL_OPENS, _CALL_CLOSES = "<function=", "</function"
 _PARAMETER, _PARAMETER_ENDS = "<parameter=", "</parameter>"
-_EXPLAINED_WITHIN = 4  #: number of first messages, of which one explains the form
+_EXPLAINED_WITHIN = 4  #: number of first messages in which the form must be explained
 _EXPLAINING_ROLES = frozenset({"system", "developer", "user"})
 _NAME_CHARACTERS = 200
 _OUTCOME = re.compile(r"(?:EXECUTION RESULT of \[|Execution output of \[|OBSERVATION:)")

@@ -137,7 +137,7 @@ class _Said:
     ended_at: int | None = None
 
     def text(self) -> Any:
-        """Return what the message says."""
+        """Return the text or the content of the message."""
         return ("".join(self.pieces) or None) if self.content is None else self.content
 
 

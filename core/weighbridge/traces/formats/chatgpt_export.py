@@ -1,4 +1,4 @@
-"""ChatGPT's data export (`conversations.json`): conversations as trees of messages, of which one branch is the current one.
+"""ChatGPT's data export (`conversations.json`): conversations as trees of messages with one current branch.
 
 A message whose recipient is not `all` is a call of that tool. One answer may take several messages (reasoning, remarks and a
 call); it ends with a call or with the turn.

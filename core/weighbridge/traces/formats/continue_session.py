@@ -83,7 +83,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 def _message(
     message: dict[str, Any], item: dict[str, Any], told: set[str | None], chat: ChatLog
 ) -> None:
-    """Add a message; `told` are the calls whose results are messages."""
+    """Add a message; `told` has the IDs of calls whose results are separate messages."""
     role, content = word_of(message.get("role")), message.get("content")
     if role == "assistant":
         states = [*objects_of(item.get("toolCallStates")), object_of(item.get("toolCallState"))]

@@ -1,4 +1,4 @@
-"""Grok's data export (`prod-grok-backend.json`): conversations as trees of responses, one branch of which is current.
+"""Grok's data export (`prod-grok-backend.json`): conversations as trees of responses with one current branch.
 
 A response has the steps of the model before it: cards of tool calls and results, in tags or as objects.
 """

@@ -88,7 +88,7 @@ class _Call:
 
     @cached_property
     def answered(self) -> Any:
-        """The answer, or else what was streamed of it."""
+        """The answer, or else its streamed pieces."""
         if self._answered is not None or not self._pieces:
             return self._answered
         for message in whole_messages(self._pieces, langchain.fields_of):

@@ -119,7 +119,7 @@ def may_be_step(names: Iterable[str]) -> bool:
 
 
 def creates_agent(attributes: dict[str, Any]) -> bool:
-    """Return whether a span with these attributes creates an agent, which is no part of a run."""
+    """Return whether a span with these attributes creates an agent, which is not part of a run."""
     return attributes.get("gen_ai.operation.name") == "create_agent"
 
 

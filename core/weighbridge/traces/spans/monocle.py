@@ -62,7 +62,7 @@ def include_monocle(span: Span) -> None:
 
 
 def _entities(span: Span, kind: str) -> dict[str, Any]:
-    """Return what the entities of a span name: its tool, agent or model."""
+    """Return the facts in the entities of a span: the name of its tool, agent or model."""
     found: dict[str, Any] = {}
     for number in range(1, _ENTITIES + 1):
         entity = string_of(span.attributes.get(f"entity.{number}.type")) or ""

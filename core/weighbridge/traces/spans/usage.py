@@ -1,4 +1,4 @@
-"""The tokens and the cost that a span records, under the names of whichever instrumentation wrote it."""
+"""The tokens and the cost that a span records, under the names of any instrumentation."""
 
 from __future__ import annotations
 
