@@ -22,6 +22,7 @@ from weighbridge_producer.input.files.databases.sqlite_rows import (
     as_errors,
     damage,
     page_sizes,
+    read_schema,
 )
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def _write_log(copy: Path) -> None:
         Steps(has).watch(connection)
         for setting in ("synchronous = OFF", "trusted_schema = OFF", "cell_size_check = ON"):
             connection.execute(f"PRAGMA {setting}").close()
+        read_schema(connection)
         size, count = page_sizes(connection)
         if size * (count - 1) >= has:
             raise DatabaseError(damage(f"{count:,} pages are stated, of which some are missing"))

@@ -37,6 +37,9 @@ _VIRTUAL = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LI
 #: Since 3.44, a check of a database runs code of its virtual tables.
 _CHECKS_VIRTUAL = sqlite3.sqlite_version_info >= (3, 44)
 _PAGES = "*** in database"  #: how the result of a check begins if pages are damaged
+#: What SQLite says of a schema with a function that it does not evaluate for files it does not trust, such as JSON_EXTRACT.
+_UNSAFE = "unsafe use of "
+_NO_COLLATION = "no such collation sequence"
 #: Names of the number of a row; a column of that name hides one.
 _NUMBERS = ("rowid", "_rowid_", "oid")
 _NAME_CHARACTERS = 40
@@ -71,6 +74,7 @@ class Database:
         self.damage: DamageError | None = None  #: that may hide rows of any table
         self._steps.watch(connection)
         with as_errors():
+            read_schema(connection)
             self.tables = self._found_tables()  #: the columns of each ordinary table
             if is_checked:
                 self.damage = self._found_damage(path)
@@ -137,8 +141,14 @@ class Database:
         wrong = damage_of_pages(path, size, count, [1, *roots])
         if wrong is None and self._may_compute():
             return DamageError(_UNCHECKED)
-        wrong = wrong or self._checked()
-        self._steps.taken = 0
+        try:
+            wrong = wrong or self._checked()
+        except sqlite3.OperationalError as error:
+            if _NO_COLLATION not in str(error):
+                raise
+            return DamageError(_UNCHECKED)
+        finally:
+            self._steps.taken = 0
         return DamageError(damage(wrong)) if wrong else None
 
     def _may_compute(self) -> bool:
@@ -176,6 +186,19 @@ class Steps:
         """Add the steps since the last call, and return whether there are too many."""
         self.taken += _STEPS
         return self.taken > self._most
+
+
+def read_schema(connection: sqlite3.Connection) -> None:
+    """Let SQLite read the schema, also one whose indexes have functions that it evaluates for trusted files alone.
+
+    They are not evaluated: no row is written, no index is read, and tables with computed columns are not checked.
+    """
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 0").close()
+    except sqlite3.DatabaseError as error:
+        if _UNSAFE not in str(error):
+            raise
+        connection.execute("PRAGMA trusted_schema = ON").close()
 
 
 def page_sizes(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -229,8 +252,8 @@ def damage(what: str) -> Fault:
 
 _UNCHECKED = Fault(
     ErrorCode.INPUT_TRUNCATED,
-    "the SQLite database may be damaged, which is not checked, as it has computed columns, virtual tables or very many"
-    " tables",
+    "the SQLite database may be damaged, which is not checked, as it has computed columns, virtual tables, collations of"
+    " the program that writes it, or very many tables",
     "for exact counts, export the rows: `sqlite3 -json FILE 'SELECT * FROM TABLE'`",
 )
 

@@ -232,6 +232,38 @@ def test_the_check_of_the_pages_runs_no_code_of_a_file(sdk: Path) -> None:
     assert all("tool_calls" in trace.missing for trace in traces_in(lines))
 
 
+@pytest.mark.parametrize("has_log", [False, True])
+def test_an_index_with_a_function_that_sqlite_does_not_trust_is_no_damage_and_not_evaluated(
+    sdk: Path, has_log: bool
+) -> None:
+    with closing(sqlite3.connect(sdk, isolation_level=None)) as base:
+        base.execute("CREATE TABLE t (a)")
+        base.execute("INSERT INTO t VALUES ('{')")  # no JSON: an error wherever it is evaluated
+        base.execute("CREATE INDEX i ON t (length(a)) WHERE length(a) > 0")
+        base.execute("PRAGMA writable_schema = ON")
+        change = "replace(sql, 'length(a)', 'json_extract(a, ''$'')')"
+        base.execute(f"UPDATE sqlite_master SET sql = {change} WHERE name = 'i'")
+    with closing(sqlite3.connect(sdk, isolation_level=None)) as writer:
+        if has_log:
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("INSERT INTO agent_messages VALUES (9, 'u', ?)", (json.dumps(ITEMS[0]),))
+        lines = lines_of(sdk)
+    assert faults_in(lines) == []
+    assert [bool(trace.missing.get("tool_calls")) for trace in traces_in(lines)] == [False] * (2 + has_log)  # fmt: skip
+
+
+def test_an_index_with_a_collation_of_the_program_that_writes_it_leaves_lower_bounds(
+    sdk: Path,
+) -> None:
+    with closing(sqlite3.connect(sdk)) as base, base:
+        base.create_collation("LOCALIZED", lambda one, other: (one > other) - (one < other))
+        base.execute("CREATE TABLE t (a COLLATE LOCALIZED)")
+        base.execute("CREATE INDEX i ON t (a)")
+    lines = lines_of(sdk)
+    assert "which is not checked" in faults_in(lines)[0][1]
+    assert ["tool_calls" in trace.missing for trace in traces_in(lines)] == [True] * 2
+
+
 def test_virtual_tables_whose_code_the_check_would_run_leave_lower_bounds(
     sdk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
