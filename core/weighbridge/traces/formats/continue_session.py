@@ -41,6 +41,7 @@ _NAMES_OF_ANSWERS = (
 _CLAUDE = "claude"
 _LOOKED_AT = 20  #: number of items by which the format is recognised
 _FAILED = frozenset({"errored", "canceled"})
+_COMMAND_FAILED = "Command failed"  #: how the status of a command's output begins then
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this session records its usage",
     "timing": "sessions have no times",
@@ -66,8 +67,11 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     items = objects_of(value.get("history"))
     messages = [object_of(item.get("message")) for item in items]
     told = {id_of(each.get("toolCallId")) for each in messages if each.get("role") == "tool"}
-    for item, message in zip(items, messages, strict=True):
-        _message(message, item, told, chat)
+    errors: dict[str | None, str | None] = {}
+    following = [*messages[1:], {}]
+    for item, message, after in zip(items, messages, following, strict=True):
+        if not (_is_placeholder(message, item) and after.get("role") == "thinking"):
+            _message(message, item, told, errors, chat)
     used = object_of(value.get("usage"))
     run = Run(
         id=id_of(value.get("sessionId")),
@@ -80,23 +84,40 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [chat.trace("continue", _REASONS, run, totals_from=totals)]
 
 
+def _is_placeholder(message: dict[str, Any], item: dict[str, Any]) -> bool:
+    """Return whether an answer is the empty one that Continue adds first, which it leaves empty where reasoning comes first."""
+    own = any(message.get(name) for name in ("content", "toolCalls", "usage"))
+    return message.get("role") == "assistant" and not (
+        own or _states(item) or item.get("promptLogs")
+    )
+
+
+def _states(item: dict[str, Any]) -> list[dict[str, Any]]:
+    states = [*objects_of(item.get("toolCallStates")), object_of(item.get("toolCallState"))]
+    return [state for state in states if state]
+
+
 def _message(
-    message: dict[str, Any], item: dict[str, Any], told: set[str | None], chat: ChatLog
+    message: dict[str, Any],
+    item: dict[str, Any],
+    told: set[str | None],
+    errors: dict[str | None, str | None],
+    chat: ChatLog,
 ) -> None:
-    """Add a message; `told` has the IDs of calls whose results are separate messages."""
+    """Add a message; `told` are the calls whose results are messages, and `errors` are those of their states."""
     role, content = word_of(message.get("role")), message.get("content")
     if role == "assistant":
-        states = [*objects_of(item.get("toolCallStates")), object_of(item.get("toolCallState"))]
-        states = [state for state in states if state]
+        states = _states(item)
         _answer(message, states, item, chat)
         for state in states:
-            name, status = id_of(state.get("toolCallId")), word_of(state.get("status"))
+            name, error = id_of(state.get("toolCallId")), _error(state)
+            errors[name] = error
             output = _output(state.get("output"))
-            if name not in told and (output is not None or status in _FAILED):
-                error = status if status in _FAILED else None
+            if name not in told and (output is not None or error):
                 chat.result(name, output, Facts(error=error))
     elif role == "tool":
-        chat.result(message.get("toolCallId"), content)
+        name = id_of(message.get("toolCallId"))
+        chat.result(name, content, Facts(error=errors.get(name)))
     elif role == "thinking":
         chat.notes.add("parts of the model's reasoning")
     else:
@@ -133,6 +154,14 @@ def _output(items: Any) -> str | None:
     return "\n".join(texts) if texts else None
 
 
+def _error(state: dict[str, Any]) -> str | None:
+    """Return why a call failed: the status of its state, or that of a command's output."""
+    own = word_of(state.get("status"))
+    statuses = [word_of(item.get("status")) for item in objects_of(state.get("output"))]
+    failed = (each for each in statuses if each.startswith(_COMMAND_FAILED))
+    return own if own in _FAILED else next(failed, None)
+
+
 def _usage(recorded: dict[str, Any]) -> Usage | None:
     """Return the recorded tokens, under the names of the editor extensions, or those of the command line for an answer.
 
@@ -161,7 +190,10 @@ IMPORTER = Importer(
         ("type", "role: assistant is llm, each of its toolCalls is tool"),
         ("name, arguments", "function of a tool call"),
         ("output", "content; of a tool call the message of role tool, or the output of its state"),
-        ("error", "status errored or canceled of a call's state"),
+        (
+            "error",
+            "status errored or canceled of a call's state; status of a command's output that begins with Command failed",
+        ),
         (
             "model",
             "model of a message's usage, modelTitle of an item's promptLogs, or chatModelTitle",

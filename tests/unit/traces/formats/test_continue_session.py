@@ -39,6 +39,30 @@ def test_the_single_state_of_older_versions_is_read():
     assert (call.name, call.error) == ("grep", "errored")
 
 
+def test_an_empty_answer_before_reasoning_is_no_call_of_a_model():
+    session = copy.deepcopy(CONTINUE)
+    empty = {"message": {"role": "assistant", "content": ""}, "contextItems": []}
+    session["history"].insert(1, empty)
+    assert read_trace(session).steps == read_trace(CONTINUE).steps
+    # One without reasoning behind it may have been sent, and failed.
+    session["history"].append(empty)
+    assert len([*read_trace(session).steps_of("llm")]) == 3
+
+
+def test_a_failed_command_and_a_call_that_failed_are_errors_whatever_the_messages_say():
+    session = copy.deepcopy(CONTINUE)
+    states = session["history"][2]["toolCallStates"]
+    states[0]["output"][0]["status"] = "Command failed with exit code 1"
+    session["history"].insert(4, {"message": {"role": "tool", "content": "no", "toolCallId": "c2"}})
+    calls = [*read_trace(session).steps_of("tool")]
+    assert [(call.output, call.error) for call in calls] == [
+        ("A", "Command failed with exit code 1"),
+        ("no", "errored"),
+    ]
+    states[0]["output"][0]["status"] = "Command completed"
+    assert [call.error for call in read_trace(session).steps_of("tool")] == [None, "errored"]
+
+
 def told(used, **session):
     """Return a session of the command line with an answer of that usage."""
     answer = {"role": "assistant", "content": "Here.", "usage": used}
