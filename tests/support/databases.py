@@ -19,6 +19,7 @@ from support.trace_examples import (
     GOOSE_STORED,
     LANGGRAPH,
     LANGGRAPH_MESSAGES,
+    OPEN_WEBUI,
     OPENCODE_STORED,
 )
 from weighbridge.settings import Settings
@@ -77,6 +78,12 @@ LANGGRAPH_ROWS = [
     checkpoint(number, list(map(packed, LANGGRAPH_MESSAGES[:number])), topic="x")
     for number in range(len(LANGGRAPH_MESSAGES) + 1)
 ]
+CHAT = json.dumps(OPEN_WEBUI["chat"])
+OPEN_WEBUI_ROWS = [
+    {"id": "o", "user_id": "u", "title": "Listing", "chat": CHAT, "archived": 0},
+    {"id": "p", "user_id": "shared-o", "title": "Listing", "chat": CHAT, "archived": 0},
+    {"id": "q", "user_id": "u", "title": "New", "chat": '{"messages": []}', "archived": 0},
+]
 LANGGRAPH_TRACE = replace(read_trace(LANGGRAPH), id="t")
 STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "ADK": ({"events": GOOGLE_ADK_ROWS}, list(read_traces(GOOGLE_ADK_ROWS))),
@@ -89,6 +96,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "Open WebUI": ({"chat": OPEN_WEBUI_ROWS}, [read_trace(OPEN_WEBUI)]),
     "LangGraph": ({"checkpoints": LANGGRAPH_ROWS}, [LANGGRAPH_TRACE]),
     "opencode": ({"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"], "part": OPENCODE_STORED["parts"]}, list(read_traces(OPENCODE_STORED))),
 }  # fmt: skip

@@ -1,4 +1,7 @@
-"""Chats that Open WebUI exports: a tree of messages with one current branch; calls are items, or tags in the text."""
+"""Chats that Open WebUI exports, and rows of its database: messages as a tree, of which one branch is the current one.
+
+Calls are items, or in tags of the text. For a chat that is shared, the database has a copy of it, whose user is named after it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.stored_rows import json_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +35,7 @@ _ROLES = frozenset({"user", "assistant", "system"})
 _DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^>]{0,100000})>')
 _DETAILS_END = "</details>"
 _ATTRIBUTE = re.compile(r'\b(id|name|arguments|result)="([^"]*)"')
+_SHARED = "shared-"  #: before the id of a chat, in the id of the user of its copy
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this chat records its usage",
     "timing": "the messages of this chat have no times",
@@ -46,7 +51,7 @@ def _matches(value: Any) -> bool:
 
 
 def _is_chat(value: Any) -> bool:
-    chat = object_of(object_of(value).get("chat"))
+    chat = object_of(json_cell(object_of(value), "chat"))
     history = object_of(chat.get("history"))
     messages = list(object_of(history.get("messages")).values()) or objects_of(chat.get("messages"))
     return bool(messages) and all(
@@ -60,7 +65,16 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    return objects_of(value if type(value) is list else [value])
+    """Return the chats, without copies of others among them."""
+    chats = objects_of(value if type(value) is list else [value])
+    ids = {own for chat in chats if (own := string_of(chat.get("id")))}
+    return [chat for chat in chats if _copied(chat) not in ids] or chats
+
+
+def _copied(chat: dict[str, Any]) -> str | None:
+    """Return the id of the chat that one is a copy of; None if it is none."""
+    user = string_of(chat.get("user_id")) or ""
+    return user.removeprefix(_SHARED) if user.startswith(_SHARED) else None
 
 
 def _read(value: Any) -> list[Trace]:
@@ -68,7 +82,7 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _chat(value: dict[str, Any]) -> Trace:
-    chat = object_of(value.get("chat"))
+    chat = object_of(json_cell(value, "chat"))
     history = object_of(chat.get("history"))
     by_id = object_of(history.get("messages"))
     messages = _branch(by_id, history.get("currentId")) or objects_of(chat.get("messages"))
@@ -163,6 +177,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp"),
         ("metadata", "title"),
     ),
-    tried_on="an export in a public repository",
+    tried_on="an export and a database in public repositories",
     lacks="cost, tool definitions, tokens of answers before the last one of a message",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from support.trace_examples import OPEN_WEBUI
@@ -69,6 +71,16 @@ def test_tags_that_are_not_closed_are_read(text):
 def test_each_chat_of_an_export_is_a_trace():
     other = chat({"role": "user", "content": "Hi."})
     assert [held for held, _ in single_traces([OPEN_WEBUI, other])] == ["o", "o"]
+
+
+def test_rows_of_the_database_are_read_without_copies_of_shared_chats():
+    row = {**OPEN_WEBUI, "user_id": "u", "chat": json.dumps(OPEN_WEBUI["chat"])}
+    copy = {**row, "id": "p", "user_id": "shared-o"}
+    [trace] = IMPORTER.read([row, copy])
+    assert trace == read_trace(OPEN_WEBUI)
+    assert [held for held, _ in single_traces([row, copy])] == ["o"]
+    assert len(IMPORTER.read([copy])) == len(IMPORTER.read([{**copy, "id": "o"}])) == 1
+    assert not IMPORTER.matches({**row, "chat": "{"})
 
 
 @pytest.mark.parametrize(

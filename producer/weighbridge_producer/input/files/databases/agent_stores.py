@@ -39,6 +39,8 @@ class Store:
     parts: Table | None = None  #: that has the parts of what was said; its key is that of the rows
     #: A column, a text that it contains in rows of sessions in which something was said, and what other rows lack.
     filled: tuple[str, str, str] | None = None
+    #: A column, and how its text begins in rows that are copies of others.
+    copies: tuple[str, str] | None = None
     is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -119,6 +121,14 @@ STORES = (
         ),
         parent="parent_id",
         parts=Table("part", frozenset({"id", "message_id", "session_id", "data"})),
+    ),
+    # Open WebUI.
+    Store(
+        frozenset({"user_id", "title", "chat"}),
+        ("id",),
+        name="chat",
+        filled=("chat", '"role"', "messages"),
+        copies=("user_id", "shared-"),
     ),
     # LangGraph.
     Store(

@@ -248,7 +248,7 @@ class _Sessions:
             if row is None or not self._is_readable(row, columns):
                 unread += 1
                 continue
-            if not self._is_filled(row):
+            if not self._is_filled(row) or self._is_copy(row):
                 continue
             size += sum(len(cell) for cell in row.values() if type(cell) is str)
             if size > self._most:
@@ -294,6 +294,12 @@ class _Sessions:
             return True
         column, text, _ = self._store.filled
         return text in str(row[column])
+
+    def _is_copy(self, row: Row) -> bool:
+        if self._store.copies is None:
+            return False
+        column, start = self._store.copies
+        return str(row[column]).startswith(start)
 
     def _about(self, number: int | None) -> Row | None:
         table = self._store.sessions

@@ -122,6 +122,7 @@ SAID = {
     "Crush": ("role", "parts"),
     "opencode": ("data",),
     "LangGraph": ("checkpoint",),
+    "Open WebUI": ("chat",),
 }
 
 
@@ -132,7 +133,7 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
     tables, _ = STORES[store]
     name = next(name for name in tables if name not in {"sessions", "session"})
     rows = [{**row, "id": None} if "id" in row else row for row in tables[name]]
-    key = "session_id" if "session_id" in rows[0] else "thread_id"
+    key = next(key for key in ("session_id", "thread_id", "id") if key in rows[0])
     rows = [row for row in rows if row[key] == rows[0][key]]
     rows *= 1 + 20 // len(rows)
     for column in SAID[store]:
