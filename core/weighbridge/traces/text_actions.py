@@ -23,9 +23,11 @@ UNASKED = "there are tool results whose calls the source does not have"
 
 _LINE = r"^[ \t>*_#]{0,8}"
 _NUMBER = r"[ \t]{0,3}\d{0,4}[ \t*_]{0,8}"
-#: ReAct's forms of a call: `Action: search[x]`, `Action: search(x)`, `Action: {...}`, and a line of its input.
+#: ReAct's forms of a call: `Action: search[x]`, `Action: search(x)`, `Action: {...}`, and a line of its input; and an action
+#: on an element of a page by its number, as WebVoyager has them: `Action: Click [7]`.
 _REACT = re.compile(
     rf"{_LINE}(?:Action|ACTION){_NUMBER}:[ \t*_]{{0,8}}(?:[\w.-]{{1,100}}[\[({{]|\s{{0,4}}(?:\{{|```))"
+    rf"|{_LINE}(?:Action|ACTION){_NUMBER}:\s{{0,4}}[A-Za-z]{{1,20}}[ \t]\[(?:\d{{1,5}}|WINDOW)\]"
     rf"|{_LINE}(?:Action|ACTION)[ _](?:Input|INPUT){_NUMBER}:",
     re.MULTILINE,
 )
@@ -35,6 +37,9 @@ _TAG = re.compile(
     r"|write_to_file|replace_in_file|apply_diff|search_files|attempt_completion|\|python_tag\||\|tool_call"
     r"|\uff5ctool\u2581call|\|channel\|>commentary to=)"
 )
+#: A line that says in capitals that a call begins: `----BEGIN_FUNCTION_CALL----`, `<<<TOOL_CALL>>>`.
+_CAPITALS = re.compile(r"^[^\w\n]{0,12}(?:BEGIN[ _])?(?:TOOL|FUNCTION)[ _]CALLS?\b", re.MULTILINE)
+_CAPITAL_WORDS = ("_CALL", " CALL")
 #: A call as JSON: its name, then its arguments; or an action as an object that begins with its name.
 _JSON = re.compile(
     r'"(?:action|tool|tool_name|function|name)"\s{0,9}:\s{0,9}"[^"\n]{1,100}"\s{0,9},\s{0,9}'
@@ -46,7 +51,11 @@ _JSON_WORDS = (
     *('input"', 'args"', '"arguments"', '"parameters"', '"keystrokes"'),
     *('"action"', '"actions"', '"tool_call'),
 )
-_FENCED_CALL = re.compile(r"^```(?:mswea_bash_command|tool_code|tool_call)\b", re.MULTILINE)
+#: Blocks whose language says that they are calls, and WebArena's actions, which stand in a line: ```click [1234]```.
+_FENCED_CALL = re.compile(
+    r"^```(?:mswea_bash_command|tool_code|tool_call)\b|```(?:click|type|hover|press|scroll) \[",
+    re.MULTILINE,
+)
 #: An action in words or as a program, which counts only where the next message is an observation.
 _LOOSE_ACTION = re.compile(
     rf"{_LINE}(?:Act(?:ion)?|ACT(?:ION)?){_NUMBER}:|^```(?:bash|sh|python|py)\b|<code>",
@@ -54,11 +63,16 @@ _LOOSE_ACTION = re.compile(
 )
 _OBSERVATION_LINE = re.compile(rf"{_LINE}(?:Observation|OBSERVATION){_NUMBER}:", re.MULTILINE)
 _OBSERVATION = re.compile(
-    rf"\s{{0,20}}[*_#]{{0,4}}(?:(?:Observation|OBSERVATION){_NUMBER}:"
+    rf"\s{{0,20}}[*_#]{{0,4}}(?:(?:Observation|OBSERVATION|Obs){_NUMBER}:"
     r"|<(?:tool_response|tool_result|function_results?|observation|returncode)\b"
-    r"|EXECUTION RESULT of\b|Tool (?:output|result|response)\b[^\n:]{0,60}:"
+    r"|EXECUTION RESULT of\b|The output of the OS:|Tool (?:output|result|response)\b[^\n:]{0,60}:"
+    r"|(?:Tool|Function) ['\"`][^\n'\"`]{1,100}['\"`] (?:returned|failed|output|result)\b"
     r"|\[\w{1,40}(?: for [^\]\n]{1,200})?\] Result:)"
 )
+#: An observation behind other text, such as a harness's rules, which counts only in reply to an action, also a loose one.
+_LATE_OBSERVATION = re.compile(r"\b(?:Observation|OBSERVATION)[ \t]?:")
+#: An error of a call, which people report too; it counts only in reply to a call.
+_FAILED_CALL = re.compile(r"Error (?:executing|calling) (?:\w{1,20} )?['\"`]\w{1,100}['\"`]:")
 _WHOLE = re.compile(r"\s*<(tool_call|tool_use|function_calls?)>.*</\1>\s*", re.DOTALL)
 _SCRATCHPAD = re.compile(r"\s{0,20}[*_#]{0,4}(?:Thought|Question|Action)\b")
 _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -103,10 +117,13 @@ def _acts_in_text(steps: Sequence[Step]) -> bool:
             acts += is_act
             before = text
             continue
-        if _OBSERVATION.match(text):
-            if _is_act(before) or _LOOSE_ACTION.search(before):
-                return True
-            observations += 1
+        is_observation = _OBSERVATION.match(text) is not None
+        is_reply = is_observation or _LATE_OBSERVATION.search(text) is not None
+        if (is_reply and _LOOSE_ACTION.search(before)) or (
+            (is_reply or _FAILED_CALL.match(text)) and _is_act(before)
+        ):
+            return True
+        observations += is_observation
         before = ""
     return acts > 1 or observations > 1
 
@@ -117,7 +134,8 @@ def _is_act(text: str) -> bool:
     might_react = "Action" in text or "ACTION" in text
     might_tag = "<" in text
     might_json = any(word in text for word in _JSON_WORDS)
-    if not (might_react or might_tag or might_json or "[TOOL_CALLS]" in text or "```" in text):
+    might_say = any(word in text for word in _CAPITAL_WORDS)
+    if not (might_react or might_tag or might_json or might_say or "```" in text):
         return False
     if "```" in text and not text.lstrip().startswith(("```", "Action")):
         if _FENCED_CALL.search(text):
@@ -127,7 +145,7 @@ def _is_act(text: str) -> bool:
         (might_react and _REACT.search(text) is not None)
         or (might_tag and _is_tagged(text))
         or (might_json and _JSON.search(text) is not None)
-        or "[TOOL_CALLS]" in text
+        or (might_say and ("[TOOL_CALLS]" in text or _CAPITALS.search(text) is not None))
     )
 
 

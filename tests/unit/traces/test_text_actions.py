@@ -248,6 +248,13 @@ IN_TEXT = {
     "JSON, a list of actions": [ASK, *[assistant(content='{"actions": [ {"name": "click", "id": "B1"}]}')] * 2],
     "mini-SWE-agent, by a rule of its own": run("THOUGHT: look\n\n```sh\nls\n```", "<returncode>0</returncode>\n<output>\na\n</output>"),
     "code": run("Thought: count\nCode:\n```py\nprint(1)\n```", "Observation:\n1"),
+    "elements of a page": [ASK, *[assistant(content="Thought: look\n\nAction: Click [7]")] * 2],
+    "an observation behind rules": run("Thought: look\nAction: GoBack", "Do not repeat yourself. Observation: a screenshot"),
+    "WebArena": [ASK, *[assistant(content="In summary, the next action is ```click [1234]```")] * 2],
+    "AgentBench": run("Act: bash\n\n```bash\nls\n```", "The output of the OS:\na"),
+    "a line in capitals": [ASK, *[assistant(content="I look.\n----BEGIN_FUNCTION_CALL----\nls\n----END_FUNCTION_CALL----")] * 2],
+    "a line in capitals, and an error": run("<<<TOOL_CALL>>>\nls", "Error executing 'ls': no such path"),
+    "results of tools by their names": [ASK, *[assistant(content="I call ls."), {"role": "user", "content": "Tool 'ls' returned:\na"}] * 2],
     "Cline": run("I look.\n<read_file>\n<path>a</path>\n</read_file>", "[read_file for 'a'] Result:\n1"),
 }  # fmt: skip
 
@@ -268,6 +275,9 @@ ORDINARY = {
     "examples in code": [*run(FENCED, "Yes."), *run(FENCED, "And again?")],
     "minutes of a meeting": [*run("Action: Ann writes (by Friday)\nAction: Bob", "Fine."), *run("Action: none", "Bye.")],
     "a shell command": [*run("Run this:\n```bash\nls\n```", "It says: a"), *run("Then:\n```bash\nrm a\n```", "Done")],
+    "errors that a user reports": [*run("Run this:\n```bash\nls\n```", "Error executing 'ls': no such path"), *run("Then use `ls`.", "Error executing 'ls': again")],
+    "a heading in capitals": run("TOOL CALLS\nThese are ...", "Thanks."),
+    "placeholders": [*run("Action: Email [Ann]", "Yes."), *run("Action: Call [Bob]", "No.")],
     "markup": [*run("Use <b> and <tool>.", "Yes."), *run("Write <function> here", "Yes.")],
     "JSON with a word for an action": [*run('{"action": "none", "tool_call": null}', "Next."), *run('{"actions": []}', "Done.")],
     "JSON output": [*run('{"name": "Ann", "age": 5}', "Next."), *run('{"name": "Bob", "age": 6}', "Done.")],
@@ -286,7 +296,7 @@ def test_text_is_not_looked_into_where_calls_were_read():
     assert "tool_calls" not in read_trace(messages).missing
 
 
-@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + "."])  # fmt: skip
+@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "BEGIN_CALL" * 20_000, "-" * 200_000 + " CALL", "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + "."])  # fmt: skip
 def test_looking_for_actions_in_long_text_takes_no_long_time(text):
     assert "tool_calls" not in read_trace(run(text, "Fine.")).missing
 
