@@ -203,9 +203,13 @@ def error_of(span: Span) -> str | None:
     raised = next((event for event in span.events if event.name == "exception"), None)
     status = first_of(attributes, ("gen_ai.tool.status", "tool.status"))
     recorded = attributes.get("error.type") is not None or attributes.get("error") in (True, "true")
+    recorded = recorded or attributes.get("status.ok") in (False, "false")
     level = attributes.get("langfuse.observation.level")
     failed = span.status == "error" or recorded or status == "error" or level == "ERROR"
-    if not failed and (raised is None or span.status == "ok"):
+    # OpenTelemetry's names of an exception are those of an event; some programs write them to the span.
+    own = [attributes.get(name) for name in ("exception.message", "exception.type")]
+    has_raised = raised is not None or any(type(text) is str and text for text in own)
+    if not failed and (not has_raised or span.status == "ok"):
         return None
     texts = [span.status_message, attributes.get("error.message")]
     if raised is not None:
@@ -213,6 +217,7 @@ def error_of(span: Span) -> str | None:
             raised.attributes.get("exception.message"),
             raised.attributes.get("exception.type"),
         ]
+    texts += own
     texts += [attributes.get("langfuse.observation.status_message"), attributes.get("error.type")]
     return next((text for text in texts if type(text) is str and text), "error")
 

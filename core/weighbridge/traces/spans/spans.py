@@ -34,7 +34,10 @@ FIELDS = (
         "user and system steps",
         "gen_ai.input.messages, gen_ai.user.message, gen_ai.prompt.*, llm.input_messages.*",
     ),
-    ("error", "the status ERROR with its message, an exception, error.type, gen_ai.tool.status"),
+    (
+        "error",
+        "the status ERROR with its message, an exception, error.type, gen_ai.tool.status, status.ok",
+    ),
     ("model", "gen_ai.response.model, gen_ai.request.model, llm.model_name"),
     (
         "usage",

@@ -30,7 +30,7 @@ from weighbridge.traces.spans.content import (
 )
 from weighbridge.traces.spans.operations import Operation, operations_of
 from weighbridge.traces.spans.tool_spans import RequestedCall, tool_calls_of
-from weighbridge.traces.spans.usage import cost_of_span, usage_of_span
+from weighbridge.traces.spans.usage import cost_of_span, unread_costs, usage_of_span
 from weighbridge.traces.text_actions import missing_calls
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ class _Run:
             facts["name"] = operation.first(agent_name_of) if kind == "agent" else span.name or None
             facts["input"] = _text(operation.inputs, "user") or requested
             facts["output"] = facts["output"] or answered
+        for each in operation.spans:
+            self._notes.add_fields(unread_costs(each), frozenset(), "span")
         step_id = self._add(
             kind,
             span.id,

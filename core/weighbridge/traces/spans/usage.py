@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
@@ -53,6 +54,8 @@ _COST_OBJECTS = (
     ("langfuse.observation.cost_details", "total"),
     ("mlflow.llm.cost", "total_cost"),
 )
+#: Names that other attributes with a cost have.
+_NAMES_COST = re.compile(r"(?:^|[._])costs?(?:$|[._])")
 _PARTS_OF_COST = ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost")
 COUNTS = (*_INPUT, *_OUTPUT, *_TOTAL)  #: attributes with a count of tokens
 
@@ -95,6 +98,17 @@ def _count(attributes: dict[str, Any], names: tuple[str, ...]) -> int | None:
         if count is not None:
             return count
     return None
+
+
+def unread_costs(span: Span) -> dict[str, Any]:
+    """Return the attributes with a cost under names that are not read, of a span without one under known names."""
+    if cost_of_span(span) is not None:
+        return {}
+    return {
+        name: value
+        for name, value in span.attributes.items()
+        if "cost" in name and _NAMES_COST.search(name) and cost_of(value)
+    }
 
 
 def cost_of_span(span: Span) -> float | None:

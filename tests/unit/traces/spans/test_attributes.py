@@ -153,6 +153,19 @@ def test_costs_are_read_under_each_of_their_names(attributes, cost):
     assert step(CHAT | attributes).cost_usd == cost
 
 
+def test_costs_under_other_names_are_not_carried_over():
+    def not_carried(**attributes):
+        trace = read(span(CHAT | attributes))
+        return trace.steps[0].cost_usd, [*trace.not_carried]
+
+    assert not_carried(**{"llm.cost.total_usd": 0.25}) == (
+        None,
+        ["span field 'llm.cost.total_usd' (1)"],
+    )
+    assert not_carried(**{"llm.cost.total_usd": 0.25, "llm.cost.total": 0.25}) == (0.25, [])
+    assert not_carried(**{"x.cost": 0, "y.cost": "much", "costing": 1, "z.costly": 1}) == (None, [])
+
+
 def test_the_model_that_answered_comes_before_the_one_that_was_asked():
     assert step(CHAT | {"gen_ai.response.model": "m-2025"}).model == "m-2025"
     assert step(CHAT).model == "m"
@@ -184,6 +197,12 @@ def test_a_failed_span_is_a_failed_step(facts, error):
         ({"error.type": "timeout"}, "timeout"),
         ({"gen_ai.tool.status": "error"}, "error"),
         ({"gen_ai.tool.status": "success"}, None),
+        ({"status.ok": False}, "error"),
+        ({"status.ok": True}, None),
+        ({"exception.message": "no such file", "exception.type": "E"}, "no such file"),
+        ({"exception.type": "E"}, "E"),
+        ({"exception.message": ""}, None),
+        ({"exception.message": 5}, None),
         (
             {
                 "gen_ai.tool.call.result": json.dumps(
