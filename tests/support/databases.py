@@ -13,6 +13,7 @@ import msgspec
 from support.trace_examples import (
     AGNO_OLD_ROWS,
     AGNO_ROWS,
+    AUTOGEN_STUDIO,
     CRUSH,
     GOOGLE_ADK_OLD_ROWS,
     GOOGLE_ADK_ROWS,
@@ -96,6 +97,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "AutoGen Studio": ({"run": [AUTOGEN_STUDIO["session"]], "message": AUTOGEN_STUDIO["rows"]}, list(read_traces(AUTOGEN_STUDIO))),
     "Open WebUI": ({"chat": OPEN_WEBUI_ROWS}, [read_trace(OPEN_WEBUI)]),
     "LangGraph": ({"checkpoints": LANGGRAPH_ROWS}, [LANGGRAPH_TRACE]),
     "opencode": ({"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"], "part": OPENCODE_STORED["parts"]}, list(read_traces(OPENCODE_STORED))),

@@ -3750,6 +3750,43 @@ AUTOGEN = {
     ],
     "stop_reason": "Maximum number of turns reached.",
 }
+
+
+def _logged(sent: int, received: int, **answer: Any) -> dict[str, Any]:
+    """Return a model call as AutoGen Studio logs it among the messages of a run."""
+    call = {
+        "type": "LLMCall",
+        "messages": [{"role": "user", "content": "Find x."}],
+        "response": {"model": "m", "choices": [{"message": {"role": "assistant", **answer}}]},
+        "prompt_tokens": sent,
+        "completion_tokens": received,
+        "agent_id": "bot_1/1",
+    }
+    return _said("TextMessage", "llm_call_event", json.dumps(call))
+
+
+AUTOGEN_STUDIO = {
+    "session": {"id": 7, "session_id": 3, "status": "COMPLETE", "error_message": None},
+    "rows": [
+        {
+            "id": number,
+            "session_id": 3,
+            "run_id": 7,
+            "created_at": f"2025-01-01 12:00:0{number}.000000",
+            "config": json.dumps(message),
+        }
+        for number, message in enumerate(
+            [
+                AUTOGEN["messages"][0],
+                _logged(4, 1, content="bot"),  # the choice of a speaker, which is no message
+                _logged(5, 2, content=None, tool_calls=[{"id": "c1", "function": {"name": "search", "arguments": "{}"}}]),
+                *AUTOGEN["messages"][1:5],
+                _logged(5, 2, content="Nothing."),
+                AUTOGEN["messages"][5],
+            ]
+        )
+    ],
+}  # fmt: skip
 CREWAI = [
     {"type": "crew_kickoff_started", "timestamp": "2025-01-01T12:00:00", "crew_name": "crew"},
     {

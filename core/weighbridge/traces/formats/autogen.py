@@ -1,5 +1,7 @@
 """AutoGen since 0.4: messages and events of a team's task, a team's saved state, and logged or recorded model and tool calls.
 
+AutoGen Studio keeps the messages of a run in rows of its database.
+
 Some programs keep only the text and the source of each message.
 """
 
@@ -27,7 +29,16 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.formats.autogen_calls import RecordedCalls, add_result, is_recorded_call
+from weighbridge.traces.formats.autogen_studio import (
+    LoggedCalls,
+    is_logged_call,
+    messages_of,
+    rows_in,
+    runs_in,
+)
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.stored_rows import SESSION, several
+from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -52,6 +63,7 @@ _SYSTEM = "system"
 _BARE = frozenset({"content", "source"})
 _BARE_FIELDS = _BARE | {"models_usage", "metadata"}
 _LOOKED_AT = 20
+_FAILED = "the run failed: a model call that failed is no message"
 _NO_TYPES = "messages without their types do not show calls"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message of this run records its models_usage",
@@ -71,7 +83,10 @@ def _matches(value: Any) -> bool:
 
 
 def _listed(value: Any) -> Any:
-    """Return the messages of a run; in the saved state of a team, they are those that the team's manager keeps."""
+    """Return the messages of a run: those that a team's manager keeps, in the saved state of a team."""
+    rows = rows_in(value)
+    if rows is not None:
+        return messages_of(rows)[0]
     if type(value) is not dict:
         return value
     if value.get("type") == _AGENT_STATE:
@@ -129,36 +144,58 @@ def _is_line(value: Any) -> bool:
     return _is_message(value) or _is_logged(value)
 
 
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the rows of each run in a table that has several."""
+    return several(runs_in(value))
+
+
 def _read(value: Any) -> list[Trace]:
-    about = value if type(value) is dict else {}
-    listed = objects_of([value] if is_recorded_call(value) else _listed(value))
-    reader = _MessageReader()
+    runs = runs_in(value)
+    if runs:
+        return [_trace({"id": name}, *messages_of(rows)) for name, rows in runs]
+    rows = rows_in(value)
+    if rows is not None:
+        return [_trace(value[SESSION], *messages_of(rows))]
+    listed = [value] if is_recorded_call(value) else _listed(value)
+    return [_trace(object_of(value), objects_of(listed))]
+
+
+def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0) -> Trace:
+    """Return a run from what is known of it and its messages; `damaged` is how many rows of it have none."""
+    reader = _MessageReader(listed)
     recorded = RecordedCalls(reader.chat)
     for number, message in enumerate(listed):
         if is_recorded_call(message):
             recorded.add(message)
         elif _is_logged(message):
             reader.logged(message)
+        elif is_logged_call(message):
+            reader.studio.add(message)
         elif _is_of_context(message):
             reader.of_context(message)
         else:
             reader.message(message, is_first=number == 0)
     reader.close()
-    about_run = scalars(stop_reason=about.get("stop_reason"))
+    error = string_of(about.get("error_message"))
+    if error:
+        reader.chat.say("event", None, Facts(error=error))
     run = Run(
         id=id_of(about.get("id", about.get("team_id"))),
-        metadata=about_run,
-        tools=list(reader.tools.values()),
+        metadata=scalars(stop_reason=about.get("stop_reason"), status=about.get("status")),
+        tools=list(reader.tools.values()) or reader.studio.tools,
     )
     trace = reader.chat.trace("autogen", _REASONS, run)
+    missing: dict[Capability, str] = {"llm_calls": _FAILED} if error else {}
     if _are_bare(listed[:_LOOKED_AT]):
-        trace = replace(trace, missing={"tool_calls": _NO_TYPES, **trace.missing})
-    return [trace]
+        missing["tool_calls"] = _NO_TYPES
+    trace = replace(trace, missing={**missing, **trace.missing})
+    return with_unread_lines(trace, damaged + reader.studio.unread)
 
 
 class _MessageReader:
-    def __init__(self) -> None:
+    def __init__(self, listed: list[dict[str, Any]]) -> None:
         self.chat = ChatLog()
+        self.studio = LoggedCalls(listed, self.chat)
         self.tools: dict[str, Any] = {}
         self._thought: dict[str, Any] | None = None  #: an agent's reasoning before its calls
         self._calls = 0
@@ -205,7 +242,8 @@ class _MessageReader:
         """Add a text message: a model's if it used tokens or its source is not a person."""
         self.close()
         name = string_of(message.get("source"))
-        usage = counted(read_usage(message.get("models_usage")))
+        of_call = self.studio.facts_of(message)
+        usage = counted(read_usage(message.get("models_usage"))) or of_call.usage
         by_user = usage is None and (
             (name or "").lower() in _USERS or (is_first and message.get("models_usage") is None)
         )
@@ -217,18 +255,19 @@ class _MessageReader:
         elif usage is None and word_of(message.get("type")) in {"StopMessage", "HandoffMessage"}:
             self.chat.say("event", _shown(message), Facts(ended_at=time), id=own_id, name=name)
         else:
-            facts = Facts(usage=usage, ended_at=time)
+            facts = Facts(model=of_call.model, usage=usage, ended_at=time)
             self.chat.answer(_shown(message), facts=facts, id=own_id, name=name)
 
     def _ask(self, message: dict[str, Any], time: int | None) -> None:
         thought, self._thought = self._thought, None
         usage = read_usage(message.get("models_usage"))
         usage = counted(usage) or counted(read_usage((thought or {}).get("models_usage")))
+        model = self.studio.facts_of(message).model
         calls = [flat_call(call) for call in objects_of(message.get("content"))]
         self.chat.answer(
             (thought or {}).get("content"),
             calls,
-            Facts(usage=usage, ended_at=time),
+            Facts(model=model, usage=usage, ended_at=time),
             of_calls=Facts(started_at=time),
             id=message.get("id"),
             name=string_of(message.get("source")),
@@ -301,6 +340,7 @@ IMPORTER = Importer(
     name="AutoGen messages and events",
     matches=_matches,
     read=_read,
+    parts=_parts,
     is_line=_is_line,
     fields=(
         ("id", "id of a message; of a tool call the id in a ToolCallRequestEvent"),
@@ -313,15 +353,16 @@ IMPORTER = Importer(
             "output",
             "content; of a tool call its ToolCallExecutionEvent, or the result of a ToolCall",
         ),
-        ("error", "is_error"),
+        ("error", "is_error; error_message of a run in AutoGen Studio"),
         (
             "usage",
             "models_usage; prompt_tokens and completion_tokens of an LLMCall; usage of a recorded response",
         ),
         ("started_at, ended_at", "created_at"),
         ("tools", "tools of an LLMCall"),
-        ("metadata", "stop_reason"),
+        ("model", "response.model of an LLMCall, also of one that AutoGen Studio logs"),
+        ("metadata", "stop_reason, status"),
     ),
-    tried_on="synthetic messages and events, modelled on the documentation of AutoGen 0.4 to 0.7; messages without types and recorded calls in public repositories",
-    lacks="cost, the model and, except in the log, tool definitions",
+    tried_on="synthetic messages and events, modelled on the documentation of AutoGen 0.4 to 0.7; messages without types, recorded calls and databases of AutoGen Studio in public repositories",
+    lacks="cost and, except in the log, the model and tool definitions",
 )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AUTOGEN, AUTOGEN_ASK, AUTOGEN_CALLS, autogen_call
+from support.trace_examples import (
+    AUTOGEN,
+    AUTOGEN_ASK,
+    AUTOGEN_CALLS,
+    AUTOGEN_STUDIO,
+    autogen_call,
+)
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace
-from weighbridge.traces.split import opens_session
+from weighbridge.traces.split import opens_session, single_traces
 
 
 def test_a_request_for_tools_is_a_model_call_with_the_thought_before_it():
@@ -140,3 +146,41 @@ def test_an_answer_out_of_a_cache_used_no_known_tokens_and_a_streamed_one_is_the
     streamed = {**whole, "mode": "create_stream", "response": None, "stream": ["Not", whole["response"]]}  # fmt: skip
     [step] = read_trace([streamed]).steps_of("llm")
     assert (step.output, step.usage) == ("Nothing.", Usage(9, 2))
+
+
+def test_a_run_of_the_studio_has_each_logged_call_once():
+    trace = read_trace(AUTOGEN_STUDIO)
+    assert (trace.format, trace.id, trace.metadata) == ("autogen", "7", {"status": "COMPLETE"})
+    calls = [(step.model, step.output, step.usage) for step in trace.steps_of("llm")]
+    assert calls == [
+        ("m", "bot", Usage(4, 1)),
+        ("m", "I search.", Usage(5, 2)),
+        ("m", "Nothing.", Usage(5, 2)),
+    ]
+    assert [step.id for step in trace.steps_of("tool")] == ["c1"]
+    assert trace.steps[-1].ended_at is not None
+    assert "llm_calls" not in trace.missing
+    rows = AUTOGEN_STUDIO["rows"]
+    assert read_trace(rows).steps == trace.steps
+    assert [name for name, _ in single_traces([*rows, {**rows[0], "run_id": 8}])] == ["7", "8"]
+
+
+def test_a_logged_call_is_that_of_a_message_with_its_text_and_no_tokens():
+    said = {"type": "TextMessage", "source": "bot", "content": "Nothing.", "models_usage": None}
+    rows = [*AUTOGEN_STUDIO["rows"][:1], AUTOGEN_STUDIO["rows"][-2], {**AUTOGEN_STUDIO["rows"][-1], "config": said}]  # fmt: skip
+    assert [step.usage for step in read_trace(rows).steps_of("llm")] == [Usage(5, 2)]
+
+
+def test_a_run_of_the_studio_that_failed_says_why_and_not_how_often_models_were_called():
+    about = {**AUTOGEN_STUDIO["session"], "status": "ERROR", "error_message": "401"}
+    trace = read_trace({"session": about, "rows": AUTOGEN_STUDIO["rows"][:1]})
+    assert trace.steps[-1].error == "401"
+    assert "the run failed" in trace.missing["llm_calls"]
+
+
+@pytest.mark.parametrize("odd", ["{", None, 5, "[]", '{"source": 5}'])
+def test_rows_of_the_studio_that_cannot_be_read_leave_lower_bounds(odd):
+    rows = AUTOGEN_STUDIO["rows"]
+    assert "tool_calls" in read_trace([*rows, {**rows[0], "config": odd}]).missing
+    logged = {"type": "TextMessage", "source": "llm_call_event", "content": "{"}
+    assert "llm_calls" in read_trace([*rows, {**rows[0], "config": logged}]).missing

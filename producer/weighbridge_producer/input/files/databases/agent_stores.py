@@ -122,6 +122,16 @@ STORES = (
         parent="parent_id",
         parts=Table("part", frozenset({"id", "message_id", "session_id", "data"})),
     ),
+    # AutoGen Studio.
+    Store(
+        frozenset({"session_id", "config"}),
+        ("run_id",),
+        frozenset({"created_at"}),
+        name="message",
+        sessions=Table(
+            "run", frozenset({"id", "session_id", "status"}), frozenset({"error_message"})
+        ),
+    ),
     # Open WebUI.
     Store(
         frozenset({"user_id", "title", "chat"}),

@@ -15,7 +15,7 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
-from weighbridge.traces.fields import json_in
+from weighbridge.traces.fields import id_of, json_in
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
@@ -264,7 +264,7 @@ class _Sessions:
             yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "look at its rows"), size)
             return
         for trace_id, trace in traces:
-            yield _line({"id": trace_id or key[-1], "trace": trace}, unread)
+            yield _line({"id": trace_id or id_of(key[-1]), "trace": trace}, unread)
 
     def _value(self, name: Any, lists: list[list[Row]]) -> Any:
         """Return what is known of a session, as the importer of its format takes it."""
