@@ -58,7 +58,7 @@ class TraceGrader(Grader):
         return [
             {
                 "check": f"has_{capability}",
-                "description": lack_of(trace, capability),
+                "description": lack_of(trace, capability, in_part=_has_some(trace, capability)),
                 "passed": False,
                 "observed": None,
                 "step_ids": [],
@@ -87,6 +87,11 @@ def lack_of(trace: Trace, capability: Capability, *, in_part: bool = False) -> s
     """Return what a trace's source lacks, all of it or a part, with the importer's reason."""
     lacks = "lacks some" if in_part else "has no"
     return f"the trace {lacks} {_MEANING[capability]}: {trace.missing[capability]}"
+
+
+def _has_some(trace: Trace, capability: Capability) -> bool:
+    kind = {"llm_calls": "llm", "tool_calls": "tool"}.get(capability)
+    return any(step.type == kind for step in trace.steps)
 
 
 def first_ids(step_ids: Sequence[str]) -> list[str]:

@@ -477,6 +477,12 @@ def test_a_source_that_carries_no_tool_calls_is_ungradable():
     assert "only the answers were kept" in entry(result, "has_tool_calls")["description"]
 
 
+def test_a_trace_that_has_some_calls_lacks_only_some():
+    result = grade(call(arguments={"query": "x"}), tools=OPENAI, missing={"tool_calls": "a cut"})
+    wanted = "the trace lacks some tool calls: a cut"
+    assert entry(result, "has_tool_calls")["description"] == wanted
+
+
 def test_a_trace_that_cannot_be_read_is_ungradable_with_all_details():
     result = ToolSchemaGrader(config={"blocklist": ["rm"]}).grade({"nothing": "known"})
     assert result["verdict"] == "ungradable"
