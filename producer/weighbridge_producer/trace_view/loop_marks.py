@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.reporting.loop_kinds import in_words
+from weighbridge.graders.loop.finders.rules import RULES
 from weighbridge.graders.values import as_json
 from weighbridge.text import cut_after, elapsed, pluralize
 
@@ -19,6 +19,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER = "*"  #: used when there are no more letters
 _BRIEF_CHARACTERS = 120
 _DIFFERENCES_SHOWN = 10
+_UNKNOWN_RULE = "steps that repeat each other"  #: as in a result of another version
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class ShownLoop:
     """A loop of a trace."""
 
     number: int  #: of the loop in the trace, from 1
-    kind: str
+    rule: str  #: its id
     period: int | None  #: steps in one round; None if the steps have no fixed order
     repeats: int
     steps: int  #: number of steps; `members` are those listed in the result
@@ -49,7 +50,8 @@ class ShownLoop:
     @property
     def says(self) -> str:
         """A description of what repeats."""
-        return in_words(self.kind, self.period).removesuffix(",")
+        rule = RULES.get(self.rule)
+        return rule.in_words(self.period).removesuffix(",") if rule else _UNKNOWN_RULE
 
     @property
     def first(self) -> int:
@@ -90,7 +92,7 @@ def _loop(
     period = loop.get("period") if _is_count(loop.get("period")) else None
     letters = _letters(numbers, period, steps)
     return {
-        "kind": str(loop.get("kind", "loop")),
+        "rule": str(loop.get("rule", "")),
         "period": period,
         "repeats": loop["repeats"] if _is_count(loop.get("repeats")) else len(numbers),
         "steps": loop["steps"] if _is_count(loop.get("steps")) else len(numbers),

@@ -90,3 +90,17 @@ def test_a_loop_says_what_differed_whether_it_ended_and_what_it_cost():
 def test_what_a_loop_says_is_taken_only_where_it_has_its_form():
     loop = loop_of(differences=[7, {"values": 1}], distinct_results="x", recovered=1, wasted_ms="y")
     assert (loop.differences, loop.recovered, loop.wasted) == ((), None, "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("same_call", "the same step"),
+        ("vain_changes", "runs that fail for one reason"),
+        ("promise_of_a_plug_in {steps}", "steps that repeat each other"),
+        (["same_call"], "steps that repeat each other"),
+        (None, "steps that repeat each other"),
+    ],
+)
+def test_a_loop_says_what_repeats_by_its_rule(rule, says):
+    assert loop_of(rule=rule).says == says

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
+from weighbridge.graders.loop.finders.exemptions import Spared, summed_up, without_ordered
 from weighbridge.graders.loop.finders.loops_in_calls import loops_in_calls
 from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
-from weighbridge.graders.loop.finders.ordered_repeats import without_ordered
 from weighbridge.graders.loop.history.actions import History, history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.reporting import report
@@ -48,14 +48,14 @@ class RunJudge:
             given.similarity_threshold, calls_budget, compare_results=given.compare_results
         ).apply(history)
         coverage = report.Coverage()
-        found = self._loops_in_calls(history, coverage)
+        found, spared = self._loops_in_calls(history, coverage)
         found += self._loops_in_texts(history, coverage, texts_budget, ids_of(found))
         loops = loops_of(found, history, steps)
-        details = report.details(given, loops, coverage)
+        details = report.details(given, loops, coverage, spared, history.calls)
         beyond = report.evidence_beyond_limits(
             trace, is_compared=calls_budget.is_left and texts_budget.is_left
         )
-        shown = report.evidence_of_loops(loops, self._limits, fail_on=given.fail_on)
+        shown = report.evidence_of_loops(loops, fail_on=given.fail_on)
         if not all(entry["passed"] for entry in shown):
             return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
         # Actions written in the agent's texts were already compared as part of these texts.
@@ -70,20 +70,23 @@ class RunJudge:
         lacking = lacking if requires_calls else []
         if lacking or len(steps) < len(trace.steps):
             return graded(Verdict.UNGRADABLE, details, lacking + beyond)
-        evidence = (shown or report.evidence_of_none(coverage, self._limits, history)) + beyond
+        evidence = (shown or report.evidence_of_none(coverage, self._limits, spared)) + beyond
         return graded(Verdict.PASS, details, evidence, report.score(loops, coverage))
 
     def blank_details(self) -> dict[str, object]:
         """Return the details of a trace that cannot be read."""
         return report.details(self._settings, [], report.Coverage())
 
-    def _loops_in_calls(self, history: History, coverage: report.Coverage) -> list[FindingsInRow]:
+    def _loops_in_calls(
+        self, history: History, coverage: report.Coverage
+    ) -> tuple[list[FindingsInRow], list[Spared]]:
         if not self._examines_calls:
-            return []
-        row, found = loops_in_calls(history.calls, self._limits)
-        found = [*without_ordered(found, history.calls, history.ordered)]
+            return [], []
+        row, found, spared = loops_in_calls(history.calls, self._limits)
+        loops, ordered = without_ordered(found, history.calls, history.ordered)
         coverage.add(row, history.calls, self._limits.max_period)
-        return [FindingsInRow(found, row, history.calls)]
+        spared = summed_up(spared + ordered)
+        return [FindingsInRow(loops, row, history.calls)], spared
 
     def _loops_in_texts(
         self,

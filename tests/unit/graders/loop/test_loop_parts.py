@@ -9,6 +9,7 @@ import pytest
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, low_novelty, repeats
 from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
 from weighbridge.graders.loop.history.call_kinds import claims_done
@@ -56,31 +57,31 @@ ROUNDS = [1, 2] * 8
 
 
 @pytest.mark.parametrize(
-    ("row", "indices"),
+    ("row", "start", "indices"),
     [
-        ([*ROUNDS, 7, 8, 9, 2], [*range(16), 19]),
-        ([*ROUNDS, 6, 7, 8, 9, 2], range(16)),
-        ([*ROUNDS, 7, 2, 7, 8, 9, 1], [*range(16), 17, 21]),
-        ([2, 7, 8, 9, *ROUNDS], [0, *range(4, 20)]),
-        ([2, 6, 7, 8, 9, *ROUNDS], range(5, 21)),
-        ([*ROUNDS, -1, 2], range(16)),
-        ([1, -1, *ROUNDS], range(2, 18)),
+        ([*ROUNDS, 7, 8, 9, 2], 0, [*range(16), 19]),
+        ([*ROUNDS, 6, 7, 8, 9, 2], 0, range(16)),
+        ([*ROUNDS, 7, 2, 7, 8, 9, 1], 0, [*range(16), 17, 21]),
+        ([2, 7, 8, 9, *ROUNDS], 4, [0, *range(4, 20)]),
+        ([2, 6, 7, 8, 9, *ROUNDS], 5, range(5, 21)),
+        ([*ROUNDS, -1, 2], 0, range(16)),
+        ([1, -1, *ROUNDS], 2, range(2, 18)),
     ],
 )
-def test_a_loop_takes_in_its_steps_that_come_close_by(row, indices):
-    start = row.index(1) if row[0] == 2 else len(row) - 16 if row[1] == -1 else 0
-    [found] = joined([Finding("cycle", 2, tuple(range(start, start + 16)))], row)
+def test_a_loop_takes_in_its_steps_that_come_close_by(row, start, indices):
+    cycle = Finding.by(Rule.SAME_CYCLE, range(start, start + 16), 6, period=2)
+    [found] = joined([cycle], row)
     assert found.indices == tuple(indices)
+    assert found.measure == cycle.measure
 
 
 def test_findings_that_overlap_are_one_and_others_are_not():
     row = [1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7]
-    cycle, crowd = Finding("cycle", 2, (0, 1, 2, 3)), Finding("interleaved", None, (3, 4, 5))
-    same = Finding("repeat", 1, (10, 11, 12, 13))
-    assert joined([same, crowd, cycle], row) == [
-        Finding("interleaved", None, (0, 1, 2, 3, 4, 5)),
-        same,
-    ]
+    cycle = Finding.by(Rule.SAME_CYCLE, (0, 1, 2, 3), 4, period=2)
+    crowd = Finding.by(Rule.FEW_CALLS, (3, 4, 5), 3)
+    same = Finding.by(Rule.SAME_CALL, (10, 11, 12, 13), 4, period=1)
+    mixed = Finding(crowd.kind, None, (0, 1, 2, 3, 4, 5), crowd.measure)
+    assert joined([same, crowd, cycle], row) == [mixed, same]
 
 
 def test_repeats_are_those_of_the_definition():

@@ -6,7 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import PLEASANTRIES, PROMISES, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +36,11 @@ _SOON = re.compile(
 
 def empty_words(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find more than `2 * max_repeats` messages in a row that are pleasantries, or that promise to act, and no call."""
-    for kind, is_empty in ((PLEASANTRIES, _is_pleasantry), (PROMISES, _is_promise)):
+    for rule, is_empty in ((Rule.PLEASANTRIES, _is_pleasantry), (Rule.PROMISES, _is_promise)):
+        least = rule.least(limits)
         for indices in _rows(turns, is_empty):
-            if len(indices) > 2 * limits.max_repeats:
-                yield Finding(kind, None, tuple(indices))
+            if len(indices) >= least:
+                yield Finding.by(rule, indices, least)
 
 
 def _rows(turns: Sequence[Message], is_empty: Callable[[str], bool]) -> Iterator[list[int]]:

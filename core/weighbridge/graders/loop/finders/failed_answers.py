@@ -6,7 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.findings import FAILED_ANSWERS, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.arguments import canonical
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\d{1,20}")
 _CHARACTERS = 600  #: of an error that are compared
-_OFTEN = 3  #: multiple of `max_repeats` for each different error, from which they are a loop
-_ERRORS = 2  #: maximum different errors
+_RULES = {
+    1: Rule.FAILED_ANSWERS,
+    2: Rule.FAILED_ANSWERS_IN_TURNS,
+}  #: by the number of different errors
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
@@ -44,9 +47,9 @@ def _found(
         is_answered = found[-1] + 1 < len(turns) and _goes_on(
             turns[found[-1]], turns[found[-1] + 1]
         )
-        is_often = len(found) > _OFTEN * limits.max_repeats * len(errors)
-        if 0 < len(errors) <= _ERRORS and is_often and not is_answered:
-            yield Finding(FAILED_ANSWERS, None, found)
+        rule = _RULES.get(len(errors))
+        if rule and len(found) >= rule.least(limits) and not is_answered:
+            yield Finding.by(rule, found, rule.least(limits))
 
 
 def _goes_on(failed: Message, following: Message) -> bool:

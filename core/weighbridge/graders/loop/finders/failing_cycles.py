@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import Span, cycles
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.failures import (
     are_alike,
     show_progress,
@@ -50,16 +51,18 @@ def failing_cycles(
             phases = [_calls_of(calls, span, start, period) for start in range(period)]
             several = len({phase[0].arguments_id for phase in phases}) > 1
             if several and not any(map(_shows_progress, phases)):
-                yield Finding("cycle", period, tuple(range(*span)))
+                least = limits.least_length(period)
+                yield Finding.by(Rule.CYCLE_WITH_FAILURES, range(*span), least, period=period)
 
 
 def _with_new_ids(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     for period, span in cycles(_asked(calls), limits.max_period):
-        if span.length >= 2 * limits.max_repeats * period:
+        least = Rule.CYCLE_WITH_NEW_IDS.least(limits) * period
+        if span.length >= least:
             phases = [_calls_of(calls, span, start, period) for start in range(period)]
             fails = any(all(call.result.is_unsuccessful for call in phase) for phase in phases)
             if fails and all(map(_makes_the_same, phases)):
-                yield Finding("cycle", period, tuple(range(*span)))
+                yield Finding.by(Rule.CYCLE_WITH_NEW_IDS, range(*span), least, period=period)
 
 
 def _makes_the_same(phase: Sequence[Call]) -> bool:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import failure_of
 from weighbridge.graders.loop.history.request_words import (
@@ -38,7 +39,7 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
 
     Calls with a result that their tool gave before may lie between, at most as many as those that fail.
     """
-    least = 3 * limits.max_repeats
+    least = Rule.FAILING_ROW.least(limits)
     failed = [call is not None and call.result.has_failed for call in calls]
     if sum(failed) < _DENSE * least:
         return
@@ -58,7 +59,7 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
         if not budget.is_left:  # some ways are unknown
             return
         if len(ways) <= _WAYS * len(row) and not goes_through_list(row):
-            yield Finding(SAME_FAILURE, None, tuple(at for at in indices if failed[at]))
+            yield Finding.by(Rule.FAILING_ROW, (at for at in indices if failed[at]), least)
 
 
 def _known(calls: Sequence[Call | None], failed: Sequence[bool]) -> list[bool]:

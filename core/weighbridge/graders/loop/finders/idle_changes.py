@@ -7,7 +7,8 @@ from collections import Counter
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_writing_tool
 from weighbridge.graders.loop.history.tool_names import creates, stores, takes_notes
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 4  #: multiple of `max_repeats` from which they are a loop
 _BETWEEN = 2  #: maximum other calls between two
 _NEWS = 0.3  #: maximum mean number of new words in a call
 _CHARACTERS = 4_000  #: longer arguments are content, of which a word may be the news
@@ -37,7 +37,7 @@ def idle_changes(
     At most `_BETWEEN` calls, which read what is known, lie between two. Calls in `known` loops are not examined. Lists in which the state of an
     item changes are progress.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.IDLE_WRITING.least(limits)
     tools = {call.tool for call in calls if call is not None}
     writing = {tool for tool in tools if _is_writing_tool(tool)}
     if not writing:
@@ -107,7 +107,7 @@ def _found(
             break
     said = {_NUMBERED.sub("#", call.result.text or "") for call in made[begin:end]} if end else ()
     if 0 < len(said) <= _CONFIRMATIONS:
-        yield Finding(NOTHING_NEW, None, tuple(row[begin:end]))
+        yield Finding.by(Rule.IDLE_WRITING, row[begin:end], least)
 
 
 def _news(made: Sequence[Call], budget: WorkBudget) -> Iterator[int]:

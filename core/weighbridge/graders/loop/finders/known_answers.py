@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.known_results import is_specific, repeats_in
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 3  #: multiple of `max_repeats` from which commands that only read are a loop
 _ANSWERS = 2  #: maximum different answers to them
-_MORE_OFTEN = 4  #: multiple of `max_repeats` from which other commands are a loop
 _MORE_ANSWERS = 3  #: maximum different answers to them
 _COMPARED = 30  #: maximum commands whose words are compared
 #: Maximum share of words that only one command has; above it, the questions are different.
@@ -51,7 +50,7 @@ def known_answers(
     three long ones, of which none is in a `known` loop.
     """
     found = set(known)
-    least = _OFTEN * limits.max_repeats
+    least = Rule.KNOWN_ANSWERS.least(limits)
     if repeats_in(tool_results) < least - _ANSWERS:
         return
     for start, end in _ranges(tool_results, _ANSWERS, least):
@@ -63,12 +62,13 @@ def known_answers(
             and _ask_one_question(tried)
         ):
             found.update(range(start, end))
-            yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
-    for start, end in _ranges(tool_results, _MORE_ANSWERS, _MORE_OFTEN * limits.max_repeats):
+            yield Finding.by(Rule.KNOWN_ANSWERS, range(start, end), least)
+    least = Rule.FEW_LONG_ANSWERS.least(limits)
+    for start, end in _ranges(tool_results, _MORE_ANSWERS, least):
         tried = [call for call in calls[start:end] if call is not None]
         is_new = found.isdisjoint(range(start, end))
         if is_new and all(map(_has_long_answer, tried)) and _ask_one_question(tried):
-            yield Finding(NOTHING_NEW, None, tuple(range(start, end)))
+            yield Finding.by(Rule.FEW_LONG_ANSWERS, range(start, end), least)
 
 
 def _ranges(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.known_parts import ranges
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     explores,
     goes_to_a_place,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_IN_A_ROW = 4  #: multiple of `max_repeats` of calls that were made before
 _DIFFERENT = 2  #: multiple of `max_repeats` of different calls among them: with fewer, the state decides what an action does
 _PLAYERS = 3  #: agents who act in turn, each on what the others did
 _AT_MOST = 3 / 4  #: maximum share of different calls: more are a second pass
@@ -34,7 +34,7 @@ def known_calls(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     At least `2 * max_repeats` of them are different. Ranges with a call that may have another result each time, of several
     players, or all in `known` loops, are left out.
     """
-    least = _IN_A_ROW * limits.max_repeats
+    least = Rule.KNOWN_CALLS.least(limits)
     made: set[int] = set()
     flags = []
     for call in calls:
@@ -52,7 +52,7 @@ def known_calls(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
             and not any(map(_may_show_new, different.values()))
             and not known.issuperset(range(first, last))
         ):
-            yield Finding(NOTHING_NEW, None, tuple(range(first, last)))
+            yield Finding.by(Rule.KNOWN_CALLS, range(first, last), least)
 
 
 def _has_no_result(call: Call) -> bool:

@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     has_question,
     is_read_only,
@@ -104,7 +105,7 @@ def _items_in(text: str, budget: WorkBudget) -> set[str]:
 def _as_loop(run: Sequence[tuple[int, Call]], limits: Limits, known: set[int]) -> Iterator[Finding]:
     indices = tuple(index for index, _ in run)
     made = [call for _, call in run]
-    least = limits.max_repeats + 1 if all(map(has_question, made)) else 2 * limits.max_repeats
+    least = Rule.KNOWN_ITEMS.least(limits, other=not all(map(has_question, made)))
     if len(run) < least or not known.isdisjoint(indices):
         return
     is_long = len(run) >= _LONG * limits.max_repeats
@@ -116,4 +117,4 @@ def _as_loop(run: Sequence[tuple[int, Call]], limits: Limits, known: set[int]) -
         and not combines_values(made)
         and not raises_a_limit(made)
     ):
-        yield Finding(NOTHING_NEW, None, indices)
+        yield Finding.by(Rule.KNOWN_ITEMS, indices, least)

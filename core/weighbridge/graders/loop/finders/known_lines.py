@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_wait, polls
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 4  #: multiple of `max_repeats` from which windows of known lines are a loop
 _FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
 _COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _WINDOWS = 2  #: minimum mean number of windows of a file
@@ -31,7 +31,7 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
 
     Calls in `known` loops are not examined.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.KNOWN_LINES.least(limits)
     named = [_file_in(call) if call is not None else "" for call in calls]
     times = Counter(filter(None, named))
     if sum(count for count in times.values() if count > 1) <= least:
@@ -63,8 +63,9 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
 
 def _finding(run: list[int], read: Sequence[str], least: int) -> Iterator[Finding]:
     """Yield a finding for windows, unless each is of another file: a look back at many files is no loop."""
-    if len(run) >= max(least, _WINDOWS * len({read[index] for index in run})):
-        yield Finding(NOTHING_NEW, None, tuple(run))
+    enough = max(least, _WINDOWS * len({read[index] for index in run}))
+    if len(run) >= enough:
+        yield Finding.by(Rule.KNOWN_LINES, run, enough)
 
 
 def _file_in(call: Call) -> str:

@@ -7,7 +7,8 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_request
 from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -33,15 +34,21 @@ def known_parts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findin
     A loop needs `3 * max_repeats` of them, or twice as many if some, at most half of the calls, bring something new. The
     requests have to be variations of a few, and to have several answers.
     """
-    least = 3 * limits.max_repeats
+    least = Rule.KNOWN_PARTS.least(limits)
+    more = Rule.KNOWN_PARTS.least(limits, other=True)
     budget = WorkBudget()
     for start, row in _rows(calls):
         if len(row) <= least or not _may_be_known(row, least):
             continue
         known = [*_are_known(row, budget)]
-        for first, last in (*ranges(known, len(row), least), *ranges(known, _PER_NEW, 2 * least)):
+        for enough, (first, last) in (
+            *((least, each) for each in ranges(known, len(row), least)),
+            *((more, each) for each in ranges(known, _PER_NEW, more)),
+        ):
             if _is_loop(row[first:last]):
-                yield Finding(SAME_FAILURE, None, tuple(range(start + first, start + last)))
+                indices = range(start + first, start + last)
+                count = sum(known[first:last])
+                yield Finding.by(Rule.KNOWN_PARTS, indices, enough, count=count)
 
 
 def _rows(calls: Sequence[Call | None]) -> Iterator[tuple[int, list[Call]]]:

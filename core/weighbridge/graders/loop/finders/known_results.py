@@ -6,7 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_short, is_wait, runs_code
 from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.history.result_kinds import (
@@ -56,7 +57,7 @@ def known_results(
 
 def _least(limits: Limits) -> int:
     """Return the minimum number of calls with the result of an earlier call."""
-    return min(2 * limits.max_repeats - 1, limits.max_repeats + 1)
+    return Rule.KNOWN_RESULTS.least(limits, other=True) - 1
 
 
 ToolResult = tuple[str, str]  #: name of a tool, and result of a call of it
@@ -85,7 +86,7 @@ class _Stretches:
             ToolResult, set[str]
         ] = {}  #: last words of the quotations in each failure
         self._least = _least(limits)
-        self._enough = 2 * limits.max_repeats - 1
+        self._enough = Rule.KNOWN_RESULTS.least(limits) - 1
         self._reach = limits.max_period
         self._budget = WorkBudget()
         self._last_calls: dict[ToolResult, int] = {}  #: index of the last call with each result
@@ -223,7 +224,9 @@ class _Stretches:
         words = map(self._words, found)
         is_widened = all(later < earlier for earlier, later in pairwise(words))
         if not (is_legitimate or is_widened):
-            yield Finding(NOTHING_NEW, None, tuple(indices))
+            # The first of the calls, which the others repeat, counts too.
+            least = max(self._least, self._enough - again) + 1
+            yield Finding.by(Rule.KNOWN_RESULTS, indices, least, count=len(run) + 1)
 
 
 def tool_results_of(calls: Sequence[Call | None], limits: Limits) -> list[ToolResult | None]:

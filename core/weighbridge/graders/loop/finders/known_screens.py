@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.known_parts import ranges
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import walks
 from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_STATES = 3  #: multiple of `max_repeats` of results that show few known states
-_FAILING = 8  #: the same, of results with only known lines in any combination, half of which fail
 _PER_NEW = (
     2  #: minimum results with only known lines for each one with a new line, if half of them fail
 )
@@ -41,15 +40,15 @@ def known_screens(
     are no steps of a walk, because places may look alike; or `8 * max_repeats` of which half fail, at least two for each
     result with a new line. Ranges that are all in `known` loops are left out.
     """
-    least, most = _STATES * limits.max_repeats, _FAILING * limits.max_repeats
+    least, most = Rule.KNOWN_SCREENS.least(limits), Rule.FAILING_SCREENS.least(limits)
     if not _may_return(calls, least):
         return
     budget = WorkBudget()
     screens = _Screens(budget)
     flags = [budget.is_left and screens.is_known(call) for call in calls]
-    returning = ((*each, _return) for each in ranges(flags, len(flags), least))
-    failing = ((*each, _fail) for each in ranges(flags, _PER_NEW, most))
-    for first, last, is_stuck in (*returning, *failing):
+    returning = ((*each, _return, Rule.KNOWN_SCREENS) for each in ranges(flags, len(flags), least))
+    failing = ((*each, _fail, Rule.FAILING_SCREENS) for each in ranges(flags, _PER_NEW, most))
+    for first, last, is_stuck, rule in (*returning, *failing):
         indices = [index for index in range(first, last) if flags[index]]
         found = [call for index in indices if (call := calls[index]) is not None]
         if (
@@ -57,7 +56,7 @@ def known_screens(
             and _are_few([call.arguments_id for call in found])
             and is_stuck(found, screens)
         ):
-            yield Finding(NOTHING_NEW, None, tuple(indices))
+            yield Finding.by(rule, indices, rule.least(limits))
 
 
 def _may_return(calls: Sequence[Call | None], least: int) -> bool:

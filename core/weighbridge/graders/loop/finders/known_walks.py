@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.known_parts import ranges
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import handles_things, observes, walks
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_CALLS = 6  #: multiple of `max_repeats` of calls in a row
 _OFTEN = 3  #: minimum mean number of visits to a place
 _PLACES = 4  #: minimum places; with fewer, the moves are a cycle or alternate
 _PLACE_CHARACTERS = 40  #: a shorter result does not describe a place
@@ -28,10 +28,11 @@ def known_walks(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     walk with a call that changed something. Ranges that are all in `known` loops are left out.
     """
     flags = _have_known_results(calls)
-    for first, last in ranges(flags, len(flags), _CALLS * limits.max_repeats):
+    least = Rule.WALK_IN_CIRCLES.least(limits)
+    for first, last in ranges(flags, len(flags), least):
         made = [call for call in calls[first:last] if call is not None]
         if not known.issuperset(range(first, last)) and _is_circle(made):
-            yield Finding(NOTHING_NEW, None, tuple(range(first, last)))
+            yield Finding.by(Rule.WALK_IN_CIRCLES, range(first, last), least)
 
 
 def _have_known_results(calls: Sequence[Call | None]) -> list[bool]:

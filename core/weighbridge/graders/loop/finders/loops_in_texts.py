@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, cycles, low_novelty
+from weighbridge.graders.loop.finders.cycles import NoveltyLimits, cycles, low_novelty
 from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.failed_answers import failed_answers
-from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding, joined
+from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.refusals import claims_inability, refused_answers
 from weighbridge.graders.loop.finders.repeated_answers import (
     LABEL_CHARACTERS,
@@ -21,6 +21,7 @@ from weighbridge.graders.loop.finders.repeated_answers import (
 )
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
 from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
@@ -279,28 +280,31 @@ def _continues(before: bytes, now: bytes) -> bool:
 
 def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
     for period, span in cycles(row, limits.max_period):
-        is_loop = span.length >= limits.least_length(period)
+        least = limits.least_length(period)
+        is_loop = span.length >= least
         if is_loop and (period == 1 or len(set(row[span.start : span.end])) > 1):
-            yield Finding("text" if period == 1 else "text_cycle", period, _indices(span))
+            rule = Rule.SAME_TEXT if period == 1 else Rule.SAME_TEXTS
+            yield Finding.by(rule, range(*span), least, period=period)
 
 
 def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
     """Find repetition of two texts in a row of turns, in any order."""
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
-    window = max(4, 2 * limits.max_repeats)
+    window = Rule.FEW_TEXTS.least(limits)
     for span in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
         often = Counter(texts[span.start : span.end])
-        indices = tuple(index for index in range(*span) if often[texts[index]] > 1)
-        yield Finding("text_cycle", None, indices)
+        indices = (index for index in range(*span) if often[texts[index]] > 1)
+        yield Finding.by(Rule.FEW_TEXTS, indices, window, count=span.length)
 
 
 def _same_beginnings(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find long texts with one beginning, such as plans that an agent writes again and again while nobody acts or replies."""
+    least = Rule.SAME_BEGINNING.least(limits)
     start = 0
     for end in range(1, len(turns) + 1):
         if end == len(turns) or not _goes_on_alike(turns[end - 1], turns[end]):
-            if end - start > 2 * limits.max_repeats:
-                yield Finding(SAME_BEGINNING, None, tuple(range(start, end)))
+            if end - start >= least:
+                yield Finding.by(Rule.SAME_BEGINNING, range(start, end), least)
             start = end
 
 
@@ -334,21 +338,23 @@ def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
 
 
 def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
-    if len(indices) >= 2 * limits.max_repeats:
+    least = Rule.WORK_HANDED_IN_AGAIN.least(limits)
+    if len(indices) >= least:
         first = turns[indices[0]].text
         is_same = len(first) >= _WORK_CHARACTERS and all(
             turns[index].text == first for index in indices
         )
         if is_same and _is_faulted(turns, indices):
-            yield Finding("text", 1, tuple(indices))
+            yield Finding.by(Rule.WORK_HANDED_IN_AGAIN, indices, least, period=1)
             return
-    if len(indices) >= limits.least_length(1):
+    least = Rule.REPORTED_FAILURE.least(limits)
+    if len(indices) >= least:
         text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
         is_report = len(text) > LABEL_CHARACTERS
         if is_report and (
             reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
         ):
-            yield Finding("text", 1, tuple(indices))
+            yield Finding.by(Rule.REPORTED_FAILURE, indices, least, period=1)
 
 
 def _is_faulted(turns: Sequence[Message], indices: Sequence[int]) -> bool:
@@ -359,7 +365,3 @@ def _is_faulted(turns: Sequence[Message], indices: Sequence[int]) -> bool:
     ]
     faults = sum(_mentions_fault(turn.text[:_REPORT_CHARACTERS]) for turn in others)
     return len({turn.step.name for turn in others}) == 1 and faults >= _FAULTS * len(others)
-
-
-def _indices(span: Span) -> tuple[int, ...]:
-    return tuple(range(*span))

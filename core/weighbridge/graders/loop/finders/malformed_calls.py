@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -58,13 +59,17 @@ def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
 
 
 def _found(calls: Sequence[Call | None], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
-    if len(row) >= 2 * limits.max_repeats:
+    rule = Rule.MALFORMED_CALLS
+    if len(row) >= rule.least(limits):
         verbs = {_unknown_verb(call) for index in row if (call := calls[index]) is not None}
         tries_out = len(verbs) == len(row) and "" not in verbs
-        if not tries_out or len(row) >= 3 * limits.max_repeats:
-            yield Finding(SAME_FAILURE, None, tuple(row))
-    elif len(row) > limits.max_repeats and _are_one_request(calls, row):
-        yield Finding(SAME_FAILURE, None, tuple(row))
+        least = rule.least(limits, other=tries_out)
+        if len(row) >= least:
+            yield Finding.by(rule, row, least)
+    else:
+        least = Rule.ONE_MALFORMED_CALL.least(limits)
+        if len(row) >= least and _are_one_request(calls, row):
+            yield Finding.by(Rule.ONE_MALFORMED_CALL, row, least)
 
 
 def _are_one_request(calls: Sequence[Call | None], row: Sequence[int]) -> bool:

@@ -46,7 +46,8 @@ _mentions_repeats = occurs(
 _mentions_refusal = occurs(
     r"\b(?:unchanged|not changed|no changes?|not (?:been )?executed|(?:budget|limit|quota)\b.{0,30}\b(?:exhausted|exceeded|reached))\b"
 )
-SCROLLS = 10  #: multiple of `max_repeats` from which scrolling without a recorded screen is a loop
+#: Multiple of `max_repeats` from which calls are a loop that may each have shown something unseen, such as scrolling without recorded screens.
+_UNSEEN = 10
 
 
 def without_moves(
@@ -62,20 +63,21 @@ def without_moves(
     moving = _moving(calls, {index for finding in findings for index in finding.indices})
     for finding in findings:
         moves = sum(index in moving for index in finding.indices)
-        is_ordered = finding.period is not None and len(finding.indices) >= 2 * limits.least_length(
-            finding.period
-        )
+        least = 0
+        if 2 * moves > len(finding.indices):
+            if finding.period is None:
+                continue
+            least = 2 * limits.least_length(finding.period)
         found = [call for index in finding.indices if (call := calls[index]) is not None]
-        if not is_ordered and 2 * moves > len(finding.indices):
-            continue
-        if not may_scroll_on(found, limits):
-            yield finding
+        least = max(least, least_of_unseen(found, limits))
+        if len(finding.indices) >= least:
+            yield finding.with_least(least)
 
 
-def may_explore_on(found: Sequence[Call], limits: Limits) -> bool:
-    """Return whether most calls explore, and their results only say that it was done, but not what there is."""
+def least_of_explorers(found: Sequence[Call], limits: Limits) -> int:
+    """Return from how many calls on such calls are a loop, if most explore, and their results only say that it was done; else 0."""
     unseen = sum(explores(call) and acknowledges(call.result.text or "") for call in found)
-    return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
+    return _least_of(unseen, found, limits)
 
 
 def opens_new_pages(found: Sequence[Call]) -> bool:
@@ -162,10 +164,10 @@ def _saw_failure(call: Call) -> bool:
     return not (call.step.error or _look_failed(said) or reports_outage(call.result))
 
 
-def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
-    """Return whether most calls scroll or look, at what is not recorded, so that each may have shown something new.
+def least_of_unseen(found: Sequence[Call], limits: Limits) -> int:
+    """Return from how many calls on such calls are a loop, if most scroll or look, at what is not recorded; 0 for any others.
 
-    So may calls of which the trace has neither the arguments nor the results.
+    Each of them may have shown something new. So may calls of which the trace has neither the arguments nor the results.
     """
     looks = any(call.result.omits_image for call in found)
     unseen = sum(
@@ -174,7 +176,13 @@ def may_scroll_on(found: Sequence[Call], limits: Limits) -> bool:
         or (call.result.text is None and is_abridged(call))
         for call in found
     )
-    return len(found) / 2 < unseen < SCROLLS * limits.max_repeats
+    return _least_of(unseen, found, limits)
+
+
+def _least_of(unseen: int, found: Sequence[Call], limits: Limits) -> int:
+    """Return from how many calls on calls are a loop, if more than half of them are of a kind that may have shown something unseen."""
+    is_unseen = unseen > len(found) / 2
+    return _UNSEEN * limits.max_repeats + len(found) - unseen if is_unseen else 0
 
 
 def _moving(calls: Sequence[Call | None], found: Iterable[int]) -> set[int]:

@@ -15,7 +15,7 @@ from weighbridge.graders.loop.history.call_kinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge.graders.loop.finders.findings import Finding
     from weighbridge.graders.loop.history.actions import Call
@@ -25,36 +25,43 @@ _FEW = 3  #: times that a call may be made between those that were ordered
 _CHARACTERS = 2_000  #: of arguments that are searched for the words of an order
 
 
-def without_ordered(
-    findings: Sequence[Finding], calls: Sequence[Call | None], ordered: Mapping[int, Order]
-) -> Iterator[Finding]:
-    """Yield the findings with a call that was not ordered, or that is made more often than ordered in its request.
+class Orders:
+    """What the user ordered to be done a number of times, or to be watched, by the index of the request."""
 
-    Rounds with a wait each are what was ordered if something is to be watched.
-    `ordered` has the orders by the index of the request.
-    """
-    requests = [index for index, call in enumerate(calls) if call is None]
-    made: dict[int, Counter[int]] = {}
-    for finding in findings:
+    def __init__(self, calls: Sequence[Call | None], ordered: Mapping[int, Order]) -> None:
+        self._calls = calls
+        self._ordered = ordered
+        self._requests = [index for index, call in enumerate(calls) if call is None]
+        self._made: dict[
+            int, Counter[int]
+        ] = {}  #: times of each call, by the number of its request
+
+    def cover(self, finding: Finding) -> bool:
+        """Return whether all calls of a finding were ordered, and none is made more often than ordered in its request.
+
+        Rounds with a wait each are what was ordered if something is to be watched.
+        """
+        calls, requests = self._calls, self._requests
         number = bisect_right(requests, finding.indices[0]) - 1
-        order = ordered.get(requests[number]) if number >= 0 else None
+        order = self._ordered.get(requests[number]) if number >= 0 else None
         end = requests[number + 1] if number + 1 < len(requests) else len(calls)
-        if order and finding.indices[-1] < end:
-            if order.is_watch and _watches(finding, calls):
-                continue
-            if number not in made:
-                within = calls[requests[number] : end]
-                made[number] = Counter([call.arguments_id for call in within if call is not None])
-            repeated = {call.arguments_id: call for at in finding.indices if (call := calls[at])}
-            times = {made[number][each] for each in repeated}
-            if finding.period == 1 and times <= order.things and _makes_things(finding, calls):
-                continue
-            if (order.times or order.is_watch) and all(
-                made[number][each] <= (order.times if _is_ordered(call, order) else _FEW)
-                for each, call in repeated.items()
-            ):
-                continue
-        yield finding
+        if not order or finding.indices[-1] >= end:
+            return False
+        if order.is_watch and _watches(finding, calls):
+            return True
+        if number not in self._made:
+            within = calls[requests[number] : end]
+            ids = [call.arguments_id for call in within if call is not None]
+            self._made[number] = Counter(ids)
+        made = self._made[number]
+        repeated = {call.arguments_id: call for at in finding.indices if (call := calls[at])}
+        times = {made[each] for each in repeated}
+        if finding.period == 1 and times <= order.things and _makes_things(finding, calls):
+            return True
+        return bool(order.times or order.is_watch) and all(
+            made[each] <= (order.times if _is_ordered(call, order) else _FEW)
+            for each, call in repeated.items()
+        )
 
 
 def _watches(finding: Finding, calls: Sequence[Call | None]) -> bool:

@@ -6,8 +6,9 @@ from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import REFUSED, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.known_parts import ranges
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
     is_notification,
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 #: Minimum share of texts that claim completion or inability, unless the refusal is for a missing action.
 _CLAIMS_SHARE = 0.8
-_STATES = 3  #: multiple of `max_repeats` from which equal descriptions of the state are a loop
-_MORE_THAN_REPEATS = 2  #: minimum texts above `max_repeats` if they are claims
 _CLAIM_CHARACTERS = 2_000  #: length of the end of a text that is searched for such a claim
 claims_completion = occurs(
     r"""\b(?:done|complete[ds]?|completion|finish(?:ed)?|final(?:ly|i[sz]ed)?|sol(?:ved|ution)|ready|fixed|resolved|implemented|in place|all set|set up
@@ -104,12 +103,12 @@ def _closing_answers(
     turns: Sequence[Message], replies: Sequence[str], limits: Limits
 ) -> Iterator[Finding]:
     """Find `max_repeats + 2` answers without calls that end the work, or say that it cannot go on, although the same prompt follows each."""
-    least = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+    least = Rule.CLOSING_ANSWERS.least(limits)
     for run in _prompted(turns, replies):
         closing = [len(run) >= least and _closes(turns[index].text) for index in run]
         for first, last in ranges(closing, _PER_OTHER, least):
             found = compress(run[first:last], closing[first:last])
-            yield Finding(REFUSED, None, tuple(found))
+            yield Finding.by(Rule.CLOSING_ANSWERS, found, least)
 
 
 def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list[int]]:
@@ -140,26 +139,30 @@ def _closes(text: str) -> bool:
 
 
 def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator[Finding]:
-    if len(run) < limits.least_length(1):
+    if len(run) < Rule.REFUSED_WITHOUT_ACTION.least(limits):
         return
+    refusal = turns[run[0]].reply
     if _describe_one_state([turns[index].reply for index in run], limits):
-        yield Finding(REFUSED, None, tuple(run))
+        rule = Rule.REFUSED_STATE
+    elif is_refusal(refusal) and reports_missing_action(refusal):
+        rule = Rule.REFUSED_WITHOUT_ACTION
+    elif is_refusal(refusal) and _are_claims([turns[index].text for index in run]):
+        rule = Rule.REFUSED_CLAIMS
+    else:
         return
-    if not is_refusal(turns[run[0]].reply):
-        return
-    if not reports_missing_action(turns[run[0]].reply):
-        claims = sum(map(_is_claim, (turns[index].text for index in run)))
-        least = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
-        if len(run) < least or claims < _CLAIMS_SHARE * len(run):
-            return
-    yield Finding(REFUSED, None, tuple(run))
+    if len(run) >= rule.least(limits):
+        yield Finding.by(rule, run, rule.least(limits))
+
+
+def _are_claims(texts: Sequence[str]) -> bool:
+    return sum(map(_is_claim, texts)) >= _CLAIMS_SHARE * len(texts)
 
 
 def _describe_one_state(replies: Sequence[str], limits: Limits) -> bool:
     """Return whether replies describe the same state so often that no answer between them can have changed it."""
     first = replies[0]
     return (
-        len(replies) >= _STATES * limits.max_repeats
+        len(replies) >= Rule.REFUSED_STATE.least(limits)
         and len(first) >= LONG_CHARACTERS
         and not (asks_to_continue(first) or _is_wish(first) or is_notification(first))
         and all(reply == first for reply in replies)

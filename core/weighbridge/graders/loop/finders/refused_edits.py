@@ -7,9 +7,10 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.request_words import (
     combines_values,
     raises_a_limit,
@@ -41,7 +42,7 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
     for index, call in enumerate(calls):
         if call is not None and call.result.has_failed and refuses_edit(call.result.text or ""):
             refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
-    least = 2 * limits.max_repeats
+    least = Rule.REFUSED_EDITS.least(limits)
     if max(map(len, refused.values()), default=0) < least:
         return
     effects, budget, news = CallEffects(), WorkBudget(), _news(calls)
@@ -61,7 +62,8 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
                     or combines_values(tried)
                     or raises_a_limit(tried)
                 ):
-                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in related))
+                    found = (each.call_index for each in related)
+                    yield Finding.by(Rule.REFUSED_EDITS, found, least)
 
 
 def _news(calls: Sequence[Call | None]) -> set[int]:

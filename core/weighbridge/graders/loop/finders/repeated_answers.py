@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.framework_messages import asks_to_continue, is_refusal
 
 if TYPE_CHECKING:
@@ -36,13 +37,14 @@ def between_labels(
     kept = [index for index, turn in enumerate(turns) if turn.calls or not is_label(turn.text)]
     if len(kept) == len(turns):
         return
+    least = Rule.TEXT_BETWEEN_LABELS.least(limits)
     for _, span in cycles([row[index] for index in kept], 1):
         found = kept[span.start : span.end]
-        if span.length < limits.least_length(1) or found[-1] - found[0] >= _PER_TEXT * len(found):
+        if span.length < least or found[-1] - found[0] >= _PER_TEXT * len(found):
             continue
         said = {turns[index].text for index in range(found[0], found[-1])}
         if len(said) - len({turns[index].text for index in found}) <= _LABELS:
-            yield Finding("text", 1, tuple(found))
+            yield Finding.by(Rule.TEXT_BETWEEN_LABELS, found, least, period=1)
 
 
 def exchanges(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
@@ -62,7 +64,7 @@ def exchanges(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
     for (_, number), group in groupby(range(len(turns)), pairs.__getitem__):
         found = tuple(group) if number >= 0 else ()
         if len(found) >= limits.least_rounds and not is_label(turns[found[0]].text):
-            yield Finding("text", 1, found)
+            yield Finding.by(Rule.EXCHANGE, found, Rule.EXCHANGE.least(limits), period=1)
 
 
 def _says_much(reply: str) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -38,8 +39,7 @@ def repeated_calls(
     If no call occurs twice in the row, as when an agent has lost its memory, the mean number of times has to be above
     `max_repeats`. Of guesses, it is enough that half have been made `max_repeats` times.
     """
-    least = 2 * limits.max_repeats
-    if len(row) - len(set(row)) < least:
+    if len(row) - len(set(row)) < Rule.CALLS_MADE_BEFORE.least(limits):
         return
     times: Counter[tuple[int, int]] = Counter()
     run: dict[int, tuple[int, int]] = {}
@@ -51,13 +51,14 @@ def repeated_calls(
             if times[exact] > 1 and not is_wait(call):
                 run[index] = exact
                 continue
-        if len(run) >= _least(calls, run, limits):
+        least = _least(calls, run, limits)
+        if len(run) >= least:
             made = sorted(times[exact] for exact in set(run.values()))
             often = made[-1] if len(made) < len(run) else sum(made) / len(made)
             if often > limits.max_repeats or (
                 made[len(made) // 2] >= limits.max_repeats and _are_guesses(calls, run)
             ):
-                yield Finding("interleaved", None, tuple(run))
+                yield Finding.by(Rule.CALLS_MADE_BEFORE, run, least)
         run = {}
         if call is None:
             times.clear()
@@ -69,7 +70,7 @@ def _least(calls: Sequence[Call | None], run: Iterable[int], limits: Limits) -> 
     changes = sum(
         not is_read_only(call) and reports_success(call.result.text or "") for call in made
     )
-    return (4 if 2 * changes > len(made) else 2) * limits.max_repeats
+    return Rule.CALLS_MADE_BEFORE.least(limits, other=2 * changes > len(made))
 
 
 def _are_guesses(calls: Sequence[Call | None], run: Iterable[int]) -> bool:
@@ -92,7 +93,7 @@ def recurring_questions(
     At least a third of the other calls between have to be repeats or failures as well, and none may write something.
     Walks, waits, polls, scrolls, clicks, confirmations, failures and calls with short arguments are no questions.
     """
-    least = 2 * limits.max_repeats + 1
+    least = Rule.RECURRING_QUESTION.least(limits)
     if max(Counter(row).values(), default=0) < least:
         return
     budget = WorkBudget()
@@ -109,7 +110,7 @@ def recurring_questions(
                 budget.count_lookups(indices[-1] - indices[0])
                 between = [each for each in calls[indices[0] : indices[-1]] if each is not None]
                 if _go_nowhere(between, first):
-                    yield Finding("interleaved", None, tuple(indices))
+                    yield Finding.by(Rule.RECURRING_QUESTION, indices, least)
         asked.clear()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
 from weighbridge.graders.loop.history.tool_names import takes_notes
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 3  #: multiple of `max_repeats` from which a change is a loop
 #: Minimum length of arguments. Several equal things with short arguments, such as cards or servers, may be wanted.
 _CHARACTERS = 120
 
@@ -25,7 +25,7 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
 
     Their results may differ: a file grows by a copy each time, and each booking has another id.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.REPEATED_CHANGE.least(limits)
     times = Counter([call.arguments_id for call in calls if call is not None])
     if max(times.values(), default=0) < least:
         return
@@ -37,7 +37,7 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
             run.append(index)
         elif call is None or not is_read_only(call):
             if len(run) >= least:
-                yield Finding(NOTHING_NEW, None, tuple(run))
+                yield Finding.by(Rule.REPEATED_CHANGE, run, least)
             run, last = [index] if arguments is not None else [], arguments
 
 

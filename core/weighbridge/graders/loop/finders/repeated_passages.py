@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import REPEATED_PASSAGES, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,27 +35,29 @@ def repeated_passages(
     A passage is a line of prose without its numbering. Lines of code between fences count as repeated only if the passage
     comes twice as often. It may also be a word or a syllable that comes a hundred times in a row, in code too.
     """
-    least = 2 * limits.max_repeats + 1
     for index, turn in enumerate(turns):
         if len(turn.text) >= _TEXT_CHARACTERS and budget.is_left:
             budget.count_reading(turn.text, 0)
-            times = _times_repeated(turn.text, least)
+            rule, times, least = _repetition(turn.text, limits)
             if times >= least:
-                yield Finding(REPEATED_PASSAGES, None, (index,), times)
+                yield Finding.by(rule, (index,), least, count=times)
 
 
-def _times_repeated(text: str, least: int) -> int:
-    """Return how often the most frequent passage of a text occurs; 0 if less than half of the text is repeated."""
+def _repetition(text: str, limits: Limits) -> tuple[Rule, int, int]:
+    """Return the rule by which a text repeats itself, how often it does so, and how often is a loop."""
+    rule = Rule.REPEATED_PASSAGES
+    least, least_in_code = (rule.least(limits, other=is_code) for is_code in (False, True))
     prose = "".join(text.split(_FENCE)[::2])
     passages = Counter(line for line in _lines(prose) if _is_passage(line))
     times = max(passages.values(), default=0)
     if times >= least and _repeated(passages) >= _SHARE * len(prose):
-        return times
-    if times >= 2 * least:
+        return rule, times, least
+    if times >= least_in_code:
         lines = Counter(line for line in _lines(text) if len(line) >= _LINE_CHARACTERS)
         if _repeated(lines) >= _SHARE * len(text):
-            return times
-    return _times_in_row("".join(text.split()))
+            return rule, times, least_in_code
+    most = max(least, Rule.REPEATED_WORD.least(limits))
+    return Rule.REPEATED_WORD, _times_in_row("".join(text.split())), most
 
 
 def _lines(text: str) -> list[str]:

@@ -6,7 +6,9 @@ from collections import defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.kinds import Kind
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     is_prose,
     is_request,
@@ -33,7 +35,6 @@ _SPECIFIC_CHARACTERS = 20  #: shorter arguments may be the same by chance
 _LISTED = 12  #: number of attempts examined for a list
 _TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
-_WITHOUT_EFFECT = 4  #: multiple of `max_repeats` from which clicks on different things that change nothing are a loop
 _PAGE_CHARACTERS = 40  #: a shorter result says what was done, rather than what a page shows
 _PAGE_LINES = 2  #: a single line confirms what was done
 _STATE_CHARACTERS = 10_000  #: longer results are not compared without noise
@@ -48,7 +49,7 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     A loop needs `3 * max_repeats` attempts, `2 * max_repeats` requests that only grow, or `4 * max_repeats` clicks after
     which a page is the same. Prose in place of a command, to which one state is described each time, is an attempt.
     """
-    least = 2 * limits.max_repeats
+    least = Rule.GROWING_REQUESTS.least(limits)
     index = 0
     while index < len(calls) - 1:
         if not _have_same_result(calls[index], calls[index + 1]):
@@ -61,15 +62,17 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
             end += 1
         row = [call for call in calls[start:end] if call is not None]
         if len(row) >= least and (all(map(is_request, row)) or all(map(is_prose, row))):
-            kind = SAME_FAILURE if row[0].result.is_unsuccessful else NOTHING_NEW
-            for first, last in _stuck_ranges(row, limits):
-                yield Finding(kind, None, tuple(range(start + first, start + last)))
+            kind = Kind.SAME_FAILURE if row[0].result.is_unsuccessful else Kind.NOTHING_NEW
+            for rule, first, last in _stuck_ranges(row, limits):
+                indices = range(start + first, start + last)
+                yield Finding.by(rule, indices, rule.least(limits), kind=kind)
         index = end
 
 
 def requests_of_several_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one request that is made `max_repeats + 2` times, of several tools, while every call fails."""
-    least = limits.max_repeats + 2
+    rule = Rule.ONE_REQUEST_OF_SEVERAL_TOOLS
+    least = rule.least(limits)
     for failing, group in groupby(enumerate(calls), key=_has_failed):
         row = [(index, call) for index, call in group if call is not None] if failing else []
         if len(row) < least:
@@ -80,7 +83,7 @@ def requests_of_several_tools(calls: Sequence[Call | None], limits: Limits) -> I
                 made[call.arguments.key].append((index, call))
         for alike in made.values():
             if len(alike) >= least and len({call.tool for _, call in alike}) > 1:
-                yield Finding(SAME_FAILURE, None, tuple(index for index, _ in alike))
+                yield Finding.by(rule, (index for index, _ in alike), least)
 
 
 def _has_failed(entry: tuple[int, Call | None]) -> bool:
@@ -112,26 +115,27 @@ def _state(call: Call) -> list[str]:
     return [line for line in result.masked.split("\n") if line.strip(_NOISE)]
 
 
-def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[int, int]]:
-    """Yield the ranges, as start and end, of different requests with one result that grow, or that fail and list nothing."""
+def _stuck_ranges(row: Sequence[Call], limits: Limits) -> Iterator[tuple[Rule, int, int]]:
+    """Yield the ranges, as rule, start and end, of different requests with one result that grow, or that fail and list nothing."""
     if len({call.arguments_id for call in row}) == 1:
         return
     if _describes_a_state(row):
-        if len(row) >= 3 * limits.max_repeats:
-            yield 0, len(row)
-    elif row[0].result.has_failed and len(row) >= 3 * limits.max_repeats:
+        if len(row) >= Rule.ONE_STATE.least(limits):
+            yield Rule.ONE_STATE, 0, len(row)
+    elif row[0].result.has_failed and len(row) >= Rule.FAILURES_IN_A_ROW.least(limits):
         first = row[:_LISTED]
         is_list = len({call.tool for call in first}) <= _TOOLS_OF_A_LIST and lists_items(
             [call.arguments.texts for call in first]
         )
         if not (is_list or raises_a_limit(first)):
-            yield 0, len(row)
-    elif len(row) >= _WITHOUT_EFFECT * limits.max_repeats and _have_no_effect(row):
-        yield 0, len(row)
+            yield Rule.FAILURES_IN_A_ROW, 0, len(row)
+    elif len(row) >= Rule.NO_EFFECT.least(limits) and _have_no_effect(row):
+        yield Rule.NO_EFFECT, 0, len(row)
     elif not reports_success(row[0].result.text or ""):
         for start, end in _growing_ranges(row):
-            if end - start >= 2 * limits.max_repeats and not raises_a_limit(row[start:end]):
-                yield start, end
+            is_often = end - start >= Rule.GROWING_REQUESTS.least(limits)
+            if is_often and not raises_a_limit(row[start:end]):
+                yield Rule.GROWING_REQUESTS, start, end
 
 
 def _have_no_effect(row: Sequence[Call]) -> bool:

@@ -7,7 +7,8 @@ from collections import deque
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.graders.loop.finders.findings import SAME_WORDS, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only
 from weighbridge.graders.loop.history.result_kinds import holds_nothing
 
@@ -35,15 +36,15 @@ def repeated_talk(
     Only white space, case and punctuation may differ. Between the messages lies no call but those that find nothing, or
     that read and have the result of an earlier one. Calls in loops (`looped_ids`) tell it already.
     """
-    least = 4 * limits.max_repeats + 1
+    least = Rule.REPEATED_TALK.least(limits)
     for start, end in _stretches(turns, least):
         if not budget.is_left:
             return
         talk = [*_talk(turns, range(start, end))]
-        for said in _stale(talk, least, budget) if len(talk) >= least else ():
+        for count, said in _stale(talk, least, budget) if len(talk) >= least else ():
             made = (call.step.id for index in said for call in turns[index].calls)
             if not (any(each in looped_ids for each in made) or report_calls(turns, said)):
-                yield Finding(SAME_WORDS, None, said)
+                yield Finding.by(Rule.REPEATED_TALK, said, least, count=count)
 
 
 def report_calls(turns: Sequence[Message], indices: Sequence[int]) -> bool:
@@ -105,8 +106,10 @@ def _are_known(calls: Sequence[Call], known: set[tuple[str, object]]) -> bool:
     return is_known
 
 
-def _stale(talk: Sequence[_Said], least: int, budget: WorkBudget) -> Iterator[tuple[int, ...]]:
-    """Yield the agents' messages of each stretch that says hardly anything new."""
+def _stale(
+    talk: Sequence[_Said], least: int, budget: WorkBudget
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the number of messages in each stretch that says hardly anything new, and those of the agents."""
     said_before = [0, *accumulate(_repeats(talk, budget))]
     own = [0, *accumulate(said.is_agents for said in talk)]
     spans: list[tuple[int, int]] = []
@@ -116,7 +119,7 @@ def _stale(talk: Sequence[_Said], least: int, budget: WorkBudget) -> Iterator[tu
             begins = spans.pop()[0] if spans and at < spans[-1][1] else at
             spans.append((begins, at + least))
     for begin, end in spans:
-        yield tuple([said.turn for said in talk[begin:end] if said.is_agents])
+        yield end - begin, tuple([said.turn for said in talk[begin:end] if said.is_agents])
 
 
 def _repeats(talk: Sequence[_Said], budget: WorkBudget) -> Iterator[bool]:

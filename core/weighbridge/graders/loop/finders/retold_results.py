@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.text_forms import SMALL_WORDS
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def retold_results(
             told = _told(call)
             is_retold = told - asked <= before or (told <= known and before - asked <= told)
             if not (told and is_retold and len(told & before) >= _SHARED * len(told | before)):
-                if index - start >= limits.least_length(1):
-                    yield Finding("noisy_results", 1, tuple(range(start, index)))
+                least = limits.least_length(1)
+                if index - start >= least:
+                    yield Finding.by(Rule.RETOLD_RESULTS, range(start, index), least, period=1)
                 start = index
             before = told
             known |= told

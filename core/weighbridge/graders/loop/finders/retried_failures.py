@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial, is_wait
 from weighbridge.graders.loop.history.failures import reports_delay
 from weighbridge.graders.loop.history.result_kinds import refuses_edit
@@ -37,8 +38,9 @@ def retried_failures(
             for chain in chains_of_attempts(
                 calls, indices, effects, changes=_changes_between(call)
             ):
-                if len(chain) >= _least(call, chain, limits):
-                    yield Finding("interleaved", None, tuple(chain))
+                least = _least(call, chain, limits)
+                if len(chain) >= least:
+                    yield Finding.by(Rule.RETRIED_FAILURE, chain, least)
 
 
 def failures_across_requests(
@@ -49,7 +51,7 @@ def failures_across_requests(
     `max_repeats` of them are made within one request. No two calls in sequence between them succeed, and none waits.
     """
     often = Counter(row)
-    least = limits.max_repeats + 2
+    least = Rule.FAILURE_ACROSS_REQUESTS.least(limits)
     if max(often.values(), default=0) < least:
         return
     requests = [*accumulate(call is None for call in calls)]
@@ -62,11 +64,14 @@ def failures_across_requests(
                 attempts[None if is_edit else call.arguments_id, row[index]].append(index)
         for indices in attempts.values():
             attempt = calls[indices[0]]
-            if attempt is None or len(indices) < max(least, _least(attempt, indices, limits)):
+            if attempt is None:
+                continue
+            enough = max(least, _least(attempt, indices, limits))
+            if len(indices) < enough:
                 continue
             within_one = max(Counter([requests[index] for index in indices]).values())
             if within_one >= limits.max_repeats:
-                yield Finding("interleaved", None, tuple(indices))
+                yield Finding.by(Rule.FAILURE_ACROSS_REQUESTS, indices, enough)
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
@@ -94,7 +99,7 @@ def _least(attempt: Call, chain: Sequence[int], limits: Limits) -> int:
     """
     is_in_row = chain[-1] - chain[0] < len(chain)
     is_temporary = not is_in_row and reports_delay(attempt.result)
-    return 2 * limits.max_repeats if is_temporary else limits.max_repeats + 1
+    return Rule.RETRIED_FAILURE.least(limits, other=is_temporary)
 
 
 class CallEffects:

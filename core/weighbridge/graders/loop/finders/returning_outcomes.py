@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.kinds import Kind
 from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.reworded_attempts import FITS_ANY
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
     is_guess,
@@ -53,7 +55,7 @@ def returning_outcomes(
     The outcome is a failure, nothing, or an answer. Between the attempts may lie calls that read or fail, and further
     related attempts, but none that may change something. Attempts that are all in `known` loops are not examined.
     """
-    least = 3 * limits.max_repeats
+    least = Rule.RETURNING_OUTCOME.least(limits)
     results = [
         (index, call, text)
         for index, call in enumerate(calls)
@@ -80,7 +82,7 @@ def returning_outcomes(
         ]
         for chain in _chains(calls, attempts, budget) if len(attempts) >= least else ():
             if len(chain) >= least and _is_frequent(chain) and _asks_for_one_thing(chain):
-                yield _finding(chain)
+                yield _finding(chain, least)
 
 
 def _outcome(call: Call) -> object:
@@ -170,9 +172,10 @@ def _has_few_forms(tried: Sequence[Call]) -> bool:
     return 2 * len({call.arguments_id for call in tried}) < len(tried)
 
 
-def _finding(chain: Sequence[Attempt]) -> Finding:
-    kind = SAME_FAILURE if chain[0].call.result.is_unsuccessful else NOTHING_NEW
-    return Finding(kind, None, tuple(attempt.call_index for attempt in chain))
+def _finding(chain: Sequence[Attempt], least: int) -> Finding:
+    kind = Kind.SAME_FAILURE if chain[0].call.result.is_unsuccessful else Kind.NOTHING_NEW
+    found = (attempt.call_index for attempt in chain)
+    return Finding.by(Rule.RETURNING_OUTCOME, found, least, kind=kind)
 
 
 def _words(call: Call, budget: WorkBudget) -> frozenset[bytes]:

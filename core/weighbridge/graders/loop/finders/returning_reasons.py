@@ -6,8 +6,9 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way
@@ -58,19 +59,21 @@ def returning_reasons(
         if not known.isdisjoint([attempt.call_index for attempt in chain]):
             continue
         found = _of_one_reason(chain, budget)
-        least = 2 * limits.max_repeats
+        rule = Rule.RETURNING_REASON
+        least = rule.least(limits)
         if len(chain) >= least + 2:
-            least = min(least, limits.max_repeats + 2)
+            least = rule.least(limits, other=True)
         if len(found) >= least and _is_stuck(found):
-            yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in found))
+            yield Finding.by(rule, (attempt.call_index for attempt in found), least)
 
 
 def _chains(
     calls: Sequence[Call | None], limits: Limits, budget: WorkBudget, known: set[int]
 ) -> Iterator[list[Attempt]]:
     """Yield related attempts in a row that fail."""
+    least = Rule.RETURNING_REASON.least(limits)
     for row in _failing(calls):
-        if len(row) < 2 * limits.max_repeats or known.issuperset([index for index, _ in row]):
+        if len(row) < least or known.issuperset([index for index, _ in row]):
             continue
         attempts = (
             Attempt(index, call, words_of(call, budget)) for index, call in row if budget.is_left

@@ -8,7 +8,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.kinds import Kind
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
@@ -194,29 +196,30 @@ def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterat
     if is_equal or len(attempts) <= limits.max_repeats:
         return
     words = [attempt.words for attempt in attempts[:_COMPARED]]
-    enough = _enough(calls, words, results, limits)
-    if enough and len(attempts) >= enough and not _is_legitimate(calls, words, limits):
-        kind = SAME_FAILURE if _is_unsuccessful(calls[0]) else NOTHING_NEW
-        yield Finding(kind, None, tuple(attempt.call_index for attempt in attempts))
+    rule = _rule(calls, words, results)
+    least = rule.least(limits) if rule else 0
+    if rule and len(attempts) >= least and not _is_legitimate(calls, words, limits):
+        kind = Kind.SAME_FAILURE if _is_unsuccessful(calls[0]) else Kind.NOTHING_NEW
+        found = (attempt.call_index for attempt in attempts)
+        yield Finding.by(rule, found, max(least, limits.max_repeats + 1), kind=kind)
 
 
-def _enough(
-    calls: Sequence[Call], words: Sequence[_Words], results: int, limits: Limits
-) -> int | None:
-    """Return the number of attempts that form a loop, lower for more similar ones, or None if too few are similar."""
-    least, many = limits.max_repeats + 1, 2 * limits.max_repeats
+def _rule(calls: Sequence[Call], words: Sequence[_Words], results: int) -> Rule | None:
+    """Return the rule by which attempts are a loop, from fewer on for more similar ones, or None if too few are similar."""
     is_answered = not _is_unsuccessful(calls[0])
     if is_answered and not _has_long_answer(calls[0]):
-        return None if lists_items([call.arguments.texts for call in calls]) else many
+        is_list = lists_items([call.arguments.texts for call in calls])
+        return None if is_list else Rule.ONE_OUTCOME
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
     are_questions = parts > 0 and all(map(is_natural_language, calls))
     if is_nested and are_questions and not (is_answered or is_narrowed):
-        return least
+        return Rule.REWORDED_QUESTION
     if is_nested or is_answered or are_questions:
-        return least + 1
-    return many if results == 1 or reports_outage(calls[0].result) else None
+        return Rule.REWORDED_ATTEMPTS
+    is_one = results == 1 or reports_outage(calls[0].result)
+    return Rule.ONE_OUTCOME if is_one else None
 
 
 def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_Attempt]]:

@@ -7,7 +7,8 @@ from collections import Counter, deque
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_WORDS, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ def same_words(turns: Sequence[Message], limits: Limits, budget: WorkBudget) -> 
     A word is new if none of the messages before it in the row has it; all numbers of a message are, unless one of these has
     the same. Nothing else lies in between: no call, no message of the user, no event.
     """
-    least = 4 * limits.max_repeats + 1
+    least = Rule.SAME_WORDS.least(limits)
     if sum(not turn.calls for turn in turns) < least:
         return
     for row in _rows(turns):
@@ -62,7 +63,7 @@ def _stale(
         begins = spans.pop()[0] if spans and at < spans[-1][1] else at
         spans.append((begins, at + least))
     for begin, end in spans:
-        yield Finding(SAME_WORDS, None, tuple(row[begin:end]))
+        yield Finding.by(Rule.SAME_WORDS, row[begin:end], least)
 
 
 def _news(texts: Sequence[str], budget: WorkBudget) -> Iterator[float]:

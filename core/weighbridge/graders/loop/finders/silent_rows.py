@@ -7,7 +7,8 @@ from itertools import compress, groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.failing_rows import goes_through_list
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_wait, prints, writes
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 3  #: multiple of `max_repeats` from which they are a loop
 _PROMPT_CHARACTERS = 400
 #: A shell's prompt, with what was typed after it.
 _PROMPT = re.compile(r"\s*[\w.-]{1,60}@[\w.-]{1,80}:[^\s$#]{0,200}[$#](?: [^\n]{0,300})?\s*")
@@ -28,7 +28,7 @@ def silent_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findin
     Other calls of their tools print something, so that the trace has their results.
     An empty list is an answer, and calls that go through a list may each have none.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.SILENCE.least(limits)
     silent = [
         call is not None
         and ((text := call.result.text) is None or len(text) <= _PROMPT_CHARACTERS)
@@ -51,7 +51,7 @@ def silent_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findin
         made = [*compress(row, printing)]
         is_heard = any(call.tool in speaking for call in made)
         if len(made) >= least and is_heard and not goes_through_list(made):
-            yield Finding(NOTHING_NEW, None, tuple(compress(found, printing)))
+            yield Finding.by(Rule.SILENCE, compress(found, printing), least)
 
 
 def _is_silent(call: Call) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.findings import STANDSTILL, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.text import encodable
@@ -38,7 +39,7 @@ def standstills(
     given, are left out.
     """
     reporting = [index for index, turn in enumerate(turns) if _reports_standstill(turn.text)]
-    if len(reporting) <= 2 * limits.max_repeats:
+    if len(reporting) < Rule.STANDSTILL.least(limits):
         return
     known = _known_outcomes(turns[: reporting[-1]])
     together: list[int] = []
@@ -93,5 +94,6 @@ def _belong_together(turns: Sequence[Message], one: int, other: int) -> bool:
 
 
 def _finding(reports: list[int], limits: Limits) -> Iterator[Finding]:
-    if len(reports) > 2 * limits.max_repeats:
-        yield Finding(STANDSTILL, None, tuple(reports))
+    least = Rule.STANDSTILL.least(limits)
+    if len(reports) >= least:
+        yield Finding.by(Rule.STANDSTILL, reports, least)

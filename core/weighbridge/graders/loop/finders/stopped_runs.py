@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.findings import STOPPED, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.actions import EDIT_TOOL
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def stopped_runs(
         is_new = not (was_tested or any(each in looped_ids for each in made))
         if is_one_request and is_new:
             begin = index + 1
-            yield Finding(STOPPED, None, tuple(range(first, index + 1)))
+            least = Rule.STOPPED.least(limits)
+            yield Finding.by(Rule.STOPPED, range(first, index + 1), least)
 
 
 def _is_stop(text: str | None) -> bool:

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import places_in, reports_delay, without_places
@@ -26,7 +27,6 @@ _CHARACTERS = 100  #: a shorter failure may be that of another attempt
 #: A check's failure of this length says what is wrong, if it comes back often enough.
 _SHORT_CHARACTERS = 20
 _WAYS = 3  #: maximum ways in which checks fail that a few changes break in turns
-_SHORT_OFTEN = 3  #: multiple of `max_repeats` from which it does
 _LINES = 8  #: of a result, in which a failure may be reported
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 _ONE_WAY = (
@@ -43,7 +43,7 @@ def unchanged_failures(
     Most of them differ, and none is a command. At most `_BETWEEN` other calls lie between two of them, none of which waits.
     Attempts of which some are in `known` loops are not examined.
     """
-    least = 2 * limits.max_repeats
+    least = Rule.UNCHANGED_FAILURE.least(limits)
     texts = [
         (index, call, text)
         for index, call in enumerate(calls)
@@ -65,7 +65,8 @@ def unchanged_failures(
             for chain in _chains(calls, attempts, budget):
                 different = len({each.call.arguments_id for each in chain})
                 if len(chain) >= least and 2 * different > len(chain):
-                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in chain))
+                    found = (each.call_index for each in chain)
+                    yield Finding.by(Rule.UNCHANGED_FAILURE, found, least)
 
 
 def unchanged_checks(
@@ -76,7 +77,7 @@ def unchanged_checks(
     None of them has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The
     lines that failures name may differ, if there are two at most or the failures come back to them.
     """
-    least = 2 * limits.max_repeats + 1
+    least = Rule.UNCHANGED_CHECK.least(limits)
     failed = [
         (index, call)
         for index, call in enumerate(calls)
@@ -92,13 +93,13 @@ def unchanged_checks(
         if first is None or len(indices) < least or not known.isdisjoint(indices):
             continue
         is_short = len(first.result.text or "") < _CHARACTERS
-        enough = max(least, _SHORT_OFTEN * limits.max_repeats if is_short else 0)
+        enough = max(least, Rule.UNCHANGED_CHECK.least(limits, other=is_short))
         if not claims_done(first) and not reports_delay(first.result):
             for chain in _unbroken(calls, indices):
                 made = [each for at in chain if (each := calls[at])]
                 is_one = 2 * len({each.arguments_id for each in made}) <= len(made)
                 if len(chain) >= enough and is_one and not move_on(made):
-                    yield Finding(SAME_FAILURE, None, tuple(chain))
+                    yield Finding.by(Rule.UNCHANGED_CHECK, chain, enough)
 
 
 def returning_checks(
@@ -108,7 +109,7 @@ def returning_checks(
 
     So one change undoes another. At most `_BETWEEN` other calls lie between two checks, none of which waits.
     """
-    least = _SHORT_OFTEN * limits.max_repeats
+    least = Rule.RETURNING_CHECK.least(limits)
     made: defaultdict[int, list[int]] = defaultdict(list)
     for index, call in enumerate(calls):
         if call is not None:
@@ -135,7 +136,7 @@ def _returning(calls: Sequence[Call | None], chain: Sequence[int], least: int) -
         found = [each for at in run if (each := calls[at])]
         kinds = {without_places(each.result.masked) for each in found}
         if len(run) >= least and 1 < len(kinds) <= _WAYS and not move_on(found):
-            yield Finding(SAME_FAILURE, None, tuple(run))
+            yield Finding.by(Rule.RETURNING_CHECK, run, least)
         run = []
         if failure:
             seen.add(failure)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only
 from weighbridge.graders.loop.history.failures import without_places
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 2  #: multiple of `max_repeats` from which changes that are undone are a loop
 _FEWEST = 2  #: arguments of an edit
 _COMMAND_CHARACTERS = 400  #: a longer command does more than to put files back
 _RESTORES = re.compile(r"\bgit (?:checkout|restore|reset --hard|stash)\b(?! -[bB]\b)")
@@ -34,7 +34,7 @@ def undone_changes(
     Between them lie only other edits, calls that only read, and checks with a result that their tool gave before. Calls in
     `known` loops are not examined.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.UNDONE_CHANGES.least(limits)
     tools = {tool for tool in {call.tool for call in calls if call is not None} if is_editor(tool)}
     if not tools:
         return
@@ -67,7 +67,7 @@ def undone_changes(
             result = (call.tool, without_places(call.result.masked)) if call and is_check else None
             if is_check and (result is None or result not in shown or index in known):
                 if undone >= least:
-                    yield Finding(NOTHING_NEW, None, tuple(run))
+                    yield Finding.by(Rule.UNDONE_CHANGES, run, least, count=undone)
                 run, undone, changed = [], 0, 0
                 made.clear()
             if result is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_BEGINNING, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.text_forms import SMALL_WORDS
 
 if TYPE_CHECKING:
@@ -27,15 +28,14 @@ def unheard_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
 
     An answer repeats one that has two thirds of its words, and the same numbers.
     """
-    if sum(bool(turn.reply) for turn in turns) < 2 * limits.max_repeats - 1:
+    least = Rule.UNHEARD_ANSWERS.least(limits)
+    if sum(bool(turn.reply) for turn in turns) < least - 1:
         return
     start = 0
     for end in range(1, len(turns) + 1):
         if end == len(turns) or not _asks_again(turns[end - 1], turns[end]):
-            if end - start >= 2 * limits.max_repeats and _are_repeated(
-                turns[max(0, start - 1) : end - 1]
-            ):
-                yield Finding(SAME_BEGINNING, None, tuple(range(start, end)))
+            if end - start >= least and _are_repeated(turns[max(0, start - 1) : end - 1]):
+                yield Finding.by(Rule.UNHEARD_ANSWERS, range(start, end), least)
             start = end
 
 

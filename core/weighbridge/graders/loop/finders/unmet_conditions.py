@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from math import inf
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ def _found(
 ) -> Iterator[Finding]:
     for refusal, chain in chains.items():
         is_frequent = len(chain) >= _SHARE * (chain[-1] - chain[0] + 1) if chain else False
-        if is_frequent and len(chain) >= _least(calls, refusal, chain, limits):
-            yield Finding(SAME_FAILURE, None, tuple(chain))
+        rule = _rule(calls, refusal, chain) if is_frequent else None
+        if rule and len(chain) >= rule.least(limits):
+            yield Finding.by(rule, chain, rule.least(limits))
 
 
-def _least(
-    calls: Sequence[Call | None], refusal: str, chain: Sequence[int], limits: Limits
-) -> float:
+def _rule(calls: Sequence[Call | None], refusal: str, chain: Sequence[int]) -> Rule | None:
+    """Return the rule by which refused calls may be a loop, or None if too many of them ask for something else."""
     if _names_condition(refusal):
-        return 2 * limits.max_repeats
+        return Rule.UNMET_CONDITION
     # The whole results, because `text` leaves out what they echo of the arguments.
     denied = {str(call.result.outcome) for index in chain if (call := calls[index]) is not None}
-    return 3 * limits.max_repeats if len(denied) <= _KINDS * len(chain) else inf
+    return Rule.DENIALS if len(denied) <= _KINDS * len(chain) else None

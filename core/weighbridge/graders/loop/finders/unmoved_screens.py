@@ -6,7 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import NOTHING_NEW, Finding
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import acts_on_screen, may_act_on_screen
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 4  #: multiple of `max_repeats` from which they are a loop
 _SCREENS = 7  #: maximum different screens
 #: Minimum different results of one line: fewer of them may be confirmations, as more describe what is seen.
 _DESCRIPTIONS = 3
@@ -34,7 +34,7 @@ def unmoved_screens(
 
     Only the numbers of elements may differ. Rows of which some are in `known` loops are not examined.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.UNMOVED_SCREEN.least(limits)
     last_of = {call.tool: call for call in calls if call is not None}
     if not any(map(may_act_on_screen, last_of.values())):
         return
@@ -54,7 +54,7 @@ def unmoved_screens(
                 continue
             is_shown = len(seen) >= _DESCRIPTIONS or all("\n" in each for each in seen)
             if len(run) >= least and len(seen) <= _SCREENS and is_shown and known.isdisjoint(run):
-                yield Finding(NOTHING_NEW, None, tuple(run))
+                yield Finding.by(Rule.UNMOVED_SCREEN, run, least)
             run = []
             seen[shown] = None
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.returning_reasons import reasons_in
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.unchanged_failures import move_on
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_trial, is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import last_line
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_OFTEN = 3  #: multiple of `max_repeats` from which runs that fail for one reason are a loop
 _BETWEEN = 5  #: maximum other calls between two runs
 _SHARE = 3 / 4  #: minimum share of runs that fail for the reason
 _SAME = 1 / 2  #: maximum share of different lines with the reason, apart from places in files
@@ -36,7 +36,7 @@ def vain_changes(
     At most `_BETWEEN` other calls lie between two runs, none of which waits, and no run succeeds. Runs in `known` loops are
     not examined, nor are those that fail in another place or with a smaller number each time.
     """
-    least = _OFTEN * limits.max_repeats
+    least = Rule.VAIN_CHANGES.least(limits)
     if sum(call is not None and call.result.has_failed for call in calls) < least:
         return
     budget = WorkBudget()
@@ -53,7 +53,7 @@ def vain_changes(
         runs = list(most)
         is_often = len(runs) >= max(least, _SHARE * len(chain))
         if is_often and _are_changed(calls, runs) and not _get_on(calls, most):
-            yield Finding(SAME_FAILURE, None, tuple(runs))
+            yield Finding.by(Rule.VAIN_CHANGES, runs, least)
 
 
 def _chains(calls: Sequence[Call | None]) -> Iterator[list[int]]:

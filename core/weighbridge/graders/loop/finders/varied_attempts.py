@@ -6,8 +6,9 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.findings import SAME_FAILURE, Finding
+from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     COMMAND_CHARACTERS,
     claims_done,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 #: Length of the beginning and of the end of a result by which suspects are found.
 _EDGE_CHARACTERS = 24
-#: Minimum attempts above `max_repeats` if some are exact repeats, which count twice.
-_MORE_THAN_REPEATS = 2
 _COMPARED = 30  #: maximum attempts whose words are compared
 _REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 #: Maximum share of words that only one attempt has; above it, the requests are different.
@@ -79,25 +78,32 @@ def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
                 continue
             alike = [run for chain in chains for run in _alike(chain) if _is_loop(run, limits)]
             related = [chain for chain in chains if _is_related_loop(chain, limits)]
-            tried = sorted(attempt for chain in chains for attempt in chain)
-            found = alike + related
-            if not found and _is_loop_of_known_failures(tried, chains, limits):
-                found = [tried]
-            for chain in found:
-                yield Finding(SAME_FAILURE, None, tuple(attempt.call_index for attempt in chain))
-        if len(suspects) >= 3 * limits.max_repeats:
+            for run in alike:
+                yield _finding(Rule.VARIED_ATTEMPTS, run, _enough_alike(run, limits))
+            for chain in related:
+                yield _finding(Rule.RELATED_ATTEMPTS, chain, _enough_related(chain, limits))
+            if not alike and not related:
+                tried = sorted(attempt for chain in chains for attempt in chain)
+                enough = _enough_known_failures(tried, chains, limits)
+                if enough:
+                    yield _finding(Rule.KNOWN_FAILURES, tried, enough)
+        if len(suspects) >= Rule.RETRIES_WHILE_READING.least(limits):
             yield from _retries(calls, suspects, limits, budget)
 
 
+def _finding(rule: Rule, attempts: Sequence[_Attempt], least: int) -> Finding:
+    return Finding.by(rule, (attempt.call_index for attempt in attempts), least)
+
+
 def _least(limits: Limits) -> int:
-    return min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
+    return Rule.RELATED_ATTEMPTS.least(limits)
 
 
 def _retries(
     calls: Sequence[Call | None], suspects: set[int], limits: Limits, budget: WorkBudget
 ) -> Iterator[Finding]:
     """Find `3 * max_repeats` retries that differ in small details and fail with one text, with something new read between them."""
-    least = 3 * limits.max_repeats
+    least = Rule.RETRIES_WHILE_READING.least(limits)
     failures, effects = FailureNumbers(budget), CallEffects()
     tried: defaultdict[int, list[int]] = defaultdict(list)
     for index in sorted(suspects):
@@ -113,7 +119,7 @@ def _retries(
             ]
             for run in _alike(attempts):
                 if len(run) >= least and _is_loop(run, limits):
-                    yield Finding(SAME_FAILURE, None, tuple(each.call_index for each in run))
+                    yield _finding(Rule.RETRIES_WHILE_READING, run, least)
 
 
 def _described(attempt: _Attempt, budget: WorkBudget) -> _Attempt:
@@ -140,21 +146,43 @@ def _is_loop(run: Sequence[_Attempt], limits: Limits) -> bool:
     return is_often and _is_stuck(run, limits, is_list=_lists(run))
 
 
+def _enough_alike(run: Sequence[_Attempt], limits: Limits) -> int:
+    """Return how many such attempts are a loop, which are fewer if some are exact repeats."""
+    rule = Rule.VARIED_ATTEMPTS
+    if not _failed(run) or tries_each([attempt.call for attempt in run], run[0].words):
+        return rule.least(limits, other=True)
+    again = len(run) - len({attempt.call.arguments_id for attempt in run})
+    return max(_least(limits), rule.least(limits) - again)
+
+
 def _is_related_loop(chain: Sequence[_Attempt], limits: Limits) -> bool:
     """Return whether attempts share words, and at least half of their failures are known from an earlier one."""
     causes = len({attempt.cause for attempt in chain})
-    is_reworded = 2 * len({attempt.words for attempt in chain}) > len(chain)
-    is_one_question = (
-        causes == 1 and is_reworded and not any(is_command(attempt.call) for attempt in chain)
-    )
     return (
         _failed(chain)
-        and len(chain) >= (_least(limits) if is_one_question else 2 * limits.max_repeats)
+        and len(chain) >= Rule.RELATED_ATTEMPTS.least(limits, other=not _is_one_question(chain))
         and 2 * causes <= len(chain)
         and all(map(_is_related, chain[1:], _before(chain)))
         and unshared_words([attempt.words for attempt in chain[:_COMPARED]]) <= _OWN
         and _is_stuck(chain, limits, is_list=causes == 1 and _lists(chain))
     )
+
+
+def _is_one_question(chain: Sequence[_Attempt]) -> bool:
+    """Return whether attempts, of which most are worded differently, fail for one cause, and none is a command."""
+    is_reworded = 2 * len({attempt.words for attempt in chain}) > len(chain)
+    return (
+        is_reworded
+        and len({attempt.cause for attempt in chain}) == 1
+        and not any(is_command(attempt.call) for attempt in chain)
+    )
+
+
+def _enough_related(chain: Sequence[_Attempt], limits: Limits) -> int:
+    """Return how many such attempts are a loop."""
+    if tries_each([attempt.call for attempt in chain], chain[0].words):
+        return 3 * limits.max_repeats
+    return Rule.RELATED_ATTEMPTS.least(limits, other=not _is_one_question(chain))
 
 
 def _failed(chain: Sequence[_Attempt]) -> bool:
@@ -172,10 +200,10 @@ def _is_related(attempt: _Attempt, before: Sequence[_Attempt]) -> bool:
     return any(are_related(attempt.words, other.words) for other in before)
 
 
-def _is_loop_of_known_failures(
+def _enough_known_failures(
     tried: Sequence[_Attempt], chains: Sequence[Sequence[_Attempt]], limits: Limits
-) -> bool:
-    """Return whether any attempts, of which each kind of failure has at least three on average, are numerous enough."""
+) -> int:
+    """Return how many attempts are a loop, of which each kind of failure has at least three on average; 0 if these are none."""
     causes = len({attempt.cause for attempt in tried})
     is_known = (
         causes == len(chains)
@@ -183,16 +211,16 @@ def _is_loop_of_known_failures(
         and not any(runs_code(attempt.call) for attempt in tried)
         and unshared_words([attempt.words for attempt in tried[:_COMPARED]]) <= _OWN
     )
-    least = (2 if is_known else 3) * limits.max_repeats
-    is_often = len(tried) >= max(least, 3 * len(chains))
-    return (
-        is_often
+    enough = max(Rule.KNOWN_FAILURES.least(limits, other=is_known), 3 * len(chains))
+    is_loop = (
+        len(tried) >= enough
         and all(map(_failed, chains))
         and all(is_request(attempt.call) for attempt in tried)
         and not any(map(_shows_progress, chains))
         and not (_lists(tried) or fills_each([attempt.call for attempt in tried]))
         and not raises_a_limit([attempt.call for attempt in tried])
     )
+    return enough if is_loop else 0
 
 
 def _is_stuck(chain: Sequence[_Attempt], limits: Limits, *, is_list: bool) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from math import inf
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
 from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.request_words import raises_a_limit, unshared_words
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_MORE_THAN_REPEATS = 2  #: minimum rounds above `max_repeats` if as many steps vary as stay equal
 _ARGUMENTS_CHARACTERS = 4_000  #: longer arguments are compared only for equality
 _COMPARED = 30  #: maximum questions whose words are compared
 #: Maximum share of words that only one question has; above it, the questions are different.
@@ -58,9 +57,10 @@ def varied_cycles(
         if stretch.length < limits.least_length(period):
             continue
         found = [call for call in calls[stretch.start : stretch.end] if call is not None]
-        if stretch.length >= _least(found, period, limits):
-            kind = "cycle" if period > 1 else "near_identical"
-            yield Finding(kind, period, tuple(range(*stretch)))
+        least = _least(found, period, limits)
+        if least and stretch.length >= least:
+            rule = Rule.VARIED_CYCLE if period > 1 else Rule.VARIED_WAITS
+            yield Finding.by(rule, range(*stretch), least, period=period)
 
 
 def _may_wait(
@@ -71,8 +71,9 @@ def _may_wait(
 ) -> bool:
     """Return whether one of `2 * max_repeats` calls with one result waits."""
     most = max(results.values(), default=0)
-    return most >= 2 * limits.max_repeats and any(
-        call is not None and results[result] >= 2 * limits.max_repeats and is_wait(call)
+    least = Rule.VARIED_WAITS.least(limits)
+    return most >= least and any(
+        call is not None and results[result] >= least and is_wait(call)
         for call, result in zip(calls, tool_results, strict=True)
     )
 
@@ -110,23 +111,22 @@ def _kind(call: Call, failures: FailureNumbers) -> object:
     return call.tool, waits, failures.number(call)
 
 
-def _least(found: Sequence[Call], period: int, limits: Limits) -> float:
-    """Return the minimum length of a cycle, or infinity if nothing varies in it, or too much, or something may change."""
+def _least(found: Sequence[Call], period: int, limits: Limits) -> int:
+    """Return the minimum length of a cycle, or 0 if nothing varies in it, or too much, or something may change."""
     phases = [found[start::period] for start in range(period)]
     varied = [phase for phase in phases if len({call.arguments_id for call in phase}) > 1]
     equal = period - len(varied)
-    rounds = min(2 * limits.max_repeats, limits.max_repeats + _MORE_THAN_REPEATS)
-    least: float = period * rounds
+    least = period * Rule.VARIED_CYCLE.least(limits, other=True)
     if equal >= 2 * len(varied):
         least = limits.least_length(period)
     elif period == 1 and is_wait(found[0]):
-        least = 2 * limits.max_repeats
+        least = Rule.VARIED_WAITS.least(limits)
     elif equal < len(varied):
-        return inf
+        return 0
     is_idle = len(found) < least or not (
         any(map(_is_done, found[:period])) or any(map(_moves_on, varied))
     )
-    return least if varied and is_idle else inf
+    return least if varied and is_idle else 0
 
 
 def _moves_on(phase: Sequence[Call]) -> bool:

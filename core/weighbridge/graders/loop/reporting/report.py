@@ -7,23 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.cycles import cycles
-from weighbridge.graders.loop.finders.findings import (
-    FAILED_ANSWERS,
-    PLEASANTRIES,
-    PROMISES,
-    REPEATED_PASSAGES,
-    SAME_BEGINNING,
-    SAME_WORDS,
-    STANDSTILL,
-    STOPPED,
-    Finding,
-)
-from weighbridge.graders.loop.finders.loops_in_calls import least_without_results
-from weighbridge.graders.loop.finders.moving_calls import has_ended, has_waited
-from weighbridge.graders.loop.finders.ordered_repeats import without_ordered
+from weighbridge.graders.loop.finders.ordered_calls import least_without_results
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.reporting.differences import named
-from weighbridge.graders.loop.reporting.loop_kinds import in_words
 from weighbridge.graders.loop.reporting.reported_loop import id_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT
 from weighbridge.graders.trace_grader import bounded, excerpt_of, first_ids
@@ -32,7 +18,8 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
     from weighbridge.graders.loop.config import LoopConfig
-    from weighbridge.graders.loop.history.actions import History, Message
+    from weighbridge.graders.loop.finders.exemptions import Spared
+    from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.reporting.reported_loop import Loop
     from weighbridge.graders.loop.reporting.severity import Severity
     from weighbridge.graders.loop.work_budget import Limits
@@ -41,6 +28,7 @@ if TYPE_CHECKING:
 Steps = Sequence["Call | Message | None"]
 
 LOOPS_LIMIT = 50  #: maximum loops listed in the details
+SPARED_LIMIT = 20  #: the same of what is spared
 DETAILED_IDS_LIMIT = 1_000  #: maximum step ids in the details, over all loops
 _SEVERITY = (
     *("began_at", "recovered"),
@@ -92,23 +80,23 @@ class Coverage:
                 self.in_rounds = Repetition(steps, range(start, end), period)
 
 
-#: Kinds of which more than so many times `max_repeats` texts are a loop.
-_OF_MANY_TEXTS = {
-    **dict.fromkeys((REPEATED_PASSAGES, SAME_BEGINNING, STANDSTILL, PLEASANTRIES, PROMISES), 2),
-    FAILED_ANSWERS: 3,
-    SAME_WORDS: 4,
-}
-
-
 def _ids(steps: Steps) -> tuple[str, ...]:
     return tuple(id_of(step.step) for step in steps if step is not None)
 
 
-def details(given: LoopConfig, loops: Sequence[Loop], coverage: Coverage) -> dict[str, object]:
-    """Return the details: the loops, the numbers of steps examined, and the thresholds."""
+def details(
+    given: LoopConfig,
+    loops: Sequence[Loop],
+    coverage: Coverage,
+    spared: Sequence[Spared] = (),
+    calls: Steps = (),
+) -> dict[str, object]:
+    """Return the details: the loops, what is spared of calls, the numbers of steps examined, and the thresholds."""
     return {
         "loops": _as_json(loops[:LOOPS_LIMIT]),
         "loops_found": len(loops),
+        "spared": [_spared_as_json(each, calls) for each in spared[:SPARED_LIMIT]],
+        "spared_found": len(spared),
         "steps_examined": coverage.steps,
         "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
         "longest_repeat": coverage.longest_repeat,
@@ -136,7 +124,8 @@ def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
         left -= len(step_ids)
         shown.append(
             {
-                "kind": loop.kind,
+                "kind": str(loop.kind),
+                "rule": loop.measure.rule.id,
                 "period": loop.period,
                 "repeats": loop.repeats,
                 "steps": len(loop.step_ids),
@@ -151,11 +140,23 @@ def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
     return shown
 
 
-def evidence_of_loops(loops: Sequence[Loop], limits: Limits, *, fail_on: str) -> list[Evidence]:
+def _spared_as_json(spared: Spared, calls: Steps) -> dict[str, object]:
+    finding = spared.finding
+    ids = _ids([calls[index] for index in (finding.indices[0], finding.indices[-1])])
+    return {
+        "rule": finding.measure.rule.id,
+        "reason": str(spared.reason),
+        "steps": len(finding.indices),
+        "first_step_id": ids[0],
+        "last_step_id": ids[-1],
+    }
+
+
+def evidence_of_loops(loops: Sequence[Loop], *, fail_on: str) -> list[Evidence]:
     """Return an evidence entry for each loop; with `fail_on` for unrecovered loops only, a recovered loop passes."""
     entries = []
     for loop in loops:
-        entry = _entry(loop, limits)
+        entry = _entry(loop)
         if fail_on == "unrecovered" and loop.severity.recovered:
             entry["passed"] = True
             del entry["cause"]
@@ -163,26 +164,26 @@ def evidence_of_loops(loops: Sequence[Loop], limits: Limits, *, fail_on: str) ->
     return bounded(entries, "loops")
 
 
-def _entry(loop: Loop, limits: Limits) -> Evidence:
-    what = in_words(loop.kind, loop.period)
+def _entry(loop: Loop) -> Evidence:
+    measure = loop.measure
+    rule = measure.rule
+    is_in_row = rule.is_in_row and measure.period == loop.period == 1
+    times = f"{measure.observed:,} times{' in a row' if is_in_row else ''}"
+    between = f", {rule.between}" if rule.between else ""
     count = len(loop.step_ids)
     shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
-    limit = limits.max_repeats if loop.period == 1 else limits.least_rounds
-    if loop.kind in _OF_MANY_TEXTS:
-        limit = _OF_MANY_TEXTS[loop.kind] * limits.max_repeats
-    times = "times in a row" if loop.period == 1 else "times"
     tools, differing = (
         named(loop.differences.tools),
         loop.differences.describe(noise=loop.has_noise),
     )
     entry: Evidence = {
         "check": "loop",
-        "description": f"{tools}{': ' if tools else ''}{what} {loop.repeats:,} {times}, limit {limit:,}: "
-        f"{pluralize(count, 'step')}{shown}, {_alike(loop)}{differing}; {_severity(loop.severity)}",
+        "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}: "
+        f"{pluralize(count, 'step')}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
         "passed": False,
         "cause": loop.differences.kind_of(loop.kind),
-        "limit": limit,
-        "observed": loop.repeats,
+        "limit": measure.limit,
+        "observed": measure.observed,
         "step_ids": first_ids(loop.step_ids),
     }
     excerpt = excerpt_of(loop.first_text)
@@ -246,29 +247,18 @@ def evidence_of_others(reason: str) -> Evidence:
 
 
 def _alike(loop: Loop) -> str:
-    if loop.kind == REPEATED_PASSAGES:
-        return "half of whose text or more repeats what stands before in it"
-    if loop.kind == STANDSTILL:
-        return "each after an outcome that the run had had before"
-    if loop.kind in ("refused", PLEASANTRIES, PROMISES):
-        return "without a call between"
-    if loop.kind == FAILED_ANSWERS:
-        return "without an answer or a call between"
-    if loop.kind == SAME_WORDS:
-        return "with nothing new between"
-    if loop.kind == STOPPED:
-        return "none of which got any further, as it says"
-    if loop.kind == "same_failure":
-        return (
-            "which differ only in numbers, paths, options or wording, with nothing new between them"
-        )
+    """Describe how alike the repeats are; empty if the rule says how they differ."""
+    if loop.measure.rule.between:
+        return ""
     if loop.min_similarity < 1:
-        return f"at least {min(99, round(100 * loop.min_similarity))}% alike"
+        return f", at least {min(99, round(100 * loop.min_similarity))}% alike"
     before = "the one before" if loop.period == 1 else "the one that it repeats"
-    return f"each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
+    return f", each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
 
 
-def evidence_of_none(coverage: Coverage, limits: Limits, history: History) -> list[Evidence]:
+def evidence_of_none(
+    coverage: Coverage, limits: Limits, spared: Sequence[Spared]
+) -> list[Evidence]:
     """Return evidence for a trace without loops: the checks made, the longest repetitions, and why these are no loops."""
     if not coverage.steps:
         return [
@@ -282,9 +272,9 @@ def evidence_of_none(coverage: Coverage, limits: Limits, history: History) -> li
         ]
     beyond, rounds_beyond = "", ""
     if coverage.longest_repeat > limits.max_repeats:
-        beyond = _why_no_loop(coverage.repeated, limits, history)
+        beyond = _why_no_loop(coverage.repeated, limits, spared)
     if coverage.most_rounds >= limits.least_rounds:
-        rounds_beyond = _why_no_loop(coverage.in_rounds, limits, history)
+        rounds_beyond = _why_no_loop(coverage.in_rounds, limits, spared)
     return [
         {
             "check": "repeated_steps",
@@ -307,8 +297,8 @@ def evidence_of_none(coverage: Coverage, limits: Limits, history: History) -> li
     ]
 
 
-def _why_no_loop(repetition: Repetition, limits: Limits, history: History) -> str:
-    """Name the rule by which repeats beyond the limit are no loop, of those that are quick to check; empty if it is none of them."""
+def _why_no_loop(repetition: Repetition, limits: Limits, spared: Sequence[Spared]) -> str:
+    """Say why repeats beyond the limit are no loop: results are missing, or they were spared; empty if it is neither."""
     calls = [step for step in repetition.steps() if isinstance(step, Call)]
     if not calls:
         return ""
@@ -318,12 +308,9 @@ def _why_no_loop(repetition: Repetition, limits: Limits, history: History) -> st
             f": without results, {least:,} in a row are a loop" if repetition.period == 1 else ""
         )
         return f"; the trace lacks the results of {missing:,} of these {len(calls):,} steps, so each may have had another{known}"
-    indices = tuple(repetition.indices)
-    if has_ended(indices, history.calls, limits):
-        return "; no loop, because the same call soon had another result"
-    if has_waited(indices, history.calls):
-        return "; no loop, because the waiting ended with something new"
-    found = [Finding("", repetition.period, indices)]
-    if not [*without_ordered(found, history.calls, history.ordered)]:
-        return "; no loop, because the user ordered it"
-    return ""
+    within = [
+        (sum(index in repetition.indices for index in each.finding.indices), each.reason)
+        for each in spared
+    ]
+    steps, reason = max(within, key=lambda each: each[0], default=(0, None))
+    return f"; no loop, because {reason.in_words}" if steps and reason else ""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.findings import KINDS_OF_SIMILAR_STEPS, Finding, rounds
+from weighbridge.graders.loop.finders.findings import Finding, Measure, rounds
+from weighbridge.graders.loop.finders.kinds import KINDS_OF_SIMILAR_STEPS, Kind
 from weighbridge.graders.loop.history.actions import Call, Message
 from weighbridge.graders.loop.history.text_forms import ratio
 from weighbridge.graders.loop.reporting.differences import Differences, differences_of
@@ -29,7 +30,8 @@ _COMPARED_WORDS = 10  #: the same, for kinds of loops whose steps may be worded 
 class Loop:
     """Group of steps that repeat each other."""
 
-    kind: str
+    kind: Kind
+    measure: Measure  #: the rule that made it, with its numbers
     period: int | None  #: steps in one round; None if they repeat in no fixed order
     repeats: int  #: full rounds, or the count of the most frequent step
     step_ids: tuple[str, ...]  #: in trace order
@@ -80,6 +82,7 @@ def _loop_of(part: FindingsInRow, finding: Finding, run: Run, budget: WorkBudget
     repeats = _by_place(finding, found)
     return Loop(
         kind=finding.kind,
+        measure=finding.measure,
         period=finding.period,
         repeats=rounds(finding, part.row),
         step_ids=tuple(map(id_of, steps)),
@@ -129,7 +132,7 @@ def _again(finding: Finding, found: list[tuple[int, Call | Message]]) -> list[Ca
 
 
 def _least_similarity(
-    found: list[tuple[int, Call | Message]], kind: str, budget: WorkBudget
+    found: list[tuple[int, Call | Message]], kind: Kind, budget: WorkBudget
 ) -> float:
     compared = _COMPARED_WORDS if kind in KINDS_OF_SIMILAR_STEPS else _COMPARED_STEPS
     last: dict[int, Call | Message] = {}

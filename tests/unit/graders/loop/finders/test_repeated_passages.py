@@ -35,7 +35,7 @@ def test_a_message_that_says_the_same_seven_times_is_a_loop(numbered):
         ("repeated_passages", 7, ["s2"])
     ]
     assert evidence[0]["description"].startswith(
-        "the same passages within one message 7 times, limit 6: 1 step, half of whose text"
+        "the same passage within one message 7 times, limit 6, half of whose text or more repeats"
     )
     assert loops(said(6, between=OTHER, numbered=numbered))[0] == []
 

@@ -55,7 +55,7 @@ def test_seven_reports_that_nothing_has_changed_are_a_loop():
         ("standstill", 7, ["m3", "m6", "m9", "m12", "m15", "m18", "m21"])
     ]
     assert evidence[0]["description"].startswith(
-        "reports that nothing has changed, 7 times, limit 6: 7 steps, each after an outcome"
+        "reports that nothing has changed, 7 times, limit 6, each after an outcome"
     )
     assert loops(run(REPORTS[:6]))[0] == []
 

@@ -13,9 +13,14 @@ def bash(command, output):
     return called("bash", {"command": command}, output)
 
 
-def descriptions(*steps, order="Please do it."):
+def graded(*steps, order="Please do it."):
     said = [{"type": "user", "output": order}, *steps, {"type": "llm", "output": "It has ended."}]
-    result = LoopGrader().grade({"format": "weighbridge", "steps": said})
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(said)]
+    return LoopGrader().grade({"format": "weighbridge", "steps": given})
+
+
+def descriptions(*steps, order="Please do it."):
+    result = graded(*steps, order=order)
     assert result["verdict"] == "pass"
     return [entry["description"] for entry in result["evidence"]]
 
@@ -52,3 +57,56 @@ def test_repeats_that_the_user_ordered_say_so(steps, order, at):
 
 def test_repeats_within_the_limits_give_no_reason():
     assert not any("no loop" in shown for shown in descriptions(*PENDING[:3], *LOOKS[:4]))
+
+
+VOTES = [
+    {**called("vote", {"target": "Gemma"}, "voted"), "parent_id": name}
+    for name in ("Ada", "Ben", "Cleo", "Dan")
+]
+PLAYERS = [{"id": name, "type": "agent", "name": name} for name in ("Ada", "Ben", "Cleo", "Dan")]
+
+
+@pytest.mark.parametrize(
+    ("steps", "order", "spared"),
+    [
+        (
+            [*PENDING, called("check_build", {"id": 7}, "SUCCESS")],
+            "Please do it.",
+            ("same_call", "ended", 8, "s1", "s8"),
+        ),
+        (
+            [*LOOKS, bash("cat status.txt", "ready")],
+            "Please do it.",
+            ("same_cycle", "waited", 12, "s1", "s12"),
+        ),
+        (
+            [bash("python roll.py", "ok")] * 6,
+            "Run python roll.py 6 times.",
+            ("same_call", "ordered", 6, "s1", "s6"),
+        ),
+        ([*PLAYERS, *VOTES], "Please do it.", ("same_call", "chorus", 4, "s5", "s8")),
+    ],
+    ids=["ended", "waited", "ordered", "chorus"],
+)
+def test_what_is_spared_is_listed_with_its_rule_its_steps_and_the_reason(steps, order, spared):
+    details = graded(*steps, order=order)["details"]
+    names = ("rule", "reason", "steps", "first_step_id", "last_step_id")
+    assert details["spared"] == [dict(zip(names, spared, strict=True))]
+    assert details["spared_found"] == 1
+    assert details["loops"] == []
+
+
+def test_what_is_spared_beside_a_loop_is_listed_too():
+    builds = [*PENDING, called("check_build", {"id": 7}, "SUCCESS")]
+    details = graded(*builds, *[bash("make", "Error: no rule to make it")] * 5)["details"]
+    assert [loop["rule"] for loop in details["loops"]] == ["same_call"]
+    assert [each["reason"] for each in details["spared"]] == ["ended"]
+
+
+def test_twenty_of_what_is_spared_are_listed():
+    steps = []
+    for at in range(25):
+        waits = [called("check_build", {"id": at}, "PENDING")] * 4
+        steps += [*waits, called("check_build", {"id": at}, f"SUCCESS of {at}")]
+    details = graded(*steps)["details"]
+    assert (len(details["spared"]), details["spared_found"]) == (20, 25)
