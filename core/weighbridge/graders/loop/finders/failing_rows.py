@@ -11,6 +11,7 @@ from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import failure_of
 from weighbridge.graders.loop.history.request_words import (
+    EXAMINED,
     combines_values,
     raises_a_limit,
     tries_each,
@@ -31,7 +32,6 @@ _DENSE = 3 / 4  #: minimum share of these failures there
 _WAYS = 1 / 4  #: maximum share of different failures
 _REQUEST_CHARACTERS = 4_000  #: a longer request is no item of a list
 _LONGEST_CHARACTERS = 100_000  #: rows with a longer request are not examined
-_EXAMINED = 30  #: calls of a tool that are examined for what they ask
 
 
 def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
@@ -90,8 +90,8 @@ def goes_through_list(row: Sequence[Call]) -> bool:
         if len(tried) > 1
         and (
             tries_each(tried, words_of(tried[0], WorkBudget()))
-            or lists_items([call.arguments.texts for call in tried[:_EXAMINED]])
-            or combines_values(tried[:_EXAMINED])
+            or lists_items([call.arguments.texts for call in tried[:EXAMINED]])
+            or combines_values(tried[:EXAMINED])
             or raises_a_limit(tried)
         )
     )

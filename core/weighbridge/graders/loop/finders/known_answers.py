@@ -16,6 +16,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     polls,
 )
 from weighbridge.graders.loop.history.request_words import (
+    EXAMINED,
     combines_values,
     raises_a_limit,
     unshared_words,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 _ANSWERS = 2  #: maximum different answers to them
 _MORE_ANSWERS = 3  #: maximum different answers to them
-_COMPARED = 30  #: maximum commands whose words are compared
 #: Maximum share of words that only one command has; above it, the questions are different.
 _OWN = 0.35
 
@@ -109,7 +109,7 @@ def _has_long_answer(call: Call) -> bool:
 def _ask_one_question(tried: Sequence[Call]) -> bool:
     if not all(is_command(call) and is_request(call) for call in tried):
         return False
-    first = tried[:_COMPARED]
+    first = tried[:EXAMINED]
     return not (
         unshared_words([values_of(call) for call in first]) > _OWN
         or lists_items([call.arguments.texts for call in first])

@@ -51,7 +51,7 @@ def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
         row = rows[call.tool]
         if _is_malformed(call):
             row.append(index)
-        elif not call.result.has_failed:
+        elif row and not call.result.has_failed:
             yield from _found(calls, row, limits)
             row.clear()
     for row in rows.values():

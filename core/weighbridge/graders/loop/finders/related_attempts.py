@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from weighbridge.graders.loop.history.request_words import are_related
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.history.actions import Call
 
-_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
+REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 
 
 class Attempt(NamedTuple):
@@ -29,13 +29,18 @@ def chains_of(
     """Split attempts where `goes_on` says of the last ones and the next one that it does not continue them."""
     chain: list[Attempt] = []
     for attempt in attempts:
-        if chain and not goes_on(chain[-_REMEMBERED:], attempt):
+        if chain and not goes_on(chain[-REMEMBERED:], attempt):
             yield chain
             chain = []
         chain.append(attempt)
     yield chain
 
 
-def is_related(words: frozenset[bytes], near: Sequence[Attempt]) -> bool:
+class _Worded(Protocol):
+    @property
+    def words(self) -> frozenset[bytes]: ...
+
+
+def is_related(words: frozenset[bytes], near: Sequence[_Worded]) -> bool:
     """Return whether the words of a request are related to those of an attempt near it."""
     return any(are_related(words, other.words) for other in near)

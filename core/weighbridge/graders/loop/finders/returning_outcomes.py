@@ -21,6 +21,7 @@ from weighbridge.graders.loop.history.call_kinds import (
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import show_progress
 from weighbridge.graders.loop.history.request_words import (
+    EXAMINED,
     combines_values,
     raises_a_limit,
     unshared_words,
@@ -44,7 +45,6 @@ _ANSWER_CHARACTERS = (
 _SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
 _BETWEEN = 5  #: maximum other calls between two attempts
 _OWN = 0.3  #: maximum share of words that only one attempt has
-_EXAMINED = 30  #: attempts of a chain that are examined for what they ask
 
 
 def returning_outcomes(
@@ -146,14 +146,14 @@ def _is_frequent(chain: Sequence[Attempt]) -> bool:
 def _asks_for_one_thing(chain: Sequence[Attempt]) -> bool:
     """Return whether attempts neither ask for different things nor make progress; guesses ask for one thing."""
     tried = [attempt.call for attempt in chain]
-    first = tried[:_EXAMINED]
+    first = tried[:EXAMINED]
     if all(map(is_guess, first)):
         return not show_progress([call.result for call in tried])
     is_answered = len(tried[0].result.text or "") >= _ANSWER_CHARACTERS
     if _has_short_answer(tried[0]) and _has_few_forms(tried):
         return False
     if not is_answered and (
-        unshared_words([attempt.words for attempt in chain[:_EXAMINED]]) > _OWN
+        unshared_words([attempt.words for attempt in chain[:EXAMINED]]) > _OWN
         or lists_items([call.arguments.texts for call in first])
         or combines_values(first)
     ):

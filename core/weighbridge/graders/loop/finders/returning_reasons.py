@@ -13,6 +13,7 @@ from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
+    EXAMINED,
     fills_each,
     raises_a_limit,
     tries_each,
@@ -33,7 +34,6 @@ _FIRST_LINES, _LAST_LINES = 8, 4  #: of these
 _LINE_CHARACTERS = 200  #: of the end of a line that are read
 _REASON_WORDS = 4
 _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
-_COMPARED = 30  #: maximum attempts whose words are compared
 _OWN = 0.25  #: maximum share of words that only one attempt has
 _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
 _OUTER = " \t\r.,;:!?"
@@ -136,7 +136,7 @@ def reasons_in(failure: str, budget: WorkBudget) -> dict[str, str]:
 def _is_stuck(found: Sequence[Attempt]) -> bool:
     """Return whether attempts fail in various words, and are no different tries, no list of items and no progress."""
     tried = [attempt.call for attempt in found]
-    words = [attempt.words for attempt in found[:_COMPARED]]
+    words = [attempt.words for attempt in found[:EXAMINED]]
     counts = Counter(word for said in words for word in said)
     own = sum(sum(counts[word] == 1 for word in said) / max(1, len(said)) for said in words)
     return not (
@@ -145,7 +145,7 @@ def _is_stuck(found: Sequence[Attempt]) -> bool:
         or tries_each(tried, words[0])
         or fills_each(tried)
         or lists_items([b" ".join(sorted(each)).decode() for each in words])
-        or lists_items([call.arguments.texts for call in tried[:_COMPARED]])
+        or lists_items([call.arguments.texts for call in tried[:EXAMINED]])
         or raises_a_limit(tried)
         or count_one_way([attempt.line for attempt in found])
     )

@@ -22,7 +22,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     runs_code,
 )
 from weighbridge.graders.loop.history.failures import reports_outage
-from weighbridge.graders.loop.history.request_words import raises_a_limit, unshared_words
+from weighbridge.graders.loop.history.request_words import EXAMINED, raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -38,7 +38,6 @@ _RELATED = 0.5  #: minimum share of common words for two questions to be related
 _OWN = (
     0.5  #: maximum share of words that only one attempt has; above it, the requests are different
 )
-_COMPARED = 30  #: maximum attempts of a group whose words are compared
 _REMEMBERED = (
     5  #: first and last attempts of a group, so many of each, that a new attempt is compared with
 )
@@ -195,7 +194,7 @@ def _found(attempts: Sequence[_Attempt], results: int, limits: Limits) -> Iterat
     is_equal = len({call.arguments_id for call in calls}) == 1
     if is_equal or len(attempts) <= limits.max_repeats:
         return
-    words = [attempt.words for attempt in attempts[:_COMPARED]]
+    words = [attempt.words for attempt in attempts[:EXAMINED]]
     rule = _rule(calls, words, results)
     least = rule.least(limits) if rule else 0
     if rule and len(attempts) >= least and not _is_legitimate(calls, words, limits):

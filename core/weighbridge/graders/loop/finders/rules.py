@@ -24,8 +24,10 @@ class Least(NamedTuple):
 
     def of(self, max_repeats: int) -> int:
         """Return the number."""
-        least = max(self.minimum, self.times * max_repeats + self.plus)
-        return min(least, self.most_times * max_repeats) if self.most_times else least
+        least = self.times * max_repeats + self.plus
+        if self.most_times:
+            least = min(least, self.most_times * max_repeats)
+        return max(self.minimum, least) if self.minimum else least
 
     def __str__(self) -> str:
         """Return the number in terms of `max_repeats`."""

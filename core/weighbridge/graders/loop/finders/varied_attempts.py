@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.related_attempts import REMEMBERED, is_related
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
@@ -22,8 +23,8 @@ from weighbridge.graders.loop.history.failure_lines import failure_of, last_line
 from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
+    EXAMINED,
     are_alike,
-    are_related,
     fills_each,
     raises_a_limit,
     tries_each,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 #: Length of the beginning and of the end of a result by which suspects are found.
 _EDGE_CHARACTERS = 24
-_COMPARED = 30  #: maximum attempts whose words are compared
-_REMEMBERED = 5  #: number of attempts before an attempt, one of which it is related to
 #: Maximum share of words that only one attempt has; above it, the requests are different.
 _OWN = 0.5
 #: Quotations and lists in a failure.
@@ -162,8 +161,12 @@ def _is_related_loop(chain: Sequence[_Attempt], limits: Limits) -> bool:
         _failed(chain)
         and len(chain) >= Rule.RELATED_ATTEMPTS.least(limits, other=not _is_one_question(chain))
         and 2 * causes <= len(chain)
-        and all(map(_is_related, chain[1:], _before(chain)))
-        and unshared_words([attempt.words for attempt in chain[:_COMPARED]]) <= _OWN
+        and all(
+            is_related(attempt.words, chain[max(0, index - REMEMBERED) : index])
+            for index, attempt in enumerate(chain)
+            if index
+        )
+        and unshared_words([attempt.words for attempt in chain[:EXAMINED]]) <= _OWN
         and _is_stuck(chain, limits, is_list=causes == 1 and _lists(chain))
     )
 
@@ -191,15 +194,6 @@ def _failed(chain: Sequence[_Attempt]) -> bool:
     return first.result.has_failed or claims_done(first)
 
 
-def _before(chain: Sequence[_Attempt]) -> Iterator[Sequence[_Attempt]]:
-    """Yield the last attempts before each attempt but the first."""
-    return (chain[max(0, index - _REMEMBERED) : index] for index in range(1, len(chain)))
-
-
-def _is_related(attempt: _Attempt, before: Sequence[_Attempt]) -> bool:
-    return any(are_related(attempt.words, other.words) for other in before)
-
-
 def _enough_known_failures(
     tried: Sequence[_Attempt], chains: Sequence[Sequence[_Attempt]], limits: Limits
 ) -> int:
@@ -209,7 +203,7 @@ def _enough_known_failures(
         causes == len(chains)
         and not tries_each([attempt.call for attempt in tried], tried[0].words)
         and not any(runs_code(attempt.call) for attempt in tried)
-        and unshared_words([attempt.words for attempt in tried[:_COMPARED]]) <= _OWN
+        and unshared_words([attempt.words for attempt in tried[:EXAMINED]]) <= _OWN
     )
     enough = max(Rule.KNOWN_FAILURES.least(limits, other=is_known), 3 * len(chains))
     is_loop = (

@@ -11,7 +11,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
 from weighbridge.graders.loop.history.failures import FailureNumbers
-from weighbridge.graders.loop.history.request_words import raises_a_limit, unshared_words
+from weighbridge.graders.loop.history.request_words import EXAMINED, raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _ARGUMENTS_CHARACTERS = 4_000  #: longer arguments are compared only for equality
-_COMPARED = 30  #: maximum questions whose words are compared
 #: Maximum share of words that only one question has; above it, the questions are different.
 _OWN = 0.5
 _WORD = re.compile(r"\w+")
@@ -134,7 +133,7 @@ def _moves_on(phase: Sequence[Call]) -> bool:
     if phase[0].result.has_failed or is_wait(phase[0]):
         return raises_a_limit(phase)
     texts = [call.arguments.texts for call in phase]
-    words = [frozenset(_WORD.findall(text.casefold())) for text in texts[:_COMPARED]]
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts[:EXAMINED]]
     return lists_items(texts) or unshared_words(words) > _OWN
 
 

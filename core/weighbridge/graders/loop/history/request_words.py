@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import WorkBudget
 
+EXAMINED = 30  #: maximum requests of a group that are compared with each other
 _ALIKE = 0.85  #: minimum share of common words for two attempts to be similar
 _GROWTH = 1.5  #: minimum factor between the numbers of two consecutive attempts that raise a limit
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz_"
