@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.exemptions import Reason
+from weighbridge.graders.loop.finders.exemptions.spared import Reason
 from weighbridge.graders.loop.finders.kinds import Kind
 from weighbridge.graders.loop.finders.rules import RULES
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
-from weighbridge.graders.loop.finders.exemptions import Spared, summed_up, without_ordered
+from weighbridge.graders.loop.finders.exemptions.spared import Spared, summed_up, without_ordered
 from weighbridge.graders.loop.finders.loops_in_calls import loops_in_calls
 from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
 from weighbridge.graders.loop.history.actions import History, history_of

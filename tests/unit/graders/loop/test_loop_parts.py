@@ -7,9 +7,14 @@ import random
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, low_novelty, repeats
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import (
+    NoveltyLimits,
+    Span,
+    low_novelty,
+    repeats,
+)
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
 from weighbridge.graders.loop.history.call_kinds import claims_done

@@ -6,9 +6,9 @@ import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.cycles import Span, cycles
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import Span, cycles
 from weighbridge.graders.loop.history.failures import (
     are_alike,
     show_progress,

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import failure_of
-from weighbridge.graders.loop.history.request_words import (
-    EXAMINED,
-    combines_values,
-    raises_a_limit,
-    tries_each,
-    words_of,
-)
 from weighbridge.graders.loop.history.result_kinds import reports_success
-from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -30,7 +22,6 @@ if TYPE_CHECKING:
 _WINDOW = 2  #: multiple of the minimum number of failures, of calls among which most of them lie
 _DENSE = 3 / 4  #: minimum share of these failures there
 _WAYS = 1 / 4  #: maximum share of different failures
-_REQUEST_CHARACTERS = 4_000  #: a longer request is no item of a list
 _LONGEST_CHARACTERS = 100_000  #: rows with a longer request are not examined
 
 
@@ -76,23 +67,3 @@ def _known(calls: Sequence[Call | None], failed: Sequence[bool]) -> list[bool]:
         if told[1]:
             seen.add(told)
     return known
-
-
-def goes_through_list(row: Sequence[Call]) -> bool:
-    """Return whether most of a row of calls are of tools that go through a list, through values of arguments, or raise a limit."""
-    by_tool: defaultdict[str, list[Call]] = defaultdict(list)
-    for call in row:
-        if len(call.arguments.key) <= _REQUEST_CHARACTERS:
-            by_tool[call.tool].append(call)
-    listing = sum(
-        len(tried)
-        for tried in by_tool.values()
-        if len(tried) > 1
-        and (
-            tries_each(tried, words_of(tried[0], WorkBudget()))
-            or lists_items([call.arguments.texts for call in tried[:EXAMINED]])
-            or combines_values(tried[:EXAMINED])
-            or raises_a_limit(tried)
-        )
-    )
-    return 2 * listing > len(row)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.cycles import NoveltyLimits, Span, low_novelty
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.ordered_calls import requests_a_list
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, Span, low_novelty
+from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
 from weighbridge.graders.loop.history.result_kinds import tells_nothing
 
 if TYPE_CHECKING:

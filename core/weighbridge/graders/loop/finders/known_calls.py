@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.call_kinds import (
     explores,
     goes_to_a_place,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.call_kinds import is_request
 from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -81,19 +82,6 @@ def _are_known(row: Sequence[Call], budget: WorkBudget) -> Iterator[bool]:
         budget.count_reading(text, len(parts))
         yield seen.issuperset(parts)
         seen.update(parts)
-
-
-def ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges, as start and end, of `least` known results or more, at least `per_new` for each new one."""
-    start = end = count = credit = 0
-    for index, is_known in enumerate((*known, False)):
-        if not credit:
-            start, count = index, 0
-        credit = credit + 1 if is_known else max(0, credit - per_new)
-        if is_known:
-            end, count = index + 1, count + 1
-        elif count >= least and (not credit or index == len(known)):
-            yield start, end
 
 
 def _is_loop(run: Sequence[Call]) -> bool:

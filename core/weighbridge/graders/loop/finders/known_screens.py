@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.call_kinds import walks
 from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect

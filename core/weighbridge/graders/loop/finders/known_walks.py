@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.call_kinds import handles_things, observes, walks
 
 if TYPE_CHECKING:

@@ -7,7 +7,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.exemptions import Spared, sorted_out
+from weighbridge.graders.loop.finders.exemptions.moving_calls import (
+    without_moves,
+)
+from weighbridge.graders.loop.finders.exemptions.spared import Spared, sorted_out
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.few_calls import few_calls
@@ -27,9 +30,6 @@ from weighbridge.graders.loop.finders.known_results import (
 from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.known_walks import known_walks
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
-from weighbridge.graders.loop.finders.moving_calls import (
-    without_moves,
-)
 from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.cycles import NoveltyLimits, cycles, low_novelty
 from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.failed_answers import failed_answers
 from weighbridge.graders.loop.finders.findings import Finding, joined
@@ -23,6 +22,7 @@ from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
+from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, cycles, low_novelty
 from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
 from weighbridge.graders.loop.finders.unheard_answers import unheard_answers

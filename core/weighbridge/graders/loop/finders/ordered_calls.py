@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.cycles import Span, cycles, repeats
+from weighbridge.graders.loop.finders.exemptions.moving_calls import least_of_unseen
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.moving_calls import least_of_unseen
 from weighbridge.graders.loop.finders.retold_results import retold_results
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import Span, cycles, repeats
+from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
 from weighbridge.graders.loop.history.call_kinds import may_advance
 from weighbridge.graders.loop.history.failures import same_failures, show_progress
 from weighbridge.graders.loop.history.progress import only_noise
-from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.history.transcripts import show_the_same, transcript_of
 
 if TYPE_CHECKING:
@@ -158,20 +157,6 @@ def least_without_results(found: Sequence[Call], period: int, limits: Limits) ->
     if _may_only_advance(found, period, limits):
         return 2 * limits.least_length(period)
     return 0
-
-
-def requests_a_list(found: list[Call]) -> bool:
-    """Return whether similar calls request the items of a list one by one."""
-    alike: defaultdict[int, dict[int, Call]] = defaultdict(dict)
-    times: Counter[int] = Counter()
-    for call in found:
-        alike[call.action_id][call.arguments_id] = call
-        times[call.action_id] += 1
-    return any(
-        3 <= len(calls) >= 0.7 * times[action]
-        and lists_items([call.arguments.texts for call in calls.values()])
-        for action, calls in alike.items()
-    )
 
 
 def _calls_of(calls: Sequence[Call | None], span: Span) -> list[Call]:

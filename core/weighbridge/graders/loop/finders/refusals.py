@@ -7,8 +7,8 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.known_parts import ranges
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
     is_notification,

@@ -8,9 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import (
+    Attempt,
+    chains_of,
+    is_related,
+)
 from weighbridge.graders.loop.history.request_words import (
     combines_values,
     raises_a_limit,

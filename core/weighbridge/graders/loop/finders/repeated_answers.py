@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import cycles
 from weighbridge.graders.loop.history.framework_messages import asks_to_continue, is_refusal
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from weighbridge.graders.loop.history.text_forms import SMALL_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge.graders.loop.finders.cycles import Span
+    from weighbridge.graders.loop.finders.sequences.cycles import Span
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 

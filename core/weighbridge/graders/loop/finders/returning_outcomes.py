@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.kinds import Kind
-from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.reworded_attempts import FITS_ANY
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import (
+    Attempt,
+    chains_of,
+    is_related,
+)
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
     is_guess,

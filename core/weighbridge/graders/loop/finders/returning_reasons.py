@@ -7,8 +7,12 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import (
+    Attempt,
+    chains_of,
+    is_related,
+)
 from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way

@@ -1,4 +1,7 @@
-"""The rules of loops: what repeats, what stands between, and from how many on it is a loop."""
+"""The rules of loops: what repeats, what stands between, and from how many on it is a loop.
+
+Each rule is used by one finder, which has the conditions.
+"""
 
 from __future__ import annotations
 

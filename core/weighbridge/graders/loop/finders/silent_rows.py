@@ -6,9 +6,9 @@ import re
 from itertools import compress, groupby
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.failing_rows import goes_through_list
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
 from weighbridge.graders.loop.history.call_kinds import is_wait, prints, writes
 
 if TYPE_CHECKING:

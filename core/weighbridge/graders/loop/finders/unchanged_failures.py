@@ -7,8 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.related_attempts import Attempt, chains_of, is_related
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import (
+    Attempt,
+    chains_of,
+    is_related,
+)
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import places_in, reports_delay, without_places

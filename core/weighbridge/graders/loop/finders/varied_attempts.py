@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.related_attempts import REMEMBERED, is_related
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import REMEMBERED, is_related
 from weighbridge.graders.loop.history.call_kinds import (
     COMMAND_CHARACTERS,
     claims_done,

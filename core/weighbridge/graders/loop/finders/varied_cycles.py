@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.cycles import cycles
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
 from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.request_words import EXAMINED, raises_a_limit, unshared_words

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.cycles import cycles
 from weighbridge.graders.loop.finders.ordered_calls import least_without_results
+from weighbridge.graders.loop.finders.sequences.cycles import cycles
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.reporting.differences import named
 from weighbridge.graders.loop.reporting.reported_loop import id_of
@@ -18,7 +18,7 @@ from weighbridge.text import pluralize
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
     from weighbridge.graders.loop.config import LoopConfig
-    from weighbridge.graders.loop.finders.exemptions import Spared
+    from weighbridge.graders.loop.finders.exemptions.spared import Spared
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.reporting.reported_loop import Loop
     from weighbridge.graders.loop.reporting.severity import Severity

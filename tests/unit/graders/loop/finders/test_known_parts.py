@@ -8,7 +8,7 @@ import string
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.finders.known_parts import ranges
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 
 ANSWERS = {
     "go": "go: went towards shelf 12",

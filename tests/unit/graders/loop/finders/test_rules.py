@@ -13,7 +13,7 @@ from support.synthetic_held_out import HELD_OUT_LOOPS
 from support.synthetic_loops import LOOPS, NOT_IN, stuck
 from support.synthetic_traces import FORMS, make_run
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.finders.exemptions import Reason
+from weighbridge.graders.loop.finders.exemptions.spared import Reason
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.kinds import Kind
 from weighbridge.graders.loop.finders.rules import RULES, Least, Rule

@@ -8,15 +8,15 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.findings import Finding, merged
-from weighbridge.graders.loop.finders.moving_calls import (
+from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     has_ended,
     has_waited,
     least_of_explorers,
     opens_new_pages,
 )
-from weighbridge.graders.loop.finders.ordered_repeats import Orders
-from weighbridge.graders.loop.finders.unseen_effects import had_effect
+from weighbridge.graders.loop.finders.exemptions.ordered_repeats import Orders
+from weighbridge.graders.loop.finders.exemptions.unseen_effects import had_effect
+from weighbridge.graders.loop.finders.findings import Finding, merged
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call

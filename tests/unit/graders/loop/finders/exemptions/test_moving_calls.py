@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.finders.moving_calls import has_ended, has_waited
+from weighbridge.graders.loop.finders.exemptions.moving_calls import has_ended, has_waited
 from weighbridge.graders.loop.work_budget import Limits
 
 MAZE = "You are in a maze. All passages look alike."

@@ -1,0 +1,1 @@
+"""Sequences in which finders look for loops: cycles, stretches of what is known, related attempts, and lists."""
