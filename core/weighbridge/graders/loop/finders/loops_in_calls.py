@@ -87,11 +87,10 @@ class CallRun:
         """The results of the calls with their tools."""
         return tool_results_of(self.calls, self.limits)
 
-    def add(self, findings: Iterable[Finding]) -> None:
-        """Add findings, which are known from now on."""
-        added = [*findings]
-        self.findings += added
-        self.known.update(index for finding in added for index in finding.indices)
+    def add(self, findings: Sequence[Finding]) -> None:
+        """Add findings, whose calls are known from now on."""
+        self.findings += findings
+        self.known.update(index for finding in findings for index in finding.indices)
 
 
 Finder = Callable[[CallRun], Iterable[Finding]]
@@ -199,8 +198,8 @@ _GROUPS = (
             ),
         )
     ),
-    # Results that came before are looked for only if there are enough of them. Reworded attempts may be the same calls as
-    # those with known results, of which they tell more.
+    # What depends on results that came before, if there are enough of them. The first three may find the same calls, and each
+    # tells something else of them; known answers leave out what these have found.
     _Group(
         (
             (
@@ -242,6 +241,6 @@ _GROUPS = (
         ),
         _are_repeated,
     ),
-    # The repeats of the first group once more, which also costs most.
+    # Repeats in a fixed order once more, with the agent's notes to itself left out. No finder depends on what these are.
     _Group(((_thoughtless_repeats,),)),
 )

@@ -141,12 +141,11 @@ def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
 
 
 def _spared_as_json(spared: Spared, calls: Steps) -> dict[str, object]:
-    finding = spared.finding
-    ids = _ids([calls[index] for index in (finding.indices[0], finding.indices[-1])])
+    ids = _ids([calls[index] for index in spared.finding.indices])
     return {
-        "rule": finding.measure.rule.id,
+        "rule": spared.finding.measure.rule.id,
         "reason": str(spared.reason),
-        "steps": len(finding.indices),
+        "steps": len(ids),
         "first_step_id": ids[0],
         "last_step_id": ids[-1],
     }
