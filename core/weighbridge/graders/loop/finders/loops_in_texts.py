@@ -290,11 +290,11 @@ def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
 def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
     """Find repetition of two texts in a row of turns, in any order."""
     texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
-    window = Rule.FEW_TEXTS.least(limits)
-    for span in low_novelty(texts, NoveltyLimits(window, 2, 2, window - 1)):
+    least = Rule.FEW_TEXTS.least(limits)
+    for span in low_novelty(texts, NoveltyLimits(least + 1, 2, 2, least)):
         often = Counter(texts[span.start : span.end])
         indices = (index for index in range(*span) if often[texts[index]] > 1)
-        yield Finding.by(Rule.FEW_TEXTS, indices, window, count=span.length)
+        yield Finding.by(Rule.FEW_TEXTS, indices, least)
 
 
 def _same_beginnings(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:

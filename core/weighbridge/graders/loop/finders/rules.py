@@ -34,12 +34,10 @@ class Least(NamedTuple):
 
     def __str__(self) -> str:
         """Return the number in terms of `max_repeats`."""
-        parts = []
-        if self.times:
-            parts.append("`max_repeats`" if self.times == 1 else f"`{self.times} * max_repeats`")
-        if self.plus:
-            parts.append(str(self.plus))
-        least = " ".join(filter(None, [" + ".join(parts), self.unit]))
+        multiple = "`max_repeats`" if self.times == 1 else f"`{self.times} * max_repeats`"
+        more = f"{'-' if self.plus < 0 else '+'} {abs(self.plus)}" if self.plus else ""
+        parts = (multiple, more, self.unit) if self.times else (str(self.plus), self.unit)
+        least = " ".join(filter(None, parts))
         if self.most_times:
             least += f" (at most `{self.most_times} * max_repeats`)"
         return f"{least} (at least {self.minimum})" if self.minimum else least
@@ -338,7 +336,7 @@ class Rule(Enum):
     RETURNING_OUTCOME = (
         (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
         "related calls with one result",
-        "which are two of three calls in their range",
+        "which are at least two of three calls in their range",
         _THREE_TIMES,
     )
     ONE_STATE = (
@@ -449,7 +447,7 @@ class Rule(Enum):
         Kind.TEXT_CYCLE,
         "one or two texts, with hardly another between them,",
         "",
-        Least(2, minimum=4),
+        Least(2, -1, minimum=3),
     )
     TEXT_BETWEEN_LABELS = (
         Kind.TEXT,
