@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice, product
 from pathlib import Path
 from random import Random
@@ -12,7 +13,7 @@ from support.loop_rules import check_rules
 from support.synthetic_held_out import HELD_OUT_LOOPS
 from support.synthetic_loops import LOOPS, NOT_IN, stuck
 from support.synthetic_traces import FORMS, make_run
-from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop import LoopGrader, finders
 from weighbridge.graders.loop.finders.exemptions.spared import Reason
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.kinds import Kind
@@ -174,6 +175,16 @@ def test_what_is_just_a_loop_is_more_than_what_is_just_none(max_repeats):
         least = factor * Limits(max_repeats, 0.9, 50).least_length(period)
         found = Finding.by(Rule.SAME_CYCLE, range(least), least, period=period)
         assert found.measure.observed > found.measure.limit
+
+
+@pytest.mark.parametrize("rule", Rule, ids=lambda rule: rule.id)
+def test_each_rule_is_that_of_one_finder(rule):
+    sources = {
+        path.stem: path.read_text("utf-8") for path in Path(finders.__path__[0]).glob("*.py")
+    }
+    del sources["rules"]
+    using = [name for name, text in sources.items() if re.search(rf"Rule\.{rule.name}\b", text)]
+    assert len(using) == 1
 
 
 def rows_of(head):
