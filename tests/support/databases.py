@@ -22,6 +22,7 @@ from support.trace_examples import (
     LANGGRAPH_MESSAGES,
     OPEN_WEBUI,
     OPENCODE_STORED,
+    PHOENIX_STORED,
 )
 from weighbridge.settings import Settings
 from weighbridge.traces import Trace, read_trace, read_traces
@@ -97,6 +98,10 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "Phoenix": (
+        {"traces": [PHOENIX_STORED["session"]], "spans": PHOENIX_STORED["rows"], "span_costs": PHOENIX_STORED["parts"]},
+        list(read_traces(PHOENIX_STORED)),
+    ),
     "AutoGen Studio": ({"run": [AUTOGEN_STUDIO["session"]], "message": AUTOGEN_STUDIO["rows"]}, list(read_traces(AUTOGEN_STUDIO))),
     "Open WebUI": ({"chat": OPEN_WEBUI_ROWS}, [read_trace(OPEN_WEBUI)]),
     "LangGraph": ({"checkpoints": LANGGRAPH_ROWS}, [LANGGRAPH_TRACE]),

@@ -3787,6 +3787,45 @@ AUTOGEN_STUDIO = {
         )
     ],
 }  # fmt: skip
+
+
+def _phoenix(number: int, kind: str, name: str, **attributes: Any) -> dict[str, Any]:
+    """Return a row of the table of spans in Phoenix's database."""
+    return {
+        "id": number,
+        "trace_rowid": 1,
+        "span_id": f"00000000000000a{number}",
+        "parent_id": "00000000000000a1" if number > 1 else None,
+        "name": name,
+        "span_kind": kind,
+        "start_time": f"2025-01-01 12:00:0{number}.000000",
+        "end_time": f"2025-01-01 12:00:0{number + 1}.000000",
+        "attributes": json.dumps({"openinference": {"span": {"kind": kind}}, **attributes}),
+        "events": "[]",
+        "status_code": "OK",
+        "status_message": "",
+    }
+
+
+PHOENIX_STORED = {
+    "session": {"id": 1, "trace_id": "0" * 31 + "b", "start_time": "2025-01-01 12:00:01.000000", "end_time": "2025-01-01 12:00:09.000000"},
+    "rows": [
+        _phoenix(1, "AGENT", "finder"),
+        _phoenix(
+            2,
+            "LLM",
+            "ChatCompletion",
+            llm={
+                "model_name": "m",
+                "token_count": {"prompt": 9, "completion": 2, "total": 11},
+                "input_messages": [{"message": {"role": "user", "content": "Find x."}}],
+                "output_messages": [{"message": {"role": "assistant", "content": "I search.", "tool_calls": [{"tool_call": {"id": "c1", "function": {"name": "search", "arguments": '{"q": "x"}'}}}]}}],
+            },
+        ),
+        _phoenix(3, "TOOL", "search", tool={"name": "search"}, input={"value": '{"q": "x"}'}, output={"value": "none"}),
+    ],
+    "parts": [{"span_rowid": 2, "trace_rowid": 1, "total_cost": 0.25}],
+}  # fmt: skip
 CREWAI = [
     {"type": "crew_kickoff_started", "timestamp": "2025-01-01T12:00:00", "crew_name": "crew"},
     {

@@ -31,6 +31,7 @@ from support.trace_examples import (
     MOATLESS_TREE,
     OPENCODE_LOG,
     OPENHANDS_CALLS,
+    PHOENIX_STORED,
     REQUEST_LOG,
     SMOLAGENTS_ANSWER,
 )
@@ -164,6 +165,7 @@ FORMS = [
     CRUSH["rows"],
     AUTOGEN_STUDIO,
     GOOSE_STORED,
+    PHOENIX_STORED,
     [{"id": 1, "session_id": "s", "message_data": json.dumps(CALL)}],
     *LOGS.values(),
 ]

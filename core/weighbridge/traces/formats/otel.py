@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import cost_of, object_of, string_of, time_of
+from weighbridge.traces.fields import cost_of, count_of, object_of, string_of, time_of
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.ai_sdk import are_apart, embeds, wraps_calls
 from weighbridge.traces.spans.attributes import (
@@ -29,8 +29,17 @@ from weighbridge.traces.spans.otlp_fields import (
     status_of,
 )
 from weighbridge.traces.spans.phoenix_rows import ROW_KEYS, is_row, rows_of_columns, span_of_row
+from weighbridge.traces.spans.phoenix_store import (
+    STORED_KEYS,
+    UNREAD,
+    is_stored_span,
+    is_stored_trace,
+    spans_of_stored_trace,
+    stored_span,
+)
 from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
 from weighbridge.traces.spans.steps import traces_of
+from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +82,7 @@ _PARENT_CONTEXTS = ("parentSpanContext", "parentContext", "parent")
 _DOCUMENT_KEYS = frozenset(
     {
         *(*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_LIST_OF_RESOURCES),
-        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS),
+        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS, *STORED_KEYS),
     }
 )
 #: Keys of spans with measurements instead of attributes, which NeMo Guardrails writes.
@@ -102,6 +111,10 @@ def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     elif type(value) is dict:
         if is_cloud_trace(value):
             yield from spans_of_cloud_trace(value)
+        elif is_stored_trace(value):
+            yield from spans_of_stored_trace(value)
+        elif is_stored_span(value):
+            yield stored_span(value)
         elif is_row(value):
             yield span_of_row(value)
         elif not ROW_KEYS.isdisjoint(value):
@@ -156,7 +169,7 @@ def _is_line(value: Any) -> bool:
     held = value.get(_COLUMN, value) if type(value) is dict else None
     if type(held) is not dict or _DOCUMENT_KEYS.isdisjoint(held):
         return False
-    return is_row(held) or _is_span(held) or is_cloud_trace(held)
+    return is_row(held) or is_stored_span(held) or _is_span(held) or is_cloud_trace(held)
 
 
 def _is_js_span(value: Any) -> bool:
@@ -209,6 +222,8 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
         key for key in groups if key not in {first, *of_agents}
     ]:  # they are counted in the first trace
         groups[first] += groups.pop(key)
+    if type(value) is dict and is_stored_trace(value):
+        return [(next(iter(groups), None), value)]
     return list(groups.items()) if len(groups) > 1 else [(None, value)]
 
 
@@ -227,7 +242,9 @@ def is_of_agent(span: dict[str, Any]) -> bool:
 def _read(value: Any) -> list[Trace]:
     spans: list[Span] = []
     logs: list[tuple[str, str, Event]] = []
+    unread = 0
     for document in _documents(value):
+        unread += count_of(document.get(UNREAD)) or 0
         if _is_span(document):
             spans.append(_span(document, _service(document), ""))
         elif is_log_record(document):
@@ -245,7 +262,10 @@ def _read(value: Any) -> list[Trace]:
         include_details(span)
         include_monocle(span)
         include_genkit(span)
-    traces = traces_of(spans, "otel", {"log records of no span": unlinked})
+    traces = [
+        with_unread_lines(trace, unread)
+        for trace in traces_of(spans, "otel", {"log records of no span": unlinked})
+    ]
     stated = _stated_cost(value)
     if stated is not None and len(traces) == 1:
         [trace] = traces

@@ -30,10 +30,18 @@ def rows_of_columns(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _flat(name: str, cell: Any) -> dict[str, Any]:
-    """Return a cell as attributes; lists of messages, calls and tools become the numbered attributes of the span again."""
+def flat_attributes(nested: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes that are objects in objects, as Phoenix stores them, by their whole names."""
     recorded: dict[str, Any] = {}
-    pending: list[tuple[str, Any, int]] = [(name, cell, 0)]
+    for name, held in nested.items():
+        recorded |= _flat(name, held, 1)
+    return recorded
+
+
+def _flat(name: str, cell: Any, depth: int = 0) -> dict[str, Any]:
+    """Return a cell as attributes: lists of messages, calls and tools become the numbered attributes of the span again."""
+    recorded: dict[str, Any] = {}
+    pending: list[tuple[str, Any, int]] = [(name, cell, depth)]
     while pending:
         key, held, depth = pending.pop()
         is_list = type(held) is list and any(type(item) is dict for item in held)

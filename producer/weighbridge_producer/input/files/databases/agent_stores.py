@@ -53,6 +53,15 @@ class Store:
         )
 
 
+_PHOENIX_SPANS = frozenset(
+    {
+        *("span_id", "parent_id", "name", "span_kind", "start_time", "end_time", "attributes"),
+        *("events", "status_code", "status_message"),
+    }
+)
+_PHOENIX_TRACES = Table("traces", frozenset({"id", "trace_id", "start_time", "end_time"}))
+_PHOENIX_COSTS = Table("span_costs", frozenset({"span_rowid", "trace_rowid", "total_cost"}))
+
 STORES = (
     # Google's ADK since 1.22, and before.
     Store(
@@ -122,6 +131,15 @@ STORES = (
         parent="parent_id",
         parts=Table("part", frozenset({"id", "message_id", "session_id", "data"})),
     ),
+    # Arize Phoenix since version 11, which keeps costs, and before.
+    Store(
+        _PHOENIX_SPANS,
+        ("trace_rowid",),
+        frozenset({"id"}),
+        sessions=_PHOENIX_TRACES,
+        parts=_PHOENIX_COSTS,
+    ),
+    Store(_PHOENIX_SPANS, ("trace_rowid",), frozenset({"id"}), sessions=_PHOENIX_TRACES),
     # AutoGen Studio.
     Store(
         frozenset({"session_id", "config"}),

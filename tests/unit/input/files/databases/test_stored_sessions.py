@@ -122,6 +122,7 @@ SAID = {
     "Crush": ("role", "parts"),
     "opencode": ("data",),
     "LangGraph": ("checkpoint",),
+    "Phoenix": ("attributes",),
     "AutoGen Studio": ("config",),
     "Open WebUI": ("chat",),
 }
@@ -132,9 +133,11 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
     store: str, tmp_path: Path
 ) -> None:
     tables, _ = STORES[store]
-    name = next(name for name in tables if name not in {"sessions", "session", "run"})
+    name = next(name for name in tables if name not in {"sessions", "session", "run", "traces"})
     rows = [{**row, "id": None} if "id" in row else row for row in tables[name]]
-    key = next(key for key in ("run_id", "session_id", "thread_id", "id") if key in rows[0])
+    key = next(
+        key for key in ("trace_rowid", "run_id", "session_id", "thread_id", "id") if key in rows[0]
+    )
     rows = [row for row in rows if row[key] == rows[0][key]]
     rows *= 1 + 20 // len(rows)
     for column in SAID[store]:
