@@ -453,6 +453,26 @@ def test_a_total_below_its_own_parts_counts_as_its_parts():
     assert only(grade({"type": "llm", "usage": usage}, max_tokens=9000))["observed"] == 700
 
 
+def test_totals_below_their_own_parts_are_a_difference():
+    def differences(*steps, **run):
+        result = grade(*steps, run=run, max_tokens=9000)
+        return result["details"]["differences"], only(result)["description"]
+
+    low = {"type": "llm", "usage": {"input_tokens": 600, "output_tokens": 100, "total_tokens": 10}}
+    whole = {"input_tokens": 600, "output_tokens": 100, "total_tokens": 700}
+    [found], description = differences(low, {"type": "llm", "usage": whole})
+    of_steps = "the sum of the steps' own totals"
+    assert found == {"of": "total_tokens", "by_source": 710, "by_steps": 1400, "where": of_steps}
+    assert f"{of_steps} states 710, the steps add up to 1400" in description
+    [found], _ = differences(low, usage={**low["usage"], "total_tokens": 20}, totals_from="metrics")
+    assert (found["by_source"], found["by_steps"], found["where"]) == (20, 700, "metrics")
+    without = {"input_tokens": 600, "output_tokens": 100}
+    for usage in (whole, without, {**whole, "total_tokens": 950}):
+        assert differences({"type": "llm", "usage": usage})[0] == []
+    assert differences(low, {"type": "llm", "usage": without})[0] == []
+    assert differences(low, llm(None))[0] == []
+
+
 def test_a_total_beyond_its_parts_counts_as_told():
     usage = {"input_tokens": 600, "output_tokens": 100, "total_tokens": 950}
     assert only(grade({"type": "llm", "usage": usage}, max_tokens=9000))["observed"] == 950

@@ -11,7 +11,7 @@ from weighbridge.graders.budget.consumption import UsageSteps, stated_tokens
 from weighbridge.graders.budget.costs import cost, own_cost
 from weighbridge.graders.budget.limit_table import BY_MEASUREMENT
 from weighbridge.graders.budget.run_times import RunTimes
-from weighbridge.graders.budget.stated_totals import Difference, of_count, of_total
+from weighbridge.graders.budget.stated_totals import Difference, of_count, of_tokens, of_total
 from weighbridge.graders.values import EXCERPT_CHARACTERS
 from weighbridge.text import encodable
 from weighbridge.traces import Counts
@@ -88,6 +88,7 @@ class Measurements:
         #: by measurement; None if the source's total equals that of the steps, or one is unknown
         self.differences: dict[str, Difference | None] = {
             **{name: of_total(total) for name, total in self.totals.items()},
+            "total_tokens": of_tokens(trace, self.tokens),
             "llm_calls": of_count(counts.llm_calls, len(self.llm_steps)),
             "tool_calls": of_count(counts.tool_calls, len(self.tool_steps)),
             "steps": of_count(counts.steps, len(trace.steps)),

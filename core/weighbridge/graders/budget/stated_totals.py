@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from weighbridge.graders.budget.consumption import exceeds
+from weighbridge.graders.budget.consumption import exceeds, valid_count
 from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.graders.budget.consumption import Amount, Total
+    from weighbridge.traces import Trace
 
 _WHERE_CHARACTERS = 100
+_OF_STEPS = "the sum of the steps' own totals"
 
 
 class Difference(Struct, frozen=True):
@@ -22,6 +24,7 @@ class Difference(Struct, frozen=True):
 
     by_source: Amount
     by_steps: Amount
+    of_steps: bool = False  #: whether the steps state it themselves, and the run nothing
 
     def shown(self, what: str, where: str) -> dict[str, object]:
         """Return the difference for the details; `where` are the names of the source's fields."""
@@ -29,13 +32,16 @@ class Difference(Struct, frozen=True):
             "of": what,
             "by_source": _number(self.by_source),
             "by_steps": _number(self.by_steps),
-            "where": _named(where),
+            "where": self._place(where),
         }
 
     def remark(self, where: str, write: Callable[[Amount], str]) -> str:
         """Return the difference as a remark for evidence, after a semicolon."""
         stated, summed = write(self.by_source), write(self.by_steps)
-        return f"; {_named(where)} states {stated}, the steps add up to {summed}; the larger figure is used"
+        return f"; {self._place(where)} states {stated}, the steps add up to {summed}; the larger figure is used"
+
+    def _place(self, where: str) -> str:
+        return _OF_STEPS if self.of_steps else _named(where)
 
 
 def of_total(total: Total) -> Difference | None:
@@ -48,6 +54,21 @@ def of_total(total: Total) -> Difference | None:
         if exceeds(by_run, by_steps) or exceeds(by_steps, by_run)
         else None
     )
+
+
+def of_tokens(trace: Trace, total: Total) -> Difference | None:
+    """Return the difference for a total of tokens; a stated one may also be less than input and output together."""
+    found = of_total(total)
+    if found or not total.is_exact:
+        return found
+    by_run = valid_count(trace.usage.total_tokens) if trace.usage else None
+    by_steps = [valid_count(step.usage and step.usage.total_tokens) for step in total.usage_steps]
+    if by_run is not None:
+        return Difference(by_run, total.known) if by_run < total.known else None
+    if not by_steps or None in by_steps or any(step.type != "llm" for step in total.usage_steps):
+        return None
+    stated = sum(each or 0 for each in by_steps)
+    return Difference(stated, total.known, of_steps=True) if stated < total.known else None
 
 
 def of_count(counted: int | None, read: int) -> Difference | None:
