@@ -61,6 +61,7 @@ _PHOENIX_SPANS = frozenset(
 )
 _PHOENIX_TRACES = Table("traces", frozenset({"id", "trace_id", "start_time", "end_time"}))
 _PHOENIX_COSTS = Table("span_costs", frozenset({"span_rowid", "trace_rowid", "total_cost"}))
+_CHECKPOINTS = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"})
 
 STORES = (
     # Google's ADK since 1.22, and before.
@@ -158,11 +159,28 @@ STORES = (
         filled=("chat", '"role"', "messages"),
         copies=("user_id", "shared-"),
     ),
-    # LangGraph.
+    # LangGraph, with what nodes have written, and without.
     Store(
-        frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}),
+        _CHECKPOINTS,
         ("thread_id",),
-        filled=(STATE, '"messages"', "messages"),
+        frozenset({"parent_checkpoint_id"}),
+        parts=Table(
+            "writes",
+            frozenset(
+                {
+                    *("thread_id", "checkpoint_ns", "checkpoint_id", "task_id"),
+                    *("channel", "type", "value"),
+                }
+            ),
+        ),
+        filled=(STATE, "{", "messages"),
+        is_packed=True,
+    ),
+    Store(
+        _CHECKPOINTS,
+        ("thread_id",),
+        frozenset({"parent_checkpoint_id"}),
+        filled=(STATE, "{", "messages"),
         is_packed=True,
     ),
 )

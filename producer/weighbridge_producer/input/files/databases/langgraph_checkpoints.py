@@ -1,5 +1,7 @@
 """LangGraph's checkpoints in SQLite: the state of a thread after each step, packed as MessagePack or written as JSON.
 
+What nodes have written is in the state of the next checkpoint, unless the run broke off, or waits, before that.
+
 Of an object of a class, its serializer packs the module, the name, what the object is made of, and how: as in JSON, only that
 content is kept. Pickled objects are not read.
 """
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 STATE = "state"  #: the column of a row with its checkpoint as JSON, empty if that has no messages
 _TYPE, _CHECKPOINT = "type", "checkpoint"
+_SPACE, _ID, _PARENT = "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"
+_CHANNEL, _VALUE, _TASK = "channel", "value", "task_id"
+_OWN_CHANNELS = ("__", "branch:")  #: how the names of channels without state begin
 _STATE = "channel_values"
 _MOST_BYTES = (
     16 * MIB
@@ -34,9 +39,13 @@ class Checkpoints:
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}  #: the hash of each message, by its id
+        self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
 
     def as_text(self, row: Row) -> Row | None:
-        """Return a row with its checkpoint as JSON; None if it is damaged, or packed in another way."""
+        """Return a row with its checkpoint, or what a node has written, as JSON; None if it is damaged, or packed in another way."""
+        if _CHANNEL in row:
+            return self._written(row)
+        self._followed.add((row.get(_SPACE), row.get(_PARENT)))
         try:
             checkpoint = _unpacked(row.get(_TYPE), row.get(_CHECKPOINT))
             state = {name: self._new(held) for name, held in checkpoint[_STATE].items()}
@@ -48,6 +57,21 @@ class Checkpoints:
         except (ValueError, TypeError, RecursionError):
             return None
         return {STATE: text if has_messages(("checkpoints", told)) else ""}
+
+    def _written(self, row: Row) -> Row | None:
+        """Return what a node has written as the result of its task, if no later checkpoint has it."""
+        channel, kind = str(row[_CHANNEL]), row.get(_TYPE)
+        is_followed = (row.get(_SPACE), row.get(_ID)) in self._followed
+        if is_followed or kind in {None, "null", "empty"} or channel.startswith(_OWN_CHANNELS):
+            return {STATE: ""}
+        try:
+            result = [[channel, self._new(_value(kind, row.get(_VALUE)))]]
+            name = str(row.get(_TASK))
+            task = {"id": name, "name": name, "result": result, "interrupts": []}
+            text = orjson.dumps(task, _none, orjson.OPT_NON_STR_KEYS).decode()
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return {STATE: text if has_messages(("tasks", task)) else ""}
 
     def _new(self, held: Any) -> Any:
         """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
@@ -65,13 +89,18 @@ class Checkpoints:
 
 def _unpacked(kind: Any, packed: Any) -> dict[str, Any]:
     """Return a checkpoint with its state; raises ValueError if it cannot be read."""
-    held = packed.encode() if type(packed) is str else packed
-    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {"json", "msgpack"}:
-        raise ValueError("no checkpoint, too large a one, or packed in another way")
-    checkpoint = object_of(json_in(held) if kind == "json" else _Unpacker().value(held))
+    checkpoint = object_of(_value(kind, packed))
     if type(checkpoint.get(_STATE)) is not dict:
         raise ValueError("no state")
     return checkpoint
+
+
+def _value(kind: Any, packed: Any) -> Any:
+    """Return what is packed, or written as JSON; raises ValueError."""
+    held = packed.encode() if type(packed) is str else packed
+    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {"json", "msgpack"}:
+        raise ValueError("nothing, too much, or packed in another way")
+    return json_in(held) if kind == "json" else _Unpacker().value(held)
 
 
 class _Unpacker:

@@ -269,7 +269,7 @@ class _Sessions:
     def _value(self, name: Any, lists: list[list[Row]]) -> Any:
         """Return what is known of a session, as the importer of its format takes it."""
         if self._store.is_packed:
-            return [json_in(row[STATE]) for row in lists[0]]
+            return [json_in(row[STATE]) for listed in lists for row in listed]
         if not self._store.sessions:
             return lists[0]
         about = self._about(self._sessions.get(name)) or {"id": name}

@@ -86,6 +86,71 @@ def test_threads_without_messages_are_left_out(tmp_path: Path) -> None:
     assert "the rows of checkpoints have no messages" in message
 
 
+def write_of(number: int, value: Any, **facts: Any) -> dict[str, Any]:
+    """Return the row of what a node wrote after a checkpoint."""
+    return {
+        "thread_id": "t",
+        "checkpoint_ns": "",
+        "checkpoint_id": f"1f{number:04}",
+        "task_id": f"task{number}",
+        "idx": 0,
+        "channel": "messages",
+        "type": "msgpack",
+        "value": msgspec.msgpack.encode(value),
+        **facts,
+    }
+
+
+def with_writes(
+    tmp_path: Path, checkpoints: list[dict[str, Any]], *writes: dict[str, Any]
+) -> list[Trace]:
+    followed = [
+        {**row, "parent_checkpoint_id": before["checkpoint_id"] if before else None}
+        for row, before in zip(checkpoints, [None, *checkpoints[:-1]], strict=True)
+    ]
+    path = write(tmp_path / "a.db", {"checkpoints": followed, "writes": list(writes)})
+    return traces_in(lines_of(path))
+
+
+def test_what_nodes_wrote_counts_if_no_checkpoint_has_it_yet(tmp_path: Path) -> None:
+    messages = list(map(packed, LANGGRAPH_MESSAGES))
+    writes = [write_of(number, [message]) for number, message in enumerate(messages)]
+    for known in (2, len(messages)):
+        assert with_writes(tmp_path, LANGGRAPH_ROWS[:known], *writes) == [LANGGRAPH_TRACE]
+        (tmp_path / "a.db").unlink()
+    # Of a checkpoint that another one follows, they are not read.
+    odd = write_of(0, 1) | {"value": b"\xc1"}
+    assert with_writes(tmp_path, LANGGRAPH_ROWS, odd) == [LANGGRAPH_TRACE]
+
+
+@pytest.mark.parametrize(
+    ("odd", "is_missing"),
+    [
+        ({"value": b"\xc1"}, True),
+        ({"type": "pickle"}, True),
+        ({"value": 5}, True),
+        ({"type": "null", "value": b""}, False),
+        ({"channel": "branch:to:x", "value": b"\xc1"}, False),
+        ({"channel": "__error__", "value": b"\xc1"}, False),
+        ({"channel": "topic"}, False),
+    ],
+)
+def test_a_write_that_cannot_be_unpacked_leaves_lower_bounds(
+    odd: dict[str, Any], is_missing: bool, tmp_path: Path
+) -> None:
+    last = len(LANGGRAPH_ROWS) - 1
+    [trace] = with_writes(tmp_path, LANGGRAPH_ROWS, write_of(last, "x") | odd)
+    assert trace.steps == LANGGRAPH_TRACE.steps
+    assert ("tool_calls" in trace.missing) is is_missing
+
+
+def test_messages_are_read_whatever_their_channel_is_called(tmp_path: Path) -> None:
+    held = {"channel_values": {"chat": list(map(packed, LANGGRAPH_MESSAGES)), "topic": "x"}}
+    row = {**LANGGRAPH_ROWS[0], "checkpoint": msgspec.msgpack.encode(held)}
+    [trace] = traces_of(tmp_path, row)
+    assert [step.type for step in trace.steps] == [step.type for step in LANGGRAPH_TRACE.steps]
+
+
 def nested(levels: int) -> Any:
     held: Any = {"type": "human", "content": "x", "id": "m"}
     for _ in range(levels):
