@@ -159,7 +159,7 @@ STORES = (
         filled=("chat", '"role"', "messages"),
         copies=("user_id", "shared-"),
     ),
-    # LangGraph, with what nodes have written, and without.
+    # LangGraph, with what nodes have written, and without; in 2024, checkpoints were JSON and had a time for their id.
     Store(
         _CHECKPOINTS,
         ("thread_id",),
@@ -180,6 +180,12 @@ STORES = (
         _CHECKPOINTS,
         ("thread_id",),
         frozenset({"parent_checkpoint_id"}),
+        filled=(STATE, "{", "messages"),
+        is_packed=True,
+    ),
+    Store(
+        frozenset({"thread_id", "thread_ts", "parent_ts", "checkpoint"}),
+        ("thread_id",),
         filled=(STATE, "{", "messages"),
         is_packed=True,
     ),

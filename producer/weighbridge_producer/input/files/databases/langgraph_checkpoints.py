@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STATE = "state"  #: the column of a row with its checkpoint as JSON, empty if that has no messages
 _TYPE, _CHECKPOINT = "type", "checkpoint"
+_JSON = "json"  #: also of tables without types
 _SPACE, _ID, _PARENT = "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"
 _CHANNEL, _VALUE, _TASK = "channel", "value", "task_id"
 _OWN_CHANNELS = ("__", "branch:")  #: how the names of channels without state begin
@@ -47,7 +48,7 @@ class Checkpoints:
             return self._written(row)
         self._followed.add((row.get(_SPACE), row.get(_PARENT)))
         try:
-            checkpoint = _unpacked(row.get(_TYPE), row.get(_CHECKPOINT))
+            checkpoint = _unpacked(row.get(_TYPE, _JSON), row.get(_CHECKPOINT))
             state = {name: self._new(held) for name, held in checkpoint[_STATE].items()}
             told = {
                 "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
@@ -98,9 +99,9 @@ def _unpacked(kind: Any, packed: Any) -> dict[str, Any]:
 def _value(kind: Any, packed: Any) -> Any:
     """Return what is packed, or written as JSON; raises ValueError."""
     held = packed.encode() if type(packed) is str else packed
-    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {"json", "msgpack"}:
+    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {_JSON, "msgpack"}:
         raise ValueError("nothing, too much, or packed in another way")
-    return json_in(held) if kind == "json" else _Unpacker().value(held)
+    return json_in(held) if kind == _JSON else _Unpacker().value(held)
 
 
 class _Unpacker:

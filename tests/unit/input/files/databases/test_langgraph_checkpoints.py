@@ -46,6 +46,9 @@ def test_checkpoints_written_as_json_are_read_too(tmp_path: Path) -> None:
     row = {**LANGGRAPH_ROWS[0], "type": "json", "checkpoint": json.dumps({"channel_values": state})}
     [trace] = traces_of(tmp_path, row)
     assert trace.steps == LANGGRAPH_TRACE.steps
+    old = {"thread_id": "t", "thread_ts": "1", "parent_ts": None}
+    path = write(tmp_path / "old.db", {"checkpoints": [old | {"checkpoint": row["checkpoint"]}]})
+    assert traces_in(lines_of(path)) == [trace]
 
 
 def test_a_message_is_kept_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
