@@ -3757,6 +3757,7 @@ def _logged(sent: int, received: int, **answer: Any) -> dict[str, Any]:
     call = {
         "type": "LLMCall",
         "messages": [{"role": "user", "content": "Find x."}],
+        "tools": [{"type": "function", "function": {"name": "search"}}],
         "response": {"model": "m", "choices": [{"message": {"role": "assistant", **answer}}]},
         "prompt_tokens": sent,
         "completion_tokens": received,

@@ -182,7 +182,7 @@ def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0
     run = Run(
         id=id_of(about.get("id", about.get("team_id"))),
         metadata=scalars(stop_reason=about.get("stop_reason"), status=about.get("status")),
-        tools=list(reader.tools.values()) or reader.studio.tools,
+        tools=list((reader.studio.tools | reader.tools).values()),
     )
     trace = reader.chat.trace("autogen", _REASONS, run)
     missing: dict[Capability, str] = {"llm_calls": _FAILED} if error else {}

@@ -84,7 +84,7 @@ class LoggedCalls:
         self._calls = {
             id_of(call.get("id")) for each in said for call in objects_of(each.get("content"))
         }
-        self.tools: list[dict[str, Any]] = []
+        self.tools: dict[str, Any] = {}
         self.unread = 0  #: how many cannot be read
 
     def add(self, message: dict[str, Any]) -> None:
@@ -96,7 +96,9 @@ class LoggedCalls:
         if type(call) is not dict:
             self.unread += 1
             return
-        self.tools += objects_of(call.get("tools"))
+        for tool in objects_of(call.get("tools")):
+            held = object_of(tool.get("function")) or tool
+            self.tools.setdefault(str(held.get("name")), tool)
         response = object_of(call.get("response"))
         choices = objects_of(response.get("choices"))
         answer = object_of(choices[0].get("message")) if choices else {}

@@ -12,6 +12,7 @@ _IDS = "context."
 _ATTRIBUTES = "attributes."
 _TRACE_ID, _SPAN_ID = "context.trace_id", "context.span_id"
 _DEPTH = 12  #: maximum depth of lists and objects in a cell
+_NAME_CHARACTERS = 200  #: maximum length of the name of a value that is divided further
 ROW_KEYS = frozenset({_TRACE_ID})  #: keys that every row has
 
 
@@ -45,7 +46,8 @@ def _flat(name: str, cell: Any, depth: int = 0) -> dict[str, Any]:
     while pending:
         key, held, depth = pending.pop()
         is_list = type(held) is list and any(type(item) is dict for item in held)
-        if depth >= _DEPTH or not (is_list or (depth and type(held) is dict)):
+        is_deep = depth >= _DEPTH or len(key) > _NAME_CHARACTERS
+        if is_deep or not (is_list or (depth and type(held) is dict)):
             recorded[key] = held
         elif is_list:
             pending += [(f"{key}.{number}", item, depth + 1) for number, item in enumerate(held)]

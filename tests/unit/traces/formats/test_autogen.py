@@ -158,6 +158,7 @@ def test_a_run_of_the_studio_has_each_logged_call_once():
         ("m", "Nothing.", Usage(5, 2)),
     ]
     assert [step.id for step in trace.steps_of("tool")] == ["c1"]
+    assert [tool.name for tool in trace.tools] == ["search"]
     assert trace.steps[-1].ended_at is not None
     assert "llm_calls" not in trace.missing
     rows = AUTOGEN_STUDIO["rows"]
