@@ -124,9 +124,10 @@ def test_the_server_dies(
     tcp_server: TcpServer, start_worker: StartWorker, tmp_path: Path, point: str
 ) -> None:
     site = Site(tcp_server.url, start_worker, tmp_path)
-    worker = site.start_dying(point, str(tcp_server.pid))
     with RedisClient(tcp_server.url) as client:
+        # It is confirmed to be on the disk before the server may die.
         batch = client.submit(true_false_cases(JOBS)).id
+        worker = site.start_dying(point, str(tcp_server.pid))
         site.await_death()
         tcp_server.kill()
         tcp_server.start()
