@@ -5,6 +5,7 @@ A message of the assistant has the parts of one or several model calls; each cal
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _EVENTS = frozenset({"step_start", "text", "tool_use", "step_finish", "reasoning", "error", "tool"})
 _LOOKED_AT = 20
 _OF_ANSWERS = frozenset({"text", "tool", "step-finish", "error"})
+_ROUNDING = 1 - 1e-9  #: tolerance of a sum of costs
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message of this session records its tokens",
     "timing": "this session has no times",
@@ -109,12 +111,8 @@ def _session(value: Any, chat: ChatLog) -> Trace:
     for message in objects_of(messages):
         _message(message, chat)
     times = object_of(about.get("time"))
-    usage = _usage(object_of(about.get("tokens")))
-    cost = cost_of(about.get("cost")) or None  # 0 in sessions from before opencode recorded it
     run = Run(
         id=id_of(about.get("id")),
-        usage=usage,
-        cost_usd=cost,
         started_at=time_of(times.get("created")),
         ended_at=time_of(times.get("updated")),
         metadata=scalars(
@@ -124,8 +122,22 @@ def _session(value: Any, chat: ChatLog) -> Trace:
             sub_sessions=about.get("subSessions"),
         ),
     )
-    totals_from = "tokens and cost of the session" if usage or cost else ""
-    return chat.trace("opencode", _REASONS, run, totals_from=totals_from)
+    return _with_totals(chat.trace("opencode", _REASONS, run), about)
+
+
+def _with_totals(trace: Trace, about: dict[str, Any]) -> Trace:
+    """Return a trace with the session's own totals where they are more than its steps'.
+
+    opencode adds up what answers record, so that an equal total does not tell what the others used.
+    """
+    usage, cost = _usage(object_of(about.get("tokens"))), cost_of(about.get("cost"))
+    read = sum(step.usage.total or 0 for step in trace.steps if step.usage)
+    spent = sum(step.cost_usd or 0 for step in trace.steps)
+    more = usage if usage and (usage.total or 0) > read else None
+    dearer = cost if cost and cost * _ROUNDING > spent else None
+    if more is None and dearer is None:
+        return trace
+    return replace(trace, usage=more, cost_usd=dearer, totals_from="tokens and cost of the session")
 
 
 def _of_events(events: list[Any]) -> list[dict[str, Any]]:
@@ -267,7 +279,7 @@ IMPORTER = Importer(
         ("usage, cost_usd", "tokens and cost of step-finish, or of the message"),
         (
             "usage, cost_usd of the run",
-            "tokens and cost of the session, with those that it started, unless they are 0",
+            "tokens and cost of the session, where they are more than those of its answers",
         ),
         ("started_at, ended_at", "info.time, state.time"),
         ("metadata", "title, version, parentID, in a database the number of sub-sessions"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.traces.fields import (
-    cost_of,
     count_of,
     id_of,
     object_of,
@@ -66,15 +65,15 @@ def session_of_rows(value: dict[str, Any]) -> tuple[dict[str, Any], int]:
         **scalars(id=about.get("id"), title=about.get("title"), version=about.get("version")),
         **scalars(parentID=about.get("parent_id"), subSessions=len(subs) or None),
         "time": {"created": about.get("time_created"), "updated": about.get("time_updated")},
-        **_totals([about, *subs]),
+        **_totals(about),
     }
     return {"info": info, "messages": messages}, damaged
 
 
-def _totals(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the sum of the tokens and costs of a session and of the sessions that it started."""
+def _totals(about: dict[str, Any]) -> dict[str, Any]:
+    """Return the tokens and the cost that the row of a session has in total."""
     sent, received, thought, read, written = (
-        sum(count_of(row.get(f"tokens_{kind}")) or 0 for row in rows)
+        count_of(about.get(f"tokens_{kind}"))
         for kind in ("input", "output", "reasoning", "cache_read", "cache_write")
     )
     return {
@@ -84,5 +83,5 @@ def _totals(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "reasoning": thought,
             "cache": {"read": read, "write": written},
         },
-        "cost": sum(cost_of(row.get("cost")) or 0 for row in rows),
+        "cost": about.get("cost"),
     }

@@ -82,11 +82,17 @@ def test_the_rows_of_a_database_are_the_session_that_an_export_has():
     for name in ("rows", "parts"):
         value[name].reverse()
     assert claiming(value) == ["opencode"]
-    trace, exported = read_trace(value), read_trace(OPENCODE)
-    assert trace == dataclasses.replace(
+    assert read_trace(value) == read_trace(OPENCODE)
+
+
+def test_a_sessions_own_totals_count_where_they_are_more_than_its_steps():
+    exported = read_trace(OPENCODE)
+    changed = copy.deepcopy(OPENCODE_STORED)
+    changed["session"] |= {"tokens_output": 90, "cost": 0.75}
+    assert read_trace(changed) == dataclasses.replace(
         exported,
-        usage=Usage(21, 4, None, 4, 3),
-        cost_usd=0.5,
+        usage=Usage(21, 91, None, 4, 3),
+        cost_usd=0.75,
         totals_from="tokens and cost of the session",
     )
 

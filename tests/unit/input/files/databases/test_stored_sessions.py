@@ -92,7 +92,7 @@ def test_sessions_that_others_started_are_part_of_the_first_one(tmp_path: Path) 
     assert first.id == "s"
     assert len(first.steps) == 3 * len(one.steps)
     assert len(other.steps) == 2 * len(one.steps)
-    assert (first.cost_usd, first.metadata["sub_sessions"]) == (1.5, 2)
+    assert first.metadata["sub_sessions"] == 2
 
 
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
