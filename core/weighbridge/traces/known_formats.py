@@ -122,8 +122,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.importer import Importer
     from weighbridge.traces.plug_ins import Formats
 
-#: Every built-in format. Of formats that share a shape, the most specific comes first. Spans come last: no other format has
-#: their shape, and the search for them goes through the whole value.
+#: Every built-in format. Tests hold that only one of them claims the example of each, so that the order decides little: `cline`
+#: comes before `anthropic`, whose messages some of its tasks are, and `openai-chat` claims only what no other does. Spans come last
+#: because they are searched for in the whole of a value.
 FORMATS: tuple[Importer, ...] = (
     native.IMPORTER,
     atif.IMPORTER,
