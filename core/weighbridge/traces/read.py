@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.traces.model import Trace
-    from weighbridge.traces.recognition import Recognised
+    from weighbridge.traces.recognition import FoundFormat
 
 _SHOWN_CHARACTERS = 200  #: maximum length of a quoted error that an importer raised
 
@@ -49,7 +49,7 @@ def read_trace(value: Any) -> Trace:
     return first
 
 
-def _read(found: Recognised) -> Sequence[Trace]:
+def _read(found: FoundFormat) -> Sequence[Trace]:
     importer, value, trace_id, notes, metadata, unread_lines = found
     try:
         traces = importer.read(value)

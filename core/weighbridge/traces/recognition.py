@@ -19,7 +19,7 @@ _WRAPPINGS_LIMIT = 3
 _SHOWN_KEYS = 12
 
 
-class Recognised(NamedTuple):
+class FoundFormat(NamedTuple):
     """A value that matches an importer, with the data found around it."""
 
     importer: Importer
@@ -30,7 +30,7 @@ class Recognised(NamedTuple):
     unread_lines: int = 0  #: number of damaged lines of the session, which are not in the value
 
 
-def find_format(value: Any) -> Recognised:
+def find_format(value: Any) -> FoundFormat:
     """Return the importer for a value, as `recognised` does; raises UnknownTraceFormatError when no format has its shape."""
     found = recognised(value)
     if found is None:
@@ -40,7 +40,7 @@ def find_format(value: Any) -> Recognised:
     return found
 
 
-def recognised(value: Any) -> Recognised | None:
+def recognised(value: Any) -> FoundFormat | None:
     """Return the importer for a value, with the value to pass to it, unwrapped if necessary; None if no format has its shape."""
     trace_id = None
     notes = Notes()
@@ -50,7 +50,7 @@ def recognised(value: Any) -> Recognised | None:
     for _ in range(_WRAPPINGS_LIMIT):
         for importer in formats():
             if importer.matches(inner):
-                return Recognised(importer, inner, trace_id, notes, metadata, unread_lines)
+                return FoundFormat(importer, inner, trace_id, notes, metadata, unread_lines)
         if type(inner) is list and (chat := with_known_roles(inner)) and chat != inner:
             inner = chat
             continue

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.input_paths import Paths
-    from weighbridge_producer.input.first_rows import Opened, Recognised
+    from weighbridge_producer.input.first_rows import Opened, SeenRows
     from weighbridge_producer.input.joins import Joins, JoinSpec
     from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.rows.row_formats import Layout
@@ -171,7 +171,7 @@ def _combined(texts: Sequence[str], base: FieldMapping | None) -> FieldMapping:
 
 
 def _read_joins(
-    specs: Sequence[JoinSpec], settings: Settings, seen: Recognised | None
+    specs: Sequence[JoinSpec], settings: Settings, seen: SeenRows | None
 ) -> Joins | None:
     if not specs:
         return None
@@ -182,7 +182,7 @@ def _read_joins(
     )
 
 
-def _added_to(found: Recognised | None) -> FieldMapping | None:
+def _added_to(found: SeenRows | None) -> FieldMapping | None:
     """Return the recognised mapping to which `--map` adds; raises MappingError if there is only a proposal."""
     if found and found.proposal:
         missing = dict.fromkeys(found.proposal.missing, "COLUMN")
@@ -198,7 +198,7 @@ def _added_to(found: Recognised | None) -> FieldMapping | None:
 
 
 def _with_joined(
-    found: Recognised | None, seen: Recognised, needed: Sequence[str], graders: Sequence[GraderSpec]
+    found: SeenRows | None, seen: SeenRows, needed: Sequence[str], graders: Sequence[GraderSpec]
 ) -> FieldMapping:
     """Return the mapping of rows that have joined fields; raises MappingNeededError if they are not mapped."""
     if found is None:
@@ -210,7 +210,7 @@ def _with_joined(
     return found.mapping or _confirmed_mapping(found, graders)
 
 
-def _refuse_empty(seen: Recognised) -> None:
+def _refuse_empty(seen: SeenRows) -> None:
     """Raise InputError for a file without rows, which have no columns to be mapped."""
     if not (seen.rows or seen.layout) and seen.fault:
         raise InputError(f"{seen.file!r}: {seen.fault.message}", "create the file again")
@@ -225,7 +225,7 @@ def _refuse_empty(seen: Recognised) -> None:
     raise InputError(f"{what} and has no rows", "write at least one row below the header")
 
 
-def _check_shape(seen: Recognised, needed: Sequence[str]) -> None:
+def _check_shape(seen: SeenRows, needed: Sequence[str]) -> None:
     """Raise MappingNeededError for rows of a known shape that lacks an input of the graders."""
     from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
     from weighbridge_producer.input.mapping.same_source import is_beside
@@ -293,9 +293,7 @@ def _recognised_mapping(
     return mapping
 
 
-def _with_different_ids(
-    seen: Recognised, files: Sequence[Opened], settings: Settings
-) -> Recognised:
+def _with_different_ids(seen: SeenRows, files: Sequence[Opened], settings: Settings) -> SeenRows:
     """Return rows whose proposed ids do not repeat in later rows and other files, if columns or the file's name tell them apart."""
     from weighbridge_producer.input.further_rows import FurtherRows
     from weighbridge_producer.input.repeated_ids import with_file_in_id, with_variants_in_id
@@ -355,7 +353,7 @@ def _print_joins(joined: Joins | None) -> None:
         err.print(f"  joined: {shown(f'{join.spec}: {rows}', _WIDTH)}", soft_wrap=True)
 
 
-def _confirmed_mapping(seen: Recognised, graders: Sequence[GraderSpec]) -> FieldMapping:
+def _confirmed_mapping(seen: SeenRows, graders: Sequence[GraderSpec]) -> FieldMapping:
     """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
     proposal = seen.proposal
     assert proposal is not None
@@ -374,7 +372,7 @@ def _confirmed_mapping(seen: Recognised, graders: Sequence[GraderSpec]) -> Field
     return proposal.mapping
 
 
-def _first_case(seen: Recognised, mapping: FieldMapping) -> str:
+def _first_case(seen: SeenRows, mapping: FieldMapping) -> str:
     from weighbridge_producer.input.rows.source_rows import excerpt_of
 
     return shorten(excerpt_of(mapping.case(seen.rows[0], 1), 10 * _EXAMPLE_WIDTH), _EXAMPLE_WIDTH)

@@ -20,7 +20,7 @@ from weighbridge_producer.input.mapping.row_values import (
 from weighbridge_producer.input.rows.row_formats import RowFormat
 
 if TYPE_CHECKING:
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
     from weighbridge_producer.input.mapping.row_values import Value
     from weighbridge_producer.input.proposals.proposal import Proposal
 
@@ -30,7 +30,7 @@ COLUMN = "COLUMN"  #: in place of a column that is to be named
 _JOIN_NAMES = {"expected_output": "gold", "agent_response": "answers"}
 
 
-def suggestion(seen: Recognised) -> list[str]:
+def suggestion(seen: SeenRows) -> list[str]:
     """Return lines with the option that the columns suggest, and what to check in it."""
     proposal = seen.proposal
     if proposal is None:
@@ -58,7 +58,7 @@ def suggestion(seen: Recognised) -> list[str]:
     )
 
 
-def _own_traces(seen: Recognised) -> str:
+def _own_traces(seen: SeenRows) -> str:
     """Return the option for traces in a format of the user's own if no column of JSON has a trace in a known one; or empty."""
     proposal = seen.proposal
     is_json = seen.layout and seen.layout.format in {RowFormat.JSON, RowFormat.JSON_LINES}
@@ -73,7 +73,7 @@ def _own_traces(seen: Recognised) -> str:
     )
 
 
-def _each_entry(seen: Recognised) -> str:
+def _each_entry(seen: SeenRows) -> str:
     """Return the option by which each entry of the lists in rows is a case, if the proposed id is that of the first; or empty."""
     from weighbridge_producer.input.proposals.first_of_lists import (
         how_to_pair,
@@ -103,7 +103,7 @@ def _each_entry(seen: Recognised) -> str:
     return "\n  ".join(filter(None, (option, joining, found.caution)))
 
 
-def _without_header(seen: Recognised) -> str:
+def _without_header(seen: SeenRows) -> str:
     """Return the options that read the first row of a table as data."""
     from weighbridge_producer.input.proposals.mapping_proposals import propose
     from weighbridge_producer.input.rows.header_rows import as_data

@@ -67,7 +67,7 @@ _BYTES = 8 * MIB
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class SeenRows:
     """The first rows of an input's first file, and their mapping."""
 
     file: str
@@ -204,7 +204,7 @@ def first_rows(
     rows: str = "",
     added: Collection[str] = (),
     each: Path | None = None,
-) -> Recognised:
+) -> SeenRows:
     """Read the first rows of a file; `rows` is the JSON Pointer to their list in a document, if known.
 
     `added` are the values that are added to the rows, such as `@key`. The entries of the list at `each` are rows.
@@ -228,7 +228,7 @@ def first_rows(
                 found += islice(present_entries(row.values, each), _ROWS - len(found))
             if taken > _BYTES or len(found) >= _ROWS:
                 break
-    return Recognised(
+    return SeenRows(
         *(opened.label, reader.layout, found),
         faulty=faulty,
         fault=fault,
@@ -236,7 +236,7 @@ def first_rows(
     )
 
 
-def refuse_list_without_rows(opened: Opened, seen: Recognised, settings: Settings) -> None:
+def refuse_list_without_rows(opened: Opened, seen: SeenRows, settings: Settings) -> None:
     """Raise InputError if a file without rows is one JSON list that has no objects."""
     if seen.rows or not seen.fault or seen.faulty > 1 or seen.fault.code != ErrorCode.NOT_AN_OBJECT:
         return
@@ -247,8 +247,8 @@ def refuse_list_without_rows(opened: Opened, seen: Recognised, settings: Setting
 
 
 def under_keys(
-    opened: Opened, seen: Recognised, needed: Sequence[str], settings: Settings
-) -> Recognised:
+    opened: Opened, seen: SeenRows, needed: Sequence[str], settings: Settings
+) -> SeenRows:
     """Return the first rows of a document whose members are its rows; of other files, those that were seen.
 
     Raises InputError for a document of columns.

@@ -18,7 +18,7 @@ from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.log_lines import is_log
 from weighbridge_producer.input.first_rows import (
     Opened,
-    Recognised,
+    SeenRows,
     first_rows,
     refuse_list_without_rows,
     under_keys,
@@ -127,9 +127,7 @@ def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[Gr
     return groups
 
 
-def recognise(
-    opened: Opened, graders: Sequence[GraderSpec], settings: Settings
-) -> Recognised | None:
+def recognise(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> SeenRows | None:
     """Return a file's rows and their mapping; None if the file has cases or traces, which need no mapping.
 
     Rows of a known shape, or with columns named like a case's fields, get a mapping. Others get a proposal, which the
@@ -152,13 +150,13 @@ def recognise(
 
 def recognise_rows(
     opened: Opened,
-    seen: Recognised,
+    seen: SeenRows,
     needed: Sequence[str],
     settings: Settings,
     graders: Sequence[GraderSpec] = (),
     *,
     maps_traces: bool = True,
-) -> Recognised | None:
+) -> SeenRows | None:
     """Return the first rows of a file with their mapping to needed inputs, as `recognise` does.
 
     `maps_traces` allows a proposal for rows that are traces and have the needed inputs beside them.
@@ -225,7 +223,7 @@ def _with_grader_of_rows(mapping: FieldMapping, rows: Sequence[Row]) -> FieldMap
 
 
 def _proposal(
-    seen: Recognised, needed: Sequence[str], graders: Sequence[GraderSpec], *, beside_traces: bool
+    seen: SeenRows, needed: Sequence[str], graders: Sequence[GraderSpec], *, beside_traces: bool
 ) -> Proposal | None:
     """Propose a mapping of rows, or of the answers beside their traces."""
     accepts_several = all_accept_several(graders)
@@ -302,7 +300,7 @@ def begins_document(opened: Opened, settings: Settings) -> bool:
         return may_be_document(beginning_of(stream, settings), opened.name)
 
 
-def _is_whole_table(seen: Recognised) -> bool:
+def _is_whole_table(seen: SeenRows) -> bool:
     """Return whether each of the first lines has as many cells as the header, and more than one."""
     is_csv = seen.layout is not None and seen.layout.format is RowFormat.CSV
     return is_csv and not seen.faulty and bool(seen.rows) and len(seen.rows[0]) > 1

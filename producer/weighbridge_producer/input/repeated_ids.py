@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from weighbridge.settings import Settings
-    from weighbridge_producer.input.first_rows import Opened, Recognised
+    from weighbridge_producer.input.first_rows import Opened, SeenRows
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.proposal import Proposal
 
@@ -36,7 +36,7 @@ _ID = "custom_id"
 _NOTE = f"{_ID}: ids repeat in several files, so the file's name is part of them"
 
 
-def with_variants_in_id(seen: Recognised, rows: Iterable[Row]) -> Recognised:
+def with_variants_in_id(seen: SeenRows, rows: Iterable[Row]) -> SeenRows:
     """Return rows whose proposed id has what tells later rows of the file with the same id apart, such as the model.
 
     `rows` are the first and later rows of the file. If no column is known to do so, a note names those that might.
@@ -82,14 +82,14 @@ def _repeats(value: Path, rows: Iterable[Row]) -> list[tuple[Row, Row]]:
     return pairs
 
 
-def _with_id(seen: Recognised, proposal: Proposal, template: Template, note: str) -> Recognised:
+def _with_id(seen: SeenRows, proposal: Proposal, template: Template, note: str) -> SeenRows:
     mapping = proposal.mapping and replace(proposal.mapping, custom_id=template)
     fields = {**proposal.fields, _ID: template.text}
     changed = replace(proposal, mapping=mapping, fields=fields, notes=(*proposal.notes, note))
     return replace(seen, proposal=changed)
 
 
-def with_file_in_id(seen: Recognised, files: Sequence[Opened], settings: Settings) -> Recognised:
+def with_file_in_id(seen: SeenRows, files: Sequence[Opened], settings: Settings) -> SeenRows:
     """Return rows whose proposed id has the file's name, if the first rows of another file have ids of the first."""
     proposal = seen.proposal
     written = proposal.fields.get(_ID, "") if proposal else ""
@@ -105,7 +105,7 @@ def with_file_in_id(seen: Recognised, files: Sequence[Opened], settings: Setting
     return replace(_with_id(seen, proposal, template, _NOTE), rows=rows)
 
 
-def _repeat(value: Value, seen: Recognised, others: Iterable[Opened], settings: Settings) -> bool:
+def _repeat(value: Value, seen: SeenRows, others: Iterable[Opened], settings: Settings) -> bool:
     """Return whether the first rows of another file have an id of the first file."""
     pointer = seen.layout.rows if seen.layout else ""
     added = {path.text for path in value.paths()}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.kept_streams import KeptStream
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
 
 MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
 JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
@@ -91,7 +91,7 @@ def refuse_unmapped(
         _refuse_rows(opened, graders, settings)
 
 
-def unmapped(name: str, seen: Recognised, graders: Sequence[GraderSpec]) -> MappingNeededError:
+def unmapped(name: str, seen: SeenRows, graders: Sequence[GraderSpec]) -> MappingNeededError:
     """Return the error for rows that are not mapped: what they are, and what to send."""
     if seen.mapping and seen.mapping.name:
         return MappingNeededError(name, seen.mapping.name, _AUTO_HINT)

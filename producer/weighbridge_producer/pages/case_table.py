@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.store import Store
     from weighbridge.store.result_filter import ResultFilter
     from weighbridge_producer.service.caches.case_index import RowRange
-    from weighbridge_producer.service.caches.case_views import CaseView
+    from weighbridge_producer.service.caches.case_views import SortedCases
 
 LABELS_SHOWN = 8  #: labels with columns; others are only counted
 FIELDS_OFFERED = 30  #: metadata fields that can be shown as columns
@@ -59,7 +59,7 @@ class CaseTable(NamedTuple):
 
 
 def read_cases(
-    store: Store, batch_id: str, view: CaseView, start: int, count: int
+    store: Store, batch_id: str, view: SortedCases, start: int, count: int
 ) -> list[list[ResultRow]]:
     """Return the results of `count` cases of a view; empty for a case whose results are deleted."""
     locations = [view.index.location(case) for case in view.cases[start : start + count]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.proposals.proposal import Proposal
@@ -94,7 +94,7 @@ class ColumnPickers:
 
 
 def pickers_of(
-    seen: Recognised,
+    seen: SeenRows,
     graders: Sequence[GraderSpec],
     mapping: FieldMapping | None,
     picks: Picks | None = None,

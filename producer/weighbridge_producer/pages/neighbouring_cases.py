@@ -9,7 +9,7 @@ from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.pages.case_table import href_of, job_to_link, read_cases
-from weighbridge_producer.service.caches.case_views import CaseOrder, CaseView, NoViewError
+from weighbridge_producer.service.caches.case_views import CaseOrder, NoViewError, SortedCases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ def neighbours_of(
         view = service.case_views.view(batch.status(), wanted, order)
     except (NoViewError, InvalidFilterError):
         return None
-    if not isinstance(view, CaseView):
+    if not isinstance(view, SortedCases):
         return None
     total = len(view.cases) if table else _failing(view)
     if not total:
@@ -64,7 +64,7 @@ def neighbours_of(
     )
 
 
-def _failing(view: CaseView) -> int:
+def _failing(view: SortedCases) -> int:
     """Return the number of cases that did not pass; they come first."""
     low, high = 0, len(view.cases)
     while low < high:
@@ -80,7 +80,7 @@ class _Cases(NamedTuple):
 
     service: Service
     batch_id: str
-    view: CaseView
+    view: SortedCases
     wanted: ResultFilter
     table: str  #: query that links keep
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge.traces import Trace
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -266,7 +266,7 @@ def preview_of(
     return preview
 
 
-def _may_be_elsewhere(seen: Recognised, head: Head, settings: Settings) -> bool:
+def _may_be_elsewhere(seen: SeenRows, head: Head, settings: Settings) -> bool:
     """Return whether the rows of a document may be in another list than the best of those in its beginning."""
     pointer = seen.layout.rows if seen.layout else ""
     if not pointer or not (seen.proposal and seen.proposal.missing):
@@ -282,7 +282,7 @@ def _preview_of_rows(
     elsewhere: Collection[str],
     mapping: FieldMapping | None,
     picks: Picks | None,
-    seen: Recognised | None,
+    seen: SeenRows | None,
 ) -> Preview:
     """Return the preview of rows as cases, with the given mapping or else that of the pickers."""
     preview = Preview(InputKind.ROWS, head.packing)
@@ -309,7 +309,7 @@ def _preview_of_rows(
     return preview
 
 
-def _with_hints(columns: ColumnPickers, seen: Recognised, shape: str) -> ColumnPickers:
+def _with_hints(columns: ColumnPickers, seen: SeenRows, shape: str) -> ColumnPickers:
     """Return pickers that also say what to check in a proposal besides its names, if they are set to it.
 
     Where a field has to be chosen that rows of a known `shape` lack, they say what else to do.
@@ -328,7 +328,7 @@ def _preview_of_columns(
     specs: Sequence[GraderSpec],
     mapping: FieldMapping | None,
     picks: Picks | None,
-    seen: Recognised,
+    seen: SeenRows,
 ) -> Preview:
     """Return the preview of a Parquet file whose rows have not arrived, by its columns."""
     row = row_of_schema(head.stream())

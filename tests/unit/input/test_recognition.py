@@ -25,7 +25,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 BODY = {
@@ -37,7 +37,7 @@ BODY = {
 }
 
 
-def seen(path: Path, data: Any, *graders: str) -> Recognised | None:
+def seen(path: Path, data: Any, *graders: str) -> SeenRows | None:
     path.write_bytes(data if isinstance(data, bytes) else orjson.dumps(data))
     return recognise(
         Opened.first_of(Paths([path])), [GraderSpec(grader) for grader in graders], Settings()

@@ -45,7 +45,7 @@ class CaseOrder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CaseView:
+class SortedCases:
     """The sorted cases that match a filter at one moment."""
 
     index: CaseIndex
@@ -77,10 +77,10 @@ class _Kept:
     version: object = None
     size: int = 0
     done: int = 0  #: jobs read so far for pending views
-    views: OrderedDict[tuple[ResultFilter, CaseOrder], CaseView] = field(
+    views: OrderedDict[tuple[ResultFilter, CaseOrder], SortedCases] = field(
         default_factory=OrderedDict
     )
-    pending: dict[tuple[ResultFilter, CaseOrder], Future[CaseView]] = field(default_factory=dict)
+    pending: dict[tuple[ResultFilter, CaseOrder], Future[SortedCases]] = field(default_factory=dict)
 
 
 class CaseViews:
@@ -99,7 +99,7 @@ class CaseViews:
 
     def view(
         self, state: BatchState, wanted: ResultFilter, order: CaseOrder
-    ) -> CaseView | NotReady:
+    ) -> SortedCases | NotReady:
         """Return the view of a batch's cases, or the progress of computing it after a tenth of a second.
 
         The view of a small batch is always waited for, since only a busy machine needs longer.
@@ -134,7 +134,7 @@ class CaseViews:
 
     def _begin(
         self, kept: _Kept, state: BatchState, asked: tuple[ResultFilter, CaseOrder]
-    ) -> Future[CaseView] | None:
+    ) -> Future[SortedCases] | None:
         if sum(len(each.pending) for each in self._kept.values()) >= _WAITING:
             return None
         future = self._threads.submit(self._make, kept, state, asked)
@@ -143,7 +143,7 @@ class CaseViews:
 
     def _make(
         self, kept: _Kept, state: BatchState, asked: tuple[ResultFilter, CaseOrder]
-    ) -> CaseView:
+    ) -> SortedCases:
         wanted, order = asked
         index = self._read(kept, state.batch_id)
         cases = self._selected(kept, state.batch_id, index, wanted)
@@ -151,7 +151,7 @@ class CaseViews:
             cases = index.failures_first(cases)
         elif order == CaseOrder.SCORE:
             cases = index.by_score(cases)
-        view = CaseView(index, cases, _jobs_of(state), time.monotonic())
+        view = SortedCases(index, cases, _jobs_of(state), time.monotonic())
         with self._lock:
             kept.views[asked] = view
             while len(kept.views) > _VIEWS:
@@ -216,7 +216,7 @@ def _jobs_of(state: BatchState) -> tuple[int, int]:
     return state.epoch, state.counts.finished
 
 
-def _is_fresh(view: CaseView, state: BatchState) -> bool:
+def _is_fresh(view: SortedCases, state: BatchState) -> bool:
     if view.all_jobs == _jobs_of(state):
         return True
     return not state.status.final and time.monotonic() - view.made_at < _FRESH_SECONDS

@@ -14,9 +14,9 @@ from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.pages.case_table import read_cases
 from weighbridge_producer.service.caches.case_views import (
     CaseOrder,
-    CaseView,
     CaseViews,
     NoViewError,
+    SortedCases,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def seen(
     order: CaseOrder = CaseOrder.INPUT,
 ) -> list[str]:
     view = views.view(batch.status(), wanted, order)
-    assert isinstance(view, CaseView)
+    assert isinstance(view, SortedCases)
     cases = read_cases(batch._store, batch.id, view, 0, 1_000)
     return [str(rows[0].custom_id) for rows in cases]
 
@@ -84,7 +84,7 @@ def test_each_job_of_a_case_keeps_its_label_outcome_and_cause(client: RedisClien
     grade_open_chunks(client.store, batch.id)
     views = CaseViews(client.store, lambda: False)
     view = views.view(batch.status(), EVERYTHING, CaseOrder.FAILURES)
-    assert isinstance(view, CaseView)
+    assert isinstance(view, SortedCases)
     told = {job.label: (job.outcome, job.cause) for job in view.index.profile(0)}
     assert told == {
         "true-false": (Outcome.FAILED, "boolean_match: false negative"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weighbridge.jobs.grader_spec import GraderSpec
-from weighbridge_producer.input.first_rows import Recognised
+from weighbridge_producer.input.first_rows import SeenRows
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.pages.column_pickers import pickers_of
 
@@ -110,7 +110,7 @@ def test_metadata_that_vary_come_before_constants_and_are_found_within_metadata(
 
 def test_the_page_offers_an_id_of_two_columns_as_one_choice() -> None:
     rows = [{"id": each, "model": model} | ANSWERS for model in ("m", "n") for each in (7, 3)]
-    seen = Recognised("a.jsonl", None, rows, proposal=propose(rows, NEEDED))
+    seen = SeenRows("a.jsonl", None, rows, proposal=propose(rows, NEEDED))
     pickers = pickers_of(seen, [GraderSpec("string-match")], None)
     assert pickers.pickers[0].chosen == ("{id}/{model}",)
     assert "{id}/{model}" in pickers.pickers[0].columns

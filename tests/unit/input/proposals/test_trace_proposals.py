@@ -22,7 +22,7 @@ from weighbridge_producer.input.recognition import input_groups, recognise, trac
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
 
 CHAT = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 SHARED = [{"from": "human", "value": "2+2?"}, {"from": "gpt", "value": "4"}]
@@ -36,7 +36,7 @@ def opened(path: Path, *rows: Any) -> Opened:
     return Opened.first_of(Paths([path]))
 
 
-def seen(path: Path, row: Any, *graders: str) -> Recognised | None:
+def seen(path: Path, row: Any, *graders: str) -> SeenRows | None:
     return recognise(opened(path, row), [GraderSpec(grader) for grader in graders], Settings())
 
 

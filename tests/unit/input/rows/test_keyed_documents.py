@@ -25,7 +25,7 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weighbridge_producer.input.first_rows import Recognised
+    from weighbridge_producer.input.first_rows import SeenRows
     from weighbridge_producer.input.rows.source_rows import SourceRow
 
 ROWS = {"q1": {"pred": "a", "gold": "a"}, "q2": {"pred": "b", "gold": "c"}}
@@ -44,7 +44,7 @@ def faults(data: bytes) -> dict[int, tuple[str, str]]:
     return {row.number: (fault.code, fault.message) for row in rows if (fault := row.fault)}
 
 
-def seen(path: Path, document: Any, option: int = 0) -> Recognised:
+def seen(path: Path, document: Any, option: int = 0) -> SeenRows:
     path.write_bytes(orjson.dumps(document, option=option))
     found = recognise(Opened.first_of(Paths([path])), STRING_MATCH, Settings())
     assert found
