@@ -30,6 +30,7 @@ from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import Examples, first_examples
 from weighbridge_producer.run.first_errors import first_errors
+from weighbridge_producer.run.judging import judging
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
 from weighbridge_producer.run.result_file import (
@@ -140,7 +141,7 @@ class LocalRun:
         options = self._options
         return {
             **(self._source.identity() if self._rereadable else {}),
-            "graders": [spec.as_dict() for spec in options.graders],
+            **judging(options.graders, self._settings),
             "outputs": list(map(absolute, options.outputs)),
             "server": masked(options.url or ""),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.results import CallResult
 
 _UNKNOWN = 0  #: the number of a result that is not in the trace
-_NOTHING = "nothing found"  #: the outcome of short results that say so, in whatever words
-_SHORT_CHARACTERS = 60
+_NOTHING = (
+    "nothing found"  #: the outcome of results that say so and nothing else, in whatever words
+)
+_SAYS_NOTHING = re.compile(
+    r"\W{0,5}(?:no|nothing|0|zero)(?: (?:search )?(?:results?|matches|match|hits|records|items|documents|entries|rows))?"
+    r"(?: (?:was|were))?(?: (?:found|returned|available))?\W{0,5}",
+    re.IGNORECASE,
+)
+_SAYING_CHARACTERS = 60  #: maximum length of such a result
 _RESULTS_BITS = 32  #: bits for the result in the number of a pair
 
 
@@ -59,12 +67,16 @@ class _Action(Struct, eq=False, gc=False):
 
 
 def _outcome_of(result: CallResult) -> str:
-    """Return what is equal for results that differ by noise alone, or that all say in a few words that nothing was found."""
+    """Return what is equal for results that differ by noise alone, or that all say that nothing was found, and no more."""
     return _NOTHING if _says_nothing(result.text or "") else result.masked
 
 
 def _says_nothing(text: str) -> bool:
-    return len(text) <= _SHORT_CHARACTERS and reports_no_results(text)
+    return (
+        len(text) <= _SAYING_CHARACTERS
+        and reports_no_results(text)
+        and _SAYS_NOTHING.fullmatch(text) is not None
+    )
 
 
 class CallNumbering:

@@ -68,5 +68,7 @@ def test_results_that_are_not_compared_make_no_difference():
 def test_nothing_found_is_one_outcome_in_whatever_few_words():
     said = ["No Results", "No results found.", "No matches found", "Nothing found"]
     assert kinds([ask("x", text) for text in said]) == [("identical", 4)]
-    other = [*said[:3], "Found 1 result: y"]
-    assert kinds([ask("x", text) for text in other]) == []
+    for last in ("Found 1 result: y", "No results in the second shard"):
+        assert kinds([ask("x", text) for text in [*said[:3], last]]) == []
+    shards = [f"No matches in shard {name}" for name in ("alpha", "beta", "gamma", "delta")]
+    assert kinds([ask("x", text) for text in shards]) == []

@@ -1,0 +1,36 @@
+"""What decides the results of a run besides its lines: an interrupted run goes on only with the same."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import UnknownGraderError
+from weighbridge.graders import default_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.jobs.grader_spec import GraderSpec
+    from weighbridge.settings import Settings
+
+
+def judging(graders: Iterable[GraderSpec], settings: Settings) -> dict[str, Any]:
+    """Return a value of JSON that differs for graders, versions and limits of jobs that yield other results."""
+    specs = list(graders)
+    return {
+        "graders": [spec.as_dict() for spec in specs],
+        "versions": [version("weighbridge"), *(_version_of(spec.grader) for spec in specs)],
+        "limits": [
+            *(settings.job_deadline_seconds, settings.child_memory_limit_bytes),
+            settings.observed_deaths_limit,
+        ],
+    }
+
+
+def _version_of(grader_id: str) -> int | None:
+    """Return the version of a grader; None if only the workers of a server have it."""
+    try:
+        return default_registry().get(grader_id).version
+    except UnknownGraderError:
+        return None
