@@ -279,7 +279,7 @@ IMPORTER = Importer(
         ("usage, cost_usd", "tokens and cost of step-finish, or of the message"),
         (
             "usage, cost_usd of the run",
-            "tokens and cost of the session, where they are more than those of its answers",
+            "tokens and cost of the session, with those that it started, where they are more than those of their answers",
         ),
         ("started_at, ended_at", "info.time, state.time"),
         ("metadata", "title, version, parentID, in a database the number of sub-sessions"),

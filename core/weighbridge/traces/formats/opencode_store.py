@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.traces.fields import (
+    cost_of,
     count_of,
     id_of,
     object_of,
@@ -28,7 +29,9 @@ def is_store(value: Any) -> bool:
     if type(value) is not dict or type(value.get(SESSION)) is not dict:
         return False
     rows, parts = value.get(ROWS), value.get(PARTS)
-    return type(rows) is list and are_rows(parts, _is_part) and all(map(_is_row, rows[:1]))
+    if type(parts) is not list or not (parts or are_rows(rows, _is_row)):
+        return False
+    return type(rows) is list and all(map(_is_row, rows[:1])) and all(map(_is_part, parts[:1]))
 
 
 def _is_row(value: Any) -> bool:
@@ -65,15 +68,15 @@ def session_of_rows(value: dict[str, Any]) -> tuple[dict[str, Any], int]:
         **scalars(id=about.get("id"), title=about.get("title"), version=about.get("version")),
         **scalars(parentID=about.get("parent_id"), subSessions=len(subs) or None),
         "time": {"created": about.get("time_created"), "updated": about.get("time_updated")},
-        **_totals(about),
+        **_totals([about, *subs]),
     }
     return {"info": info, "messages": messages}, damaged
 
 
-def _totals(about: dict[str, Any]) -> dict[str, Any]:
-    """Return the tokens and the cost that the row of a session has in total."""
+def _totals(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the tokens and the cost that sessions have in total, each of which counts its own answers alone."""
     sent, received, thought, read, written = (
-        count_of(about.get(f"tokens_{kind}"))
+        sum(count_of(row.get(f"tokens_{kind}")) or 0 for row in rows)
         for kind in ("input", "output", "reasoning", "cache_read", "cache_write")
     )
     return {
@@ -83,5 +86,5 @@ def _totals(about: dict[str, Any]) -> dict[str, Any]:
             "reasoning": thought,
             "cache": {"read": read, "write": written},
         },
-        "cost": about.get("cost"),
+        "cost": sum(cost_of(row.get("cost")) or 0 for row in rows),
     }

@@ -93,6 +93,20 @@ def test_sessions_that_others_started_are_part_of_the_first_one(tmp_path: Path) 
     assert len(first.steps) == 3 * len(one.steps)
     assert len(other.steps) == 2 * len(one.steps)
     assert first.metadata["sub_sessions"] == 2
+    for session in sessions:
+        session["tokens_output"] = 90
+    first, _ = traces_in(lines_of(write(tmp_path / "b.db", tables)))
+    assert (first.usage.output_tokens, first.totals_from) == (
+        3 * 91,
+        "tokens and cost of the session",
+    )
+
+
+def test_a_session_whose_messages_have_no_parts_yet_is_read(tmp_path: Path) -> None:
+    tables = {"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"][:1]}
+    part = "CREATE TABLE part (id, message_id, session_id, data)"
+    [trace] = traces_in(lines_of(write(tmp_path / "a.db", tables, part)))
+    assert [step.type for step in trace.steps] == ["user"]
 
 
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
