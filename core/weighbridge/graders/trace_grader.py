@@ -85,7 +85,7 @@ class TraceGrader(Grader):
 
 def lack_of(trace: Trace, capability: Capability, *, in_part: bool = False) -> str:
     """Return what a trace's source lacks, all of it or a part, with the importer's reason."""
-    lacks = "lacks some" if in_part else "has no"
+    lacks = "lacks some" if in_part else "does not record"
     return f"the trace {lacks} {_MEANING[capability]}: {trace.missing[capability]}"
 
 

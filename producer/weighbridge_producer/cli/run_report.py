@@ -41,9 +41,11 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
         )
     resumed = ", resumed" if report.resumed else ""
     rate = counts.total / report.seconds if report.seconds else 0
-    console.print(
-        f"\n{pluralize(counts.total, 'job')} in {report.seconds:.1f} s ({rate:,.0f}/s) on {shown(report.server)}{resumed}"
-    )
+    # How many jobs were done before is not known, so that a resumed run has no rate.
+    taken = f"in {report.seconds:.1f} s ({rate:,.0f}/s)"
+    if report.resumed:
+        taken = f"in all, the last of them in {report.seconds:.1f} s,"
+    console.print(f"\n{pluralize(counts.total, 'job')} {taken} on {shown(report.server)}{resumed}")
     if counts.total:
         console.print(f"results: {shown(', '.join(outputs))}")
 

@@ -335,7 +335,7 @@ def test_tokens_that_no_call_records_are_not_stated_as_none_when_they_are_ignore
     assert (entry["passed"], entry["observed"]) == (True, None)
     assert entry["description"] == (
         "limit 1000 tokens; what was used is not known; "
-        "ignored: the trace has no token counts: no model call of the trace records its tokens (token_usage)"
+        "ignored: the trace does not record token counts: no model call of the trace records its tokens (token_usage)"
     )
     assert (result["details"]["total_tokens"], result["details"]["at_least"]) == (None, [])
     assert result["details"]["ignored"] == ["total_tokens", "input_tokens", "output_tokens"]
@@ -422,7 +422,7 @@ def test_a_trace_with_some_calls_is_not_said_to_have_none():
         why = "not known: the trace lacks some tool calls: line 7 is damaged"
         assert why in entry["description"]
     none = only(grade(llm(1), run=run, max_tool_calls=5))["description"]
-    assert "not known: the trace has no tool calls: line 7 is damaged" in none
+    assert "not known: the trace does not record tool calls: line 7 is damaged" in none
 
 
 def test_an_exact_breach_says_nothing_of_a_rest():
