@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
-from weighbridge.graders.loop.finders.exemptions.spared import Spared, sorted_out
+from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, sorted_out
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.few_calls import few_calls
@@ -80,6 +80,7 @@ class CallRun:
         self.row = row
         self.limits = limits
         self.findings: list[Finding] = []
+        self.moves: list[Finding] = []  #: those that are none, because they are of moves
         self.known: set[int] = set()  #: indices of the calls in the findings of earlier groups
 
     @cached_property
@@ -107,6 +108,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> Loops:
             for together in group.finders:
                 run.add([finding for finder in together for finding in finder(run)])
     loops, spared = sorted_out(run.findings, calls, limits)
+    spared += [Spared(finding, Reason.MOVES) for finding in run.moves]
     return Loops(row, joined(loops, row), spared)
 
 
@@ -141,12 +143,12 @@ def _repeats(run: CallRun) -> Iterator[Finding]:
         for find in (ordered_calls, few_calls, repeated_calls)
         for finding in find(run.calls, run.row, run.limits)
     ]
-    return without_moves(repeated, run.calls, run.limits)
+    return without_moves(repeated, run.calls, run.limits, run.moves)
 
 
 def _known_results(run: CallRun) -> Iterator[Finding]:
     found = [*known_results(run.calls, run.tool_results, run.limits)]
-    return without_moves(found, run.calls, run.limits)
+    return without_moves(found, run.calls, run.limits, run.moves)
 
 
 def _thoughtless_repeats(run: CallRun) -> Iterator[Finding]:

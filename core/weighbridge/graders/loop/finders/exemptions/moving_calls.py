@@ -51,9 +51,14 @@ _UNSEEN = 10
 
 
 def without_moves(
-    findings: Sequence[Finding], calls: Sequence[Call | None], limits: Limits
+    findings: Sequence[Finding],
+    calls: Sequence[Call | None],
+    limits: Limits,
+    left_out: list[Finding],
 ) -> Iterator[Finding]:
     """Yield the findings that do not consist mainly of moves, and those of moves in twice as many steps of one order.
+
+    The other findings of moves are added to `left_out`.
 
     A step through a maze may look like the step before it, and lead elsewhere. Scrolling or looking at screens that are
     not recorded is a loop only from `10 * max_repeats` calls on.
@@ -64,14 +69,18 @@ def without_moves(
     for finding in findings:
         moves = sum(index in moving for index in finding.indices)
         least = 0
-        if 2 * moves > len(finding.indices):
+        are_moves = 2 * moves > len(finding.indices)
+        if are_moves:
             if finding.period is None:
+                left_out.append(finding)
                 continue
             least = 2 * limits.least_length(finding.period)
         found = [call for index in finding.indices if (call := calls[index]) is not None]
         least = max(least, least_of_unseen(found, limits))
         if len(finding.indices) >= least:
             yield finding.with_least(least)
+        elif are_moves:
+            left_out.append(finding)
 
 
 def least_of_explorers(found: Sequence[Call], limits: Limits) -> int:

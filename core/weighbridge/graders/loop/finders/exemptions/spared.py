@@ -30,6 +30,7 @@ _SHARED = 2  #: minimum mean number of agents that do each thing
 class Reason(StrEnum):
     """Why repetition is spared."""
 
+    MOVES = "moves"  #: each call may lead to another place, whatever its result
     EXPLORES = "explores"  #: each call may have shown something, of which its result does not tell
     OPENS_NEW_PAGES = "opens_new_pages"  #: the harness shows something new after most calls
     WAITED = "waited"  #: what was waited for came
@@ -46,6 +47,7 @@ class Reason(StrEnum):
 
 
 _IN_WORDS = {
+    Reason.MOVES: "most of them move, and each may lead to another place",
     Reason.EXPLORES: "each call may have found something that its result does not tell",
     Reason.OPENS_NEW_PAGES: "something new was shown after most of them",
     Reason.WAITED: "the waiting ended with something new",

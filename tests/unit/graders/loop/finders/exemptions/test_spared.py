@@ -85,8 +85,16 @@ PLAYERS = [{"id": name, "type": "agent", "name": name} for name in ("Ada", "Ben"
             ("same_call", "ordered", 6, "s1", "s6"),
         ),
         ([*PLAYERS, *VOTES], "Please do it.", ("same_call", "chorus", 4, "s5", "s8")),
+        (
+            [
+                called("submit", {"cmd": "north"}, seen)
+                for seen in ("A wall.", "done", *["A wall."] * 4)
+            ],
+            "Please do it.",
+            ("same_call", "moves", 4, "s3", "s6"),
+        ),
     ],
-    ids=["ended", "waited", "ordered", "chorus"],
+    ids=["ended", "waited", "ordered", "chorus", "moves"],
 )
 def test_what_is_spared_is_listed_with_its_rule_its_steps_and_the_reason(steps, order, spared):
     details = graded(*steps, order=order)["details"]
