@@ -99,7 +99,8 @@ def _failing(
         for index, call in enumerate(_calls_of(calls, span), start):
             if call.pair_id not in failed:
                 failed[call.pair_id] = call.result.has_failed
-            if not failed[call.pair_id]:
+            # A result that is not recorded has the number of the one before it.
+            if call.result.text is None or not failed[call.pair_id]:
                 yield from _failures(calls, Span(start, index), limits)
                 start = index + 1
         yield from _failures(calls, Span(start, span.end), limits)

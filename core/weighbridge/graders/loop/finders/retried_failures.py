@@ -30,7 +30,10 @@ def retried_failures(
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     often = Counter(row)
     for index, call in enumerate(calls):
-        if call is not None and often[row[index]] > limits.max_repeats:
+        # A result that is not recorded has the number of the one before it.
+        if call is None or call.result.text is None:
+            continue
+        if often[row[index]] > limits.max_repeats:
             attempts[call.arguments_id, row[index]].append(index)
     for indices in attempts.values():
         call = calls[indices[0]]

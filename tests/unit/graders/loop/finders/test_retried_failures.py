@@ -142,3 +142,14 @@ def test_opening_a_file_between_does_not_restart_the_count():
         for at in range(3)
     ]
     assert kinds([edit, edit, looks[0], edit, looks[1], edit, looks[2]]) != []
+
+
+def test_calls_without_a_recorded_result_did_not_fail_like_the_one_before():
+    failed, unknown = (
+        called("click", "Error: not found", at="Next"),
+        called("click", None, at="Next"),
+    )
+    given = {"format": "weighbridge", "steps": [failed, unknown, unknown, unknown]}
+    assert LoopGrader().grade(given)["verdict"] == "pass"
+    given = {"format": "weighbridge", "steps": [failed] * 4}
+    assert LoopGrader().grade(given)["verdict"] == "fail"
