@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
-from weighbridge_producer.input.files.folder_files import DATABASES, DESCRIPTIONS
+from weighbridge_producer.input.files.folder_files import DESCRIPTIONS
 from weighbridge_producer.input.rows.row_formats import table_format
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def skipped_note(names: Sequence[str], endings: tuple[str, ...], *, takes_tables
 def _rule(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool) -> str:
     """Return which files are read in a folder, with the exceptions that concern the skipped files."""
     rule = f"in a folder, only files are read that end in {', '.join(endings)}"
-    if any(name.endswith(DATABASES) for name in names):
-        rule += ", and databases of known agents"
+    if not takes_tables:
+        rule += ", and databases and Markdown of known agents"
     if descriptions := DESCRIPTIONS.intersection(map(_file_name, names)):
         rule += f", but not {', '.join(sorted(descriptions))} of Hugging Face"
     if any(_is_beside_run(name, endings) for name in names):

@@ -355,7 +355,9 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
     assert note.startswith(
         "4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): in a folder, only files are read"
     )
-    assert note.endswith(".eval; tables are read with a mapping")
+    assert note.endswith(
+        ".eval, and databases and Markdown of known agents; tables are read with a mapping"
+    )
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 
 

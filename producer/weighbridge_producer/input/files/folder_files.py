@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMES_SHOWN = 3  #: of files that are not read
 _OF_RUNS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
 _OF_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather")
-DATABASES = (".db", ".sqlite", ".sqlite3")  #: read in folders if they are known stores of agents
+_DATABASES = (".db", ".sqlite", ".sqlite3")  #: read in folders if they are known stores of agents
 #: What Hugging Face writes beside the rows of a data set.
 DESCRIPTIONS = frozenset(
     {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
@@ -96,7 +96,7 @@ def is_input(name: str, endings: tuple[str, ...]) -> bool:
 
 def _is_store(file: Path | RemoteFile) -> bool:
     """Return whether a file in a folder is a database in which an agent keeps its sessions."""
-    is_named = file.name.endswith(DATABASES) and not file.name.startswith(".")
+    is_named = file.name.endswith(_DATABASES) and not file.name.startswith(".")
     return is_named and isinstance(file, Path) and is_known_store(file)
 
 

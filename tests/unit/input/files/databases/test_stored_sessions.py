@@ -214,7 +214,7 @@ def test_a_folder_is_read_with_known_stores_and_without_other_databases(sdk: Pat
     assert len(list(source)) == 2
     note = source.skipped_note()
     assert note.startswith("2 files skipped (noise.db, other.db)")
-    assert "and databases of known agents" in note
+    assert "and databases and Markdown of known agents" in note
 
 
 def test_a_folder_is_read_with_a_store_whose_tables_are_in_its_log_alone(tmp_path: Path) -> None:
