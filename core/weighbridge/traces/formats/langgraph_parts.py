@@ -24,6 +24,10 @@ _WRAPPERS = frozenset(
 )
 _LOOKED_AT = 20  #: number of messages by whose role the format is recognised
 _MARKS = frozenset({"__interrupt__", "__metadata__"})  #: keys beside the nodes of an update
+_OF_STORE = frozenset(
+    {"checkpoints", "tasks"}
+)  #: modes of which a list of plain messages is enough
+_SPOKEN = frozenset({"content", "parts", "tool_calls"})  #: fields of which a plain message has one
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
 Part = tuple[str, Any]
@@ -169,7 +173,29 @@ def has_messages(part: Part) -> bool:
     if mode in {"messages", "partial"}:
         return bool(streamed_in(held))
     lists = (listed for state in states_in(mode, held) for listed in message_lists(state))
-    return any(map(langchain.is_list, lists))
+    return any(lists) if mode in _OF_STORE else any(map(langchain.is_list, lists))
+
+
+def has_unread(part: Part) -> bool:
+    """Return whether a state in a part of a stream seems to have messages that are not read."""
+    return any(map(has_unread_lists, states_in(*part)))
+
+
+def has_unread_lists(state: Any) -> bool:
+    """Return whether a state seems to have messages in a form, or in a place, that is not read."""
+    several = state if type(state) is list else [state]
+    states = [dict([held]) if _is_write(held) else held for held in several]
+    fields = [field for each in states if type(each) is dict for field in each.items()]
+    return any(
+        not _said(held, is_any=name == "messages")
+        and any(_is_plain(item) or (name == "messages" and not _is_removal(item)) for item in held)
+        for name, held in fields
+        if type(held) is list
+    )
+
+
+def _is_plain(item: Any) -> bool:
+    return type(item) is dict and type(item.get("role")) is str and not _SPOKEN.isdisjoint(item)
 
 
 def streamed_in(held: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from weighbridge.traces.formats import langchain
 from weighbridge.traces.formats.langgraph_parts import (
     STATES,
     Part,
+    has_unread_lists,
     message_lists,
     states_in,
     streamed_in,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
+_UNREAD_LIST = "a state has messages in a form, or in a place, that is not read"
+_REPLACED = "messages without ids were replaced by others"
 _UNANSWERED = (
     "no message is an answer of a model: what nodes called may stand elsewhere in the state"
 )
@@ -58,6 +61,7 @@ class Thread:
         self.id: str | None = None
         self.notes = Notes()
         self.unread: str | None = None  #: reason why calls may be missing
+        self.lost: str | None = None  #: reason why answers may be missing
         self._found: dict[_Key, list[Any]] = {}
         self._asked: dict[str, set[_Key]] = {}  #: keys of the answers with a call, by call ID
         self._stated: set[_Key] = set()  #: keys of messages that a state or a node's result has
@@ -94,6 +98,8 @@ class Thread:
     def _take_state(self, state: Any, *, is_whole: bool) -> None:
         if is_whole and type(state) is dict:
             self._state = state
+        if has_unread_lists(state):
+            self.unread = self.lost = _UNREAD_LIST
         for number, listed in enumerate(message_lists(state)):
             asked = {} if is_whole else self._asked
             for index, message in enumerate(listed):
@@ -104,6 +110,9 @@ class Thread:
                     continue
                 position = ("at", (number, index)) if is_whole else ("new", len(self._found))
                 key = self._key(message, position, asked)
+                before = self._found.get(key) if key[0] == "at" else None
+                if before and _content(before[-1]) != _content(message):
+                    self.unread = self.lost = _REPLACED
                 self._found[key] = [message]
                 self._stated.add(key)
                 if is_whole and key[0] == "id":
@@ -161,6 +170,8 @@ class Thread:
         [trace] = langchain.IMPORTER.read({**about, "messages": self.messages()})
         not_carried = (*trace.not_carried, *self.notes.summaries())
         missing: dict[Capability, str] = {"tool_calls": self.unread} if self.unread else {}
+        if self.lost:
+            missing["llm_calls"] = self.lost
         if not trace.steps_of("llm"):
             missing = {"llm_calls": _UNANSWERED, "tool_calls": _UNANSWERED, **missing}
         return replace(

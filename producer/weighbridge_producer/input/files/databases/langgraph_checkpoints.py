@@ -15,9 +15,10 @@ import orjson
 
 from weighbridge.settings import MIB
 from weighbridge.traces.fields import id_of, json_in, object_of
-from weighbridge.traces.formats.langgraph_parts import has_messages
+from weighbridge.traces.formats.langgraph_parts import has_messages, has_unread
 
 if TYPE_CHECKING:
+    from weighbridge.traces.formats.langgraph_parts import Part
     from weighbridge_producer.input.files.databases.sqlite_rows import Row
 
 STATE = "state"  #: the column of a row with its checkpoint as JSON, empty if that has no messages
@@ -41,6 +42,7 @@ class Checkpoints:
     def __init__(self) -> None:
         self._known: dict[str, int] = {}  #: the hash of each message, by its id
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
+        self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
 
     def as_text(self, row: Row) -> Row | None:
         """Return a row with its checkpoint, or what a node has written, as JSON; None if it is damaged, or packed in another way."""
@@ -49,6 +51,7 @@ class Checkpoints:
         self._followed.add((row.get(_SPACE), row.get(_PARENT)))
         try:
             checkpoint = _unpacked(row.get(_TYPE, _JSON), row.get(_CHECKPOINT))
+            self._last[row.get(_SPACE)] = checkpoint[_STATE]
             state = {name: self._new(held) for name, held in checkpoint[_STATE].items()}
             told = {
                 "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
@@ -57,7 +60,7 @@ class Checkpoints:
             text = orjson.dumps(told, _none, orjson.OPT_NON_STR_KEYS).decode()
         except (ValueError, TypeError, RecursionError):
             return None
-        return {STATE: text if has_messages(("checkpoints", told)) else ""}
+        return {STATE: text if _is_told(("checkpoints", told)) else ""}
 
     def _written(self, row: Row) -> Row | None:
         """Return what a node has written as the result of its task, if no later checkpoint has it."""
@@ -66,13 +69,15 @@ class Checkpoints:
         if is_followed or kind in {None, "null", "empty"} or channel.startswith(_OWN_CHANNELS):
             return {STATE: ""}
         try:
-            result = [[channel, self._new(_value(kind, row.get(_VALUE)))]]
             name = str(row.get(_TASK))
+            before = self._last.get(row.get(_SPACE), {}).get(channel)
+            held = _added(_value(kind, row.get(_VALUE)), before, name)
+            result = [[channel, self._new(held)]]
             task = {"id": name, "name": name, "result": result, "interrupts": []}
             text = orjson.dumps(task, _none, orjson.OPT_NON_STR_KEYS).decode()
         except (ValueError, TypeError, RecursionError):
             return None
-        return {STATE: text if has_messages(("tasks", task)) else ""}
+        return {STATE: text if _is_told(("tasks", task)) else ""}
 
     def _new(self, held: Any) -> Any:
         """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
@@ -86,6 +91,23 @@ class Checkpoints:
                 self._known[name] = mark
                 new.append(message)
         return new
+
+
+def _is_told(part: Part) -> bool:
+    """Return whether a part has messages, or what seems to be messages in a form that is not read."""
+    return has_messages(part) or has_unread(part)
+
+
+def _added(written: Any, before: Any, task: str) -> Any:
+    """Return what a node has written; plain messages without those of the state before, and with ids by which they count."""
+    listed = [written] if type(written) is dict and "role" in written else written
+    if type(listed) is not list or not all("role" in object_of(each) for each in listed):
+        return written
+    known = len(before) if type(before) is list and listed[: len(before)] == before else 0
+    return [
+        {"content": None, "id": f"{task}:{number}", **message}
+        for number, message in enumerate(listed[known:])
+    ]
 
 
 def _unpacked(kind: Any, packed: Any) -> dict[str, Any]:

@@ -260,11 +260,18 @@ class _Sessions:
         traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
         if traces is None:
             name, table = shown_name(str(key[-1])), shown_name(self._tables[0][0])
-            text = f"the session {name} in the table {table} cannot be read: {_why(unread)}"
+            text = f"the session {name} in the table {table} cannot be read: {self._why(unread)}"
             yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "look at its rows"), size)
             return
         for trace_id, trace in traces:
             yield _line({"id": trace_id or id_of(key[-1]), "trace": trace}, unread)
+
+    def _why(self, unread: int) -> str:
+        if unread:
+            return f"{pluralize(unread, 'row')} cannot be read"
+        if self._store.is_packed:
+            return "its messages have a form that is not read"
+        return "its rows do not have the form of this store"
 
     def _value(self, name: Any, lists: list[list[Row]]) -> Any:
         """Return what is known of a session, as the importer of its format takes it."""
@@ -336,11 +343,6 @@ def _firsts(parents: dict[Any, Any]) -> dict[Any, Any]:
                 firsts[name] = name
         firsts.update(dict.fromkeys(passed, firsts[name]))
     return firsts
-
-
-def _why(unread: int) -> str:
-    rows = pluralize(unread, "row")
-    return f"{rows} cannot be read" if unread else "its rows do not have the form of this store"
 
 
 def _line(value: Row, unread: int) -> SourceLine:

@@ -197,3 +197,67 @@ def test_values_of_any_kind_stand_beside_messages(odd: Any, tmp_path: Path) -> N
     rows = [checkpoint(8, list(map(packed, LANGGRAPH_MESSAGES)), topic="x", more=odd)]
     [trace] = traces_of(tmp_path, *LANGGRAPH_ROWS, *rows)
     assert trace.steps[: len(LANGGRAPH_TRACE.steps)] == LANGGRAPH_TRACE.steps
+
+
+PLAIN = [
+    {"role": "user", "content": "Find."},
+    {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "s", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": "none"},
+    {"role": "assistant", "content": "Nothing."},
+]  # fmt: skip
+
+
+def test_plain_messages_are_read(tmp_path: Path) -> None:
+    rows = [checkpoint(number, PLAIN[:number], "u") for number in range(5)]
+    traces = traces_of(tmp_path, *rows, *LANGGRAPH_ROWS)
+    assert [trace.id for trace in traces] == ["u", "t"]
+    assert [step.type for step in traces[0].steps] == ["user", "llm", "tool", "llm"]
+    assert traces[0].missing.keys().isdisjoint({"llm_calls", "tool_calls"})
+
+
+@pytest.mark.parametrize("known", [2, 4])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_plain_messages_that_nodes_wrote_count_once(
+    known: int, is_whole: bool, tmp_path: Path
+) -> None:
+    rows = [checkpoint(number, PLAIN[:number]) for number in range(known)]
+    written = PLAIN[:known] if is_whole else PLAIN[known - 1 : known]
+    [trace] = with_writes(tmp_path, rows, write_of(known - 1, written))
+    assert [step.type for step in trace.steps][:known] == ["user", "llm", "tool", "llm"][:known]
+    assert len(trace.steps_of("llm")) == known // 2
+    assert len(trace.steps_of("tool")) == 1
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"messages": [{"speaker": "bot", "text": "Hi."}]},
+        {"messages": [["user", "Hi."]]},
+        {"messages": [], "history": PLAIN},
+    ],
+)
+def test_a_thread_whose_messages_have_another_form_is_an_error(
+    state: dict[str, Any], tmp_path: Path
+) -> None:
+    row = checkpoint(1, **{"thread": "u", **state})
+    lines = lines_of(write(tmp_path / "a.db", {"checkpoints": [row, *LANGGRAPH_ROWS]}))
+    [(_, message)] = faults_in(lines)
+    assert message.endswith("session u in the table checkpoints cannot be read: its messages have a form that is not read")  # fmt: skip
+    assert traces_in(lines) == [LANGGRAPH_TRACE]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        checkpoint(8, list(map(packed, LANGGRAPH_MESSAGES)), history=PLAIN),
+        checkpoint(8, ["Hi."]),
+    ],
+)
+def test_messages_of_another_form_leave_lower_bounds(more: dict[str, Any], tmp_path: Path) -> None:
+    [trace] = traces_of(tmp_path, *LANGGRAPH_ROWS, more)
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+def test_plain_messages_in_place_of_others_leave_lower_bounds(tmp_path: Path) -> None:
+    [trace] = traces_of(tmp_path, checkpoint(1, PLAIN), checkpoint(2, PLAIN[-1:]))
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
