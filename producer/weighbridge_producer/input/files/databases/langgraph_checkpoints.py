@@ -81,16 +81,22 @@ class Checkpoints:
 
     def _new(self, held: Any) -> Any:
         """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
-        if type(held) is not list or not all(id_of(object_of(each).get("id")) for each in held):
+        if type(held) is not list or not all(map(_id_of, held)):
             return held
         new = []
         for message in held:
-            name = message["id"]
+            name = str(_id_of(message))
             mark = hash(orjson.dumps(message, _none, orjson.OPT_NON_STR_KEYS))
             if self._known.get(name) != mark:
                 self._known[name] = mark
                 new.append(message)
         return new
+
+
+def _id_of(message: Any) -> str | None:
+    """Return the id of a message, which LangChain's JSON of an object has among what the object is made of."""
+    held = object_of(message)
+    return id_of((object_of(held.get("kwargs")) if "lc" in held else held).get("id"))
 
 
 def _is_told(part: Part) -> bool:

@@ -51,6 +51,20 @@ def test_checkpoints_written_as_json_are_read_too(tmp_path: Path) -> None:
     assert traces_in(lines_of(path)) == [trace]
 
 
+def test_a_message_in_checkpoints_written_as_json_is_kept_once(tmp_path: Path) -> None:
+    said = [{"type": "human", "id": f"m{number}", "content": "x" * 100} for number in range(50)]
+    states = [{"messages": list(map(constructed, said[:number]))} for number in range(51)]
+    old = {"thread_id": "t", "parent_ts": None}
+    rows = [
+        {**old, "thread_ts": f"{number:02}", "checkpoint": json.dumps({"channel_values": state})}
+        for number, state in enumerate(states)
+    ]
+    [line] = lines_of(write(tmp_path / "old.db", {"checkpoints": rows}))
+    assert len(line.raw) < 30_000
+    [trace] = traces_in([line])
+    assert len(trace.steps) == 50
+
+
 def test_a_message_is_kept_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
     said = LANGGRAPH_MESSAGES[1]
     first = packed({**said, "content": "I"})
