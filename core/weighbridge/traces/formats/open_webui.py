@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.conversation import Run, read_messages
-from weighbridge.traces.chat.response_items import Items
+from weighbridge.traces.chat.conversation import Facts, Run, read_messages
+from weighbridge.traces.chat.response_items import Items, is_of_model
 from weighbridge.traces.fields import (
     json_in,
     object_of,
@@ -33,8 +34,16 @@ _LOOKED_AT = 20  #: number of chats by which the format is recognised
 _ROLES = frozenset({"user", "assistant", "system"})
 #: Tags that versions without `output` write into the text: reasoning, and calls with their results.
 _DETAILS = re.compile(r'<details type="(reasoning|tool_calls)"([^>]{0,100000})>')
+#: Tags of other kinds, such as code that was run.
+_OTHER_DETAILS = re.compile(
+    r'<details\b(?! type="(?:reasoning|tool_calls)")[^<>]{0,100000}?\stype="(?!reasoning")'
+)
+_CALL_TAG = '<details type="tool_calls"'
 _DETAILS_END = "</details>"
 _ATTRIBUTE = re.compile(r'\b(id|name|arguments|result)="([^"]*)"')
+_TOOL_SOURCE = "TOOL:"  #: how the names of sources begin that are results of calls
+_UNREAD = "an answer has calls that are not read: as sources, or in items or tags of another kind"
+_NO_BRANCH = "which message of the chat is the current one, or the first, is not known"
 _SHARED = "shared-"  #: before the id of a chat, in the id of the user of its copy
 _REASONS: dict[Capability, str] = {
     "token_usage": "no answer of this chat records its usage",
@@ -86,11 +95,14 @@ def _chat(value: dict[str, Any]) -> Trace:
     history = object_of(chat.get("history"))
     by_id = object_of(history.get("messages"))
     messages = _branch(by_id, history.get("currentId")) or objects_of(chat.get("messages"))
+    unknown = _NO_BRANCH if by_id and _is_cut(messages) else None
+    messages = messages or _branch(by_id, next(reversed(by_id), None)) or [*by_id.values()]
     items = Items()
     if len(by_id) > len(messages):
         items.notes.add("messages of other branches", len(by_id) - len(messages))
-    for message in messages:
-        _add(message, items)
+    for message in objects_of(messages):
+        if not _add(message, items):
+            unknown = unknown or _UNREAD
     items.close()
     run = Run(
         id=string_of(value.get("id")),
@@ -99,7 +111,16 @@ def _chat(value: dict[str, Any]) -> Trace:
         of_call=items.of_call,
         notes=items.notes,
     )
-    return read_messages(items.messages, "open-webui", run, _REASONS)
+    trace = read_messages(items.messages, "open-webui", run, _REASONS)
+    lower: dict[Capability, str] = {}
+    if unknown:
+        lower = {"llm_calls": unknown, "tool_calls": unknown}
+    return replace(trace, missing={**trace.missing, **lower})
+
+
+def _is_cut(branch: list[dict[str, Any]]) -> bool:
+    """Return whether a branch is empty, or its first message comes after one that the chat does not have."""
+    return not branch or bool(branch[0].get("parentId"))
 
 
 def _branch(by_id: dict[str, Any], current: Any) -> list[dict[str, Any]]:
@@ -112,17 +133,60 @@ def _branch(by_id: dict[str, Any], current: Any) -> list[dict[str, Any]]:
     return branch[::-1] if len(branch) <= len(by_id) else []
 
 
-def _add(message: dict[str, Any], items: Items) -> None:
+def _add(message: dict[str, Any], items: Items) -> bool:
+    """Add a message; return whether all its calls are read."""
     time = time_of(message.get("timestamp"))
     if word_of(message.get("role")) != "assistant":
         items.add({"role": message.get("role"), "content": message.get("content")}, time)
-        return
+        return True
     items.model = string_of(message.get("model"))
-    recorded = objects_of(message.get("output")) or [*_written(string_of(message.get("content")))]
+    text, error = string_of(message.get("content")), message.get("error")
+    usage = read_usage(message.get("usage")) or read_usage(message.get("info"))
+    recorded = objects_of(message.get("output")) or [*_written(text)]
+    if not recorded and (error or usage):  # the model was called even if it said nothing
+        recorded = [{"type": "message", "role": "assistant", "content": []}]
     for item in recorded:
         items.add(item, time)
-    items.set_usage(read_usage(message.get("usage")))
+    items.set_usage(usage)
     items.close()
+    if error:
+        held = object_of(error)
+        why = string_of(error) or string_of(held.get("content")) or string_of(held.get("message"))
+        _fail(items, why or True)
+    return not (
+        any(map(_is_unknown, recorded))
+        or _OTHER_DETAILS.search(text or "")
+        or max(_results_in(message), (text or "").count(_CALL_TAG)) > sum(map(_is_call, recorded))
+    )
+
+
+def _fail(items: Items, error: Any) -> None:
+    """Set the error of the last answer."""
+    for index in reversed(range(len(items.messages))):
+        if items.messages[index].get("role") == "assistant":
+            known = items.of_message[index]
+            items.of_message[index] = Facts(
+                known.model, known.usage, error=error, ended_at=known.ended_at
+            )
+            return
+
+
+def _is_unknown(item: dict[str, Any]) -> bool:
+    kind = word_of(item.get("type", "message"))
+    return kind != "message" and not (is_of_model(item) or kind.endswith("_output"))
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    return word_of(item.get("type")).endswith("_call")
+
+
+def _results_in(message: dict[str, Any]) -> int:
+    """Return how many of the sources of an answer are results of calls."""
+    return sum(
+        source.get("tool_result") is True
+        or (string_of(object_of(source.get("source")).get("name")) or "").startswith(_TOOL_SOURCE)
+        for source in objects_of(message.get("sources"))
+    )
 
 
 def _written(text: str | None) -> Iterator[dict[str, Any]]:
@@ -173,10 +237,11 @@ IMPORTER = Importer(
         ("name, arguments", "name and arguments of a function_call in output, or of a details tag"),
         ("output", "the texts in output, or content without its details tags"),
         ("model", "model"),
-        ("usage", "usage of a message, which is that of its last answer"),
+        ("usage", "usage of a message, or its info, which is that of its last answer"),
+        ("error", "error of a message"),
         ("started_at, ended_at", "timestamp"),
         ("metadata", "title"),
     ),
     tried_on="an export and a database in public repositories",
-    lacks="cost, tool definitions, tokens of answers before the last one of a message",
+    lacks="cost, tool definitions, calls that an answer has only as sources or in tags of another kind, tokens of answers before the last one of a message",
 )

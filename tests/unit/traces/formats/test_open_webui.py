@@ -68,6 +68,74 @@ def test_tags_that_are_not_closed_are_read(text):
     assert trace.steps[0].output == "Go."
 
 
+ANSWER = {"role": "assistant", "content": "It is 5.", "model": "m"}
+SOURCE = {"source": {"name": "weather/get"}, "document": ["5"], "tool_result": True}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {**ANSWER, "sources": [SOURCE]},
+        {**ANSWER, "sources": [{"source": {"name": "TOOL:weather/get"}}]},
+        {**ANSWER, "content": f"{CALL.format('{}', 5)}Five.", "sources": [SOURCE, SOURCE]},
+        {**ANSWER, "content": '<details type="code_interpreter" done="true">\nx\n</details>1'},
+        {**ANSWER, "content": '<details done="true" type="tool_calls">\nx\n</details>1'},
+        {**ANSWER, "content": CALL.format("{}", "x" * 200_000)},
+        {**ANSWER, "output": [{"type": "open_webui:code_interpreter", "code": "1"}]},
+    ],
+)
+def test_calls_that_are_not_read_leave_lower_bounds(answer):
+    trace = read_trace(chat({"role": "user", "content": "Go."}, answer))
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {**ANSWER, "sources": [{"source": {"name": "a.pdf"}, "document": ["5"]}]},
+        {**ANSWER, "content": f"{CALL.format('{}', 5)}Five.", "sources": [SOURCE]},
+        {**ANSWER, "content": '<details open type="reasoning">\nx\n</details>1'},
+        {**ANSWER, "content": "<details><summary>More</summary>5</details>"},
+    ],
+)
+def test_sources_that_are_no_calls_and_calls_that_are_read_leave_none(answer):
+    trace = read_trace(chat({"role": "user", "content": "Go."}, answer))
+    assert trace.missing.keys().isdisjoint({"llm_calls", "tool_calls"})
+
+
+def tree(current, **parents):
+    messages = {
+        name: {"parentId": parent, "role": "user" if name == "a" else "assistant", "content": name}
+        for name, parent in parents.items()
+    }
+    return {"id": "o", "chat": {"history": {"currentId": current, "messages": messages}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        (tree(None, a=None, b="a", c="a"), ["a", "c"]),
+        (tree("gone", a=None, b="a"), ["a", "b"]),
+        (tree("b", a="b", b="a"), ["a", "b"]),
+        (tree("b", b="gone"), ["b"]),
+    ],
+)
+def test_a_chat_whose_current_branch_is_not_known_has_steps_and_lower_bounds(value, texts):
+    trace = read_trace(value)
+    assert [step.output for step in trace.steps] == texts
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+@pytest.mark.parametrize("error", [{"content": "boom"}, "boom", {"message": "boom"}])
+def test_an_answer_that_failed_is_a_model_call_with_its_error(error):
+    failed = {"role": "assistant", "content": "", "model": "m", "error": error}
+    earlier = {**ANSWER, "info": {"prompt_tokens": 5, "completion_tokens": 2}}
+    asked = {"role": "user", "content": "Go."}
+    [first, last] = read_trace(chat(asked, earlier, asked, failed)).steps_of("llm")
+    assert (first.error, first.usage) == (None, Usage(5, 2))
+    assert (last.model, last.output, last.error) == ("m", None, "boom")
+
+
 def test_each_chat_of_an_export_is_a_trace():
     other = chat({"role": "user", "content": "Hi."})
     assert [held for held, _ in single_traces([OPEN_WEBUI, other])] == ["o", "o"]
