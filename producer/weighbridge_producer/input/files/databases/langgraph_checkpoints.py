@@ -28,9 +28,8 @@ _SPACE, _ID, _PARENT = "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"
 _CHANNEL, _VALUE, _TASK = "channel", "value", "task_id"
 _OWN_CHANNELS = ("__", "branch:")  #: how the names of channels without state begin
 _STATE = "channel_values"
-_MOST_BYTES = (
-    16 * MIB
-)  #: maximum size of a packed checkpoint, which takes many times as much memory
+#: Maximum size of a packed checkpoint, which takes up to ninety times as much memory when it is unpacked.
+_MOST_BYTES = 8 * MIB
 _MOST_LEVELS = 50  #: maximum number of objects packed in each other
 _OBJECTS = range(6)  #: codes of packed objects, by how they are made
 _CONTENT = 2  #: the place of the content in a packed object, after the module and the name
