@@ -30,6 +30,8 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats.autogen_calls import RecordedCalls, add_result, is_recorded_call
 from weighbridge.traces.formats.autogen_studio import (
+    SYSTEM,
+    USERS,
     LoggedCalls,
     is_logged_call,
     messages_of,
@@ -58,8 +60,6 @@ _UNSIGNED = ("SystemMessage", "FunctionExecutionResultMessage")
 _CONTEXT = ("UserMessage", "AssistantMessage", *_UNSIGNED)
 _AGENT_STATE = "AssistantAgentState"
 _TEAM_STATE, _THREAD = "TeamState", "message_thread"
-_USERS = frozenset({"user", "user_proxy"})
-_SYSTEM = "system"
 _BARE = frozenset({"content", "source"})
 _BARE_FIELDS = _BARE | {"models_usage", "metadata"}
 _LOOKED_AT = 20
@@ -112,7 +112,7 @@ def _are_bare(some: list[Any]) -> bool:
 
     Retrieved documents have the same fields, but the source of a message is an agent's name, which is an identifier.
     """
-    return all(map(_is_bare, some)) and any(message["source"] in _USERS for message in some)
+    return all(map(_is_bare, some)) and any(message["source"] in USERS for message in some)
 
 
 def _is_bare(value: Any) -> bool:
@@ -245,29 +245,34 @@ class _MessageReader:
         of_call = self.studio.facts_of(message)
         usage = counted(read_usage(message.get("models_usage"))) or of_call.usage
         by_user = usage is None and (
-            (name or "").lower() in _USERS or (is_first and message.get("models_usage") is None)
+            (name or "").lower() in USERS or (is_first and message.get("models_usage") is None)
         )
         own_id = message.get("id")
-        if name == _SYSTEM and "type" not in message:
-            self.chat.say(_SYSTEM, message.get("content"))
+        if name == SYSTEM and "type" not in message:
+            self.chat.say(SYSTEM, message.get("content"))
         elif by_user:
             self.chat.say("user", _shown(message), Facts(started_at=time), id=own_id)
-        elif usage is None and word_of(message.get("type")) in {"StopMessage", "HandoffMessage"}:
+        elif usage is None and self._is_of_program(word_of(message.get("type"))):
             self.chat.say("event", _shown(message), Facts(ended_at=time), id=own_id, name=name)
         else:
             facts = Facts(model=of_call.model, usage=usage, ended_at=time)
             self.chat.answer(_shown(message), facts=facts, id=own_id, name=name)
 
+    def _is_of_program(self, kind: str) -> bool:
+        """Return whether a program speaks: a logged call has the model's choice of a speaker already."""
+        is_choice = kind == "SelectSpeakerEvent" and self.studio.has_any
+        return is_choice or kind in {"StopMessage", "HandoffMessage"}
+
     def _ask(self, message: dict[str, Any], time: int | None) -> None:
         thought, self._thought = self._thought, None
         usage = read_usage(message.get("models_usage"))
         usage = counted(usage) or counted(read_usage((thought or {}).get("models_usage")))
-        model = self.studio.facts_of(message).model
+        of_call = self.studio.facts_of(message)
         calls = [flat_call(call) for call in objects_of(message.get("content"))]
         self.chat.answer(
             (thought or {}).get("content"),
             calls,
-            Facts(model=model, usage=usage, ended_at=time),
+            Facts(model=of_call.model, usage=usage or of_call.usage, ended_at=time),
             of_calls=Facts(started_at=time),
             id=message.get("id"),
             name=string_of(message.get("source")),

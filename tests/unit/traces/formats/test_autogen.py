@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from support.trace_examples import (
@@ -170,6 +172,76 @@ def test_a_logged_call_is_that_of_a_message_with_its_text_and_no_tokens():
     said = {"type": "TextMessage", "source": "bot", "content": "Nothing.", "models_usage": None}
     rows = [*AUTOGEN_STUDIO["rows"][:1], AUTOGEN_STUDIO["rows"][-2], {**AUTOGEN_STUDIO["rows"][-1], "config": said}]  # fmt: skip
     assert [step.usage for step in read_trace(rows).steps_of("llm")] == [Usage(5, 2)]
+
+
+def spoken(source, content, tokens=None, kind="TextMessage"):
+    used = tokens and dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True))
+    return {"type": kind, "source": source, "content": content, "models_usage": used}
+
+
+def logged(content, tokens, *calls):
+    message = {"content": content, "tool_calls": list(calls)}
+    used = dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True))
+    call = {**used, "response": {"model": "m", "choices": [{"message": message}]}}
+    return spoken("llm_call_event", json.dumps(call))
+
+
+ASKED = {"id": "c1", "function": {"name": "f", "arguments": "{}"}}
+REQUEST = [{"id": "c1", "name": "f", "arguments": "{}"}]
+
+
+@pytest.mark.parametrize(
+    ("messages", "answers"),
+    [
+        # What a user, or a program, says is no result of a call.
+        (
+            [spoken("user", "writer"), logged("writer", (10, 1)), logged("Hello", (20, 5)), spoken("writer", "Hello", (20, 5))],
+            [("writer", Usage(10, 1)), ("Hello", Usage(20, 5))],
+        ),
+        (
+            [spoken("user", "Hi."), logged("no", (9, 1)), spoken("a", "no", kind="ToolCallSummaryMessage"), spoken("a", "no", kind="StopMessage")],
+            [("no", Usage(9, 1))],
+        ),
+        # Of calls with equal tokens, the text decides.
+        (
+            [spoken("user", "Hi."), logged("writer", (10, 1)), logged("ok", (10, 1)), spoken("writer", "ok", (10, 1))],
+            [("writer", Usage(10, 1)), ("ok", Usage(10, 1))],
+        ),
+        (
+            [spoken("user", "Hi."), logged("writer", (0, 0)), spoken("writer", "ok", (0, 0)), spoken("b", "no", (0, 0)), logged("no", (0, 0))],
+            [("writer", None), ("ok", None), ("no", None)],
+        ),
+        # A message whose text was changed is the result of the call before it.
+        (
+            [spoken("user", "Hi."), logged("b", (10, 1)), logged(" {1} ", (10, 1)), spoken("b", "1", (10, 1))],
+            [("b", Usage(10, 1)), ("1", Usage(10, 1))],
+        ),
+        (
+            [spoken("user", "Hi."), spoken("b", "ok", (10, 1)), logged("ok", (10, 1))],
+            [("ok", Usage(10, 1))],
+        ),
+        # The tokens of a request may stand at the thought before it.
+        (
+            [spoken("user", "Hi."), logged("Hm.", (7, 2), ASKED), spoken("b", "Hm.", (7, 2), "ThoughtEvent"), spoken("b", REQUEST, kind="ToolCallRequestEvent")],
+            [("Hm.", Usage(7, 2))],
+        ),
+        (
+            [spoken("user", "Hi."), logged(None, (7, 2), ASKED), spoken("b", REQUEST, kind="ToolCallRequestEvent")],
+            [(None, Usage(7, 2))],
+        ),
+        (
+            [spoken("user", "Hi."), logged("b", (7, 2)), spoken("team", ["b"], kind="SelectSpeakerEvent"), spoken("b", "ok", (5, 2))],
+            [("b", Usage(7, 2)), ("ok", Usage(5, 2))],
+        ),
+    ],
+)  # fmt: skip
+def test_each_logged_call_of_the_studio_counts_once(messages, answers):
+    rows = [
+        {"id": number, "run_id": 1, "session_id": 1, "config": json.dumps(message)}
+        for number, message in enumerate(messages)
+    ]
+    trace = read_trace(rows)
+    assert [(step.output, step.usage) for step in trace.steps_of("llm")] == answers
 
 
 def test_a_run_of_the_studio_that_failed_says_why_and_not_how_often_models_were_called():
