@@ -143,7 +143,10 @@ def _add(message: dict[str, Any], items: Items) -> bool:
     text, error = string_of(message.get("content")), message.get("error")
     usage = read_usage(message.get("usage")) or read_usage(message.get("info"))
     recorded = objects_of(message.get("output")) or [*_written(text)]
-    if not recorded and (error or usage):  # the model was called even if it said nothing
+    is_whole = message.get("done") is True
+    if not recorded and (
+        error or usage or is_whole
+    ):  # the model was called even if it said nothing
         recorded = [{"type": "message", "role": "assistant", "content": []}]
     for item in recorded:
         items.add(item, time)

@@ -136,6 +136,12 @@ def test_an_answer_that_failed_is_a_model_call_with_its_error(error):
     assert (last.model, last.output, last.error) == ("m", None, "boom")
 
 
+def test_an_answer_that_ended_without_words_is_a_model_call():
+    silent = {"role": "assistant", "content": "", "model": "m", "done": True}
+    [step] = read_trace(chat({"role": "user", "content": "Go."}, silent)).steps_of("llm")
+    assert (step.model, step.output) == ("m", None)
+
+
 def test_each_chat_of_an_export_is_a_trace():
     other = chat({"role": "user", "content": "Hi."})
     assert [held for held, _ in single_traces([OPEN_WEBUI, other])] == ["o", "o"]
