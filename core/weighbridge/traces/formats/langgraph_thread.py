@@ -111,7 +111,7 @@ class Thread:
                 position = ("at", (number, index)) if is_whole else ("new", len(self._found))
                 key = self._key(message, position, asked)
                 before = self._found.get(key) if key[0] == "at" else None
-                if before and _content(before[-1]) != _content(message):
+                if before and _is_other(before[-1], message):
                     self.unread = self.lost = _REPLACED
                 self._found[key] = [message]
                 self._stated.add(key)
@@ -181,6 +181,12 @@ class Thread:
             missing={**trace.missing, **missing},
             not_carried=not_carried,
         )
+
+
+def _is_other(before: Any, after: Any) -> bool:
+    """Return whether a message in the place of another is not the same one; calls may have no ids."""
+    calls = [object_of(each).get("tool_calls") for each in (before, after)]
+    return _content(before) != _content(after) or (not _calls([after]) and calls[0] != calls[1])
 
 
 def _content(message: Any) -> _Key:

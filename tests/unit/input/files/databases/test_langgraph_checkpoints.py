@@ -272,6 +272,18 @@ def test_messages_of_another_form_leave_lower_bounds(more: dict[str, Any], tmp_p
     assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
 
 
-def test_plain_messages_in_place_of_others_leave_lower_bounds(tmp_path: Path) -> None:
-    [trace] = traces_of(tmp_path, checkpoint(1, PLAIN), checkpoint(2, PLAIN[-1:]))
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (PLAIN, PLAIN[-1:]),
+        (
+            [{"role": "assistant", "tool_calls": [{"name": "a", "args": {}}]}],
+            [{"role": "assistant", "tool_calls": [{"name": "b", "args": {}}]}],
+        ),
+    ],
+)
+def test_plain_messages_in_place_of_others_leave_lower_bounds(
+    first: list[Any], then: list[Any], tmp_path: Path
+) -> None:
+    [trace] = traces_of(tmp_path, checkpoint(1, first), checkpoint(2, then))
     assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
