@@ -205,6 +205,20 @@ def test_a_batch_that_cannot_be_swept_is_named_once_and_keeps_no_other_waiting(
     assert worker.log.count("batch 'evil' cannot be swept") == 1
 
 
+def test_a_batch_with_unreadable_options_is_tried_seldom_and_keeps_no_other_waiting(
+    own_server: EmbeddedServer, start_worker: StartWorker
+) -> None:
+    with RedisClient(own_server.url) as client:
+        broken = client.submit(true_false_cases(10))
+        client.store.redis.hset(f"wb:{{{broken.id}}}:meta", "options", b"\xc1")
+        worker = start_worker(own_server.url, 1, sweep_seconds=0.2)
+        eventually(lambda: f"batch {broken.id} cannot be read" in worker.log, 20, "a word on it")
+        for _ in range(3):
+            grades(client)
+        assert worker.log.count(f"batch {broken.id} cannot be read") == 1
+        broken.delete()
+
+
 def test_a_death_that_cannot_be_handled_stops_neither_the_heartbeat_nor_other_work(
     own_server: EmbeddedServer, start_worker: StartWorker, tmp_path: Path
 ) -> None:

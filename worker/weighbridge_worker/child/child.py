@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from weighbridge.child_process import RecentGarbage, collect_garbage_seldom
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import BatchError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
 from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
@@ -37,6 +37,7 @@ _REST_PARTS = 64  #: parts, at most, into which the rest of a chunk over its tim
 _BATCHES_KEPT = 64  #: most recent batches whose graders are kept
 _HOPS = 100  #: how often a message that only other workers can process is forwarded, at most
 _HOP_SECONDS = 0.05  #: pause before it is forwarded
+_UNREADABLE_SECONDS = 30.0  #: pause before a chunk of a batch with unreadable data is claimed again
 #: Grading time between garbage collections.
 _GARBAGE_SECONDS = 0.02
 _REST_SECONDS = 1.0  #: grading time per part of a chunk that exceeded its time budget
@@ -110,9 +111,10 @@ class Child:
         try:
             with self._lock.exclusive() if suspect else self._lock.shared():
                 outcome, jobs = self._grade_and_record(claim)
-        except (WeighbridgeError, SystemExit):
+        except (WeighbridgeError, SystemExit) as error:
             # Not caused by a job (billiard ends a child by SystemExit): another worker may succeed.
-            self._store.release(claim.batch, str(claim.chunk), claim.token)
+            pause = _UNREADABLE_SECONDS if isinstance(error, BatchError) else 0.0
+            self._store.release(claim.batch, str(claim.chunk), claim.token, pause_seconds=pause)
             raise
         except BaseException as error:  # noqa: BLE001 - a grader may raise anything
             # Handled like a child's death, because an unchanged chunk would fail again and again.
