@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 35
+    version = 36
     Config = LoopConfig
     settings: LoopConfig
 

@@ -67,7 +67,10 @@ def _without_fence(lines: list[str]) -> str:
 
 
 def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) -> Any:
-    """Return the arguments that a call shows: an object if it shows fields, or else its text; None if it shows neither."""
+    """Return the arguments that a call shows: an object if it shows fields, or else its text; None if it shows neither.
+
+    An editor shows a summary in place of them.
+    """
     if _INPUT in shown:
         return _items(shown[shown.index(_INPUT) + 1 :])
     if _PARAMETERS in shown:
@@ -83,9 +86,10 @@ def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) ->
         command = command or next((found[1] for line in lines if (found := _command(line))), None)
         if command:
             return {"command": command}
-    is_summary_alone = use.is_of_editor and use.kind != _WRITES
-    text = "\n".join([use.summary.strip(" \u2022"), *(() if is_summary_alone else shown)])
-    return string_of(text.strip())
+    summary = use.summary.strip(" \u2022")
+    if use.is_of_editor and use.kind != _WRITES:
+        return {"summary": summary} if summary else None
+    return string_of("\n".join([summary, *shown]).strip())
 
 
 def _items(lines: list[str]) -> dict[str, str]:

@@ -166,7 +166,7 @@ def test_calls_of_the_extension_are_at_least_those_that_it_writes_as_calls():
     listed, rules, read = trace.steps_of("tool")
     assert (listed.arguments, listed.output) == ({"command": "ls"}, "a.py")
     assert (rules.arguments, rules.output) == ({"names": ["a"]}, "[]")
-    assert (read.arguments, read.output) == ("Read file: a.py", None)
+    assert (read.arguments, read.output) == ({"summary": "Read file: a.py"}, None)
     assert [step.model for step in trace.steps_of("llm")] == ["model-b", "model-b"]
 
 

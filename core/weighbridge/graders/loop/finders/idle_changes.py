@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_writing_tool
+from weighbridge.graders.loop.history.call_kinds import (
+    is_command,
+    is_read_only,
+    is_unseen_edit,
+    is_writing_tool,
+)
 from weighbridge.graders.loop.history.tool_names import creates, stores, takes_notes
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -83,7 +88,7 @@ def _is_writing_tool(tool: str) -> bool:
 def _writes(call: Call) -> bool:
     text = call.result.text
     return (
-        not is_command(call)
+        not (is_command(call) or is_unseen_edit(call))
         and len(call.arguments.key) <= _CHARACTERS
         and text is not None
         and len(text) <= _CONFIRMATION_CHARACTERS

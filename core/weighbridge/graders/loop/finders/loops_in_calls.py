@@ -34,6 +34,7 @@ from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
+from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
 from weighbridge.graders.loop.finders.repeated_results import (
     repeated_results,
     requests_of_several_tools,
@@ -231,6 +232,7 @@ _GROUPS = (
             (_by_calls(failing_rows),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),
+            (_unless_known(repeated_endings),),
         )
     ),
     # What needs calls that were made before.

@@ -440,6 +440,13 @@ class Rule(Enum):
         _THREE_TIMES,
     )
 
+    ENDED_AGAIN = (
+        Kind.NOTHING_NEW,
+        "calls that report the work as done",
+        "with at most half as many others between them",
+        _MORE_THAN_TWICE,
+    )
+
     # Texts
     SAME_TEXT = (Kind.TEXT, "the same text", "", _MORE_THAN_REPEATS)
     SAME_TEXTS = (Kind.TEXT_CYCLE, "the same {texts}", "", _ROUNDS)

@@ -23,7 +23,7 @@ from weighbridge.graders.loop.history.framework_messages import (
 )
 from weighbridge.graders.loop.history.ordered_times import Order, order_in
 from weighbridge.graders.loop.history.result_kinds import is_omitted_image
-from weighbridge.graders.loop.history.results import CallResult
+from weighbridge.graders.loop.history.results import LONG_CHARACTERS, CallResult
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json
@@ -239,6 +239,8 @@ class _HistoryReader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
+        if message is not None:
+            self._take_shared_result(message, step, arguments)
         result = CallResult(
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
@@ -248,6 +250,21 @@ class _HistoryReader:
         call = Call(step, tool, arguments, result, message, speaker, began)
         self._calls[step.id] = call
         return call
+
+    def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
+        """Leave the one result that the calls of a message share, such as the screen after several commands, to the last of them."""
+        before = self._history.calls[-1] if self._history.calls else None
+        if (
+            before is not None
+            and before.message == message
+            and type(step.output) is str
+            and len(step.output) >= LONG_CHARACTERS
+            and step.output == before.step.output
+            and arguments.key != before.arguments.key
+        ):
+            before.result = CallResult(
+                None, None, before.arguments.value, self._budget, before.tool
+            )
 
     def _turn(self, step: Step, index: int) -> Message | None:
         """Return the turn of a step, or None for a nested span of an answer."""

@@ -83,6 +83,9 @@ _is_trial_tool = named_like(
     )
 )
 #: Tools by which the agent reports that it is done.
+_is_edit = named_like(
+    re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
+)
 _is_completion_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:finish\w*|done|complete\w*|completion|terminate|finalize|conclude|end|stop|exit)(?:[_\W]|$)",
@@ -320,6 +323,14 @@ def is_abridged(call: Call) -> bool:
     """Return whether the trace has only a label in place of a call's arguments."""
     value = call.arguments.value
     return type(value) is dict and len(value) > 0 and value.keys() <= _LABELS
+
+
+def is_unseen_edit(call: Call) -> bool:
+    """Return whether the trace has nothing of what a call that edits a file has written."""
+    value = call.arguments.value
+    is_empty = value is None or (type(value) in (dict, str) and not value)
+    is_told = call.result.has_failed or call.result.is_informative
+    return is_empty and _is_edit(call.tool) and not is_told
 
 
 def writes(call: Call) -> bool:

@@ -49,7 +49,15 @@ _OWN_CODE = re.compile(
     r"\b(?:wrote|generated|ran|executed|executing|running) (?:this|the|the following) (?:code|script|program):?\s{0,9}```.*?```",
     re.IGNORECASE | re.DOTALL,
 )
+_HEADING_CHARACTERS = 100
 _OWN_CODES = 20  #: removed from one result
+#: A harness's line that names the tool, above what the tool returned: `Tool 'show_file' executed successfully. Result:`.
+_HEADING = re.compile(
+    r"\W{0,3}(?:(?:tool|function|command|action)\W{1,3})?([\w./:-]{1,60})\W{1,3}(?:(?:was|has been) )?"
+    r"(?:output|results?|response|returned|executed|called|completed|succeeded)(?: successfully)?[]):.]{1,3}[ \t]?"
+    r"(?:(?:output|results?|response):[ \t]?)?\n?",
+    re.IGNORECASE,
+)
 #: An action in one argument, such as `Search[the first president]`, with what a result may echo of it.
 _WRITTEN_CALL = re.compile(r"\s{0,9}\w{1,40}[\[(](.*)[\])]\s{0,9}", re.DOTALL)
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order
@@ -76,7 +84,9 @@ class CallResult(Struct, eq=False, gc=False):
     def __post_init__(self) -> None:
         """Set the text, which every search reads many times."""
         text = _text_of(self.outcome)
-        self.text = text and self._without_quotations(self._without_log(text))
+        self.text = text and self._without_quotations(
+            self._without_log(self._without_heading(text))
+        )
 
     @property
     def omits_image(self) -> bool:
@@ -89,6 +99,17 @@ class CallResult(Struct, eq=False, gc=False):
         error = self._error
         is_told = isinstance(error, str) and len(error) >= _ERROR_CHARACTERS
         return error if is_told or self._output is None else self._output
+
+    def _without_heading(self, text: str) -> str:
+        """Return a result without the line above it in which a harness names the tool, unless nothing is below it."""
+        found = (
+            _HEADING.match(text)
+            if self._tool and self._tool in text[:_HEADING_CHARACTERS]
+            else None
+        )
+        if found is None or found[1] != self._tool:
+            return text
+        return text[found.end() :] or text
 
     def _without_log(self, text: str) -> str:
         """Return a result without the line that logs the agent's own calls and has grown by this one."""

@@ -286,3 +286,19 @@ def test_words_of_any_script_part_attempts():
     names = ["서울", "부산", "대구", "인천", "광주", "대전", "울산", "수원"]
     steps = [search(f"{name} 날씨", "No data available") for name in names]
     assert kinds(steps) == []
+
+
+def test_one_result_of_all_commands_of_a_message_is_one_result():
+    screen = "ida@ferry:/app# jq .a in.json\nbash: jq: command not found\nida@ferry:/app# jq .b in.json\n"
+
+    def typed(keys, parents):
+        calls = [bash(f"jq .cases.{key} in.json", screen) for key in keys]
+        return [{**call, "parent_id": parents(at)} for at, call in enumerate(calls)]
+
+    def message(at):
+        given = {"id": f"m{at}", "type": "llm", "output": "Look at each of the keys."}
+        return [given, *typed("abcdefgh", lambda _: f"m{at}")]
+
+    assert kinds(message(0)) == []
+    assert kinds(typed("abcdefgh", lambda at: f"m{at}")) == [("same_failure", 8)]
+    assert kinds([step for at in range(4) for step in message(at)]) == [("cycle", 32)]

@@ -208,6 +208,18 @@ def test_reads_of_which_only_a_label_is_recorded_may_be_of_other_parts():
     assert found([{**read, "arguments": {"path": "a.ts"}}] * 4)
 
 
+def test_edits_of_which_nothing_is_recorded_may_have_written_something_new():
+    edit = {
+        "type": "tool",
+        "name": "Edit",
+        "output": "The file /home/ida/plans/ferry.md has been updated successfully, and its state is current.",
+    }
+    assert not found([edit] * 20)
+    assert found([edit] * 30)
+    assert found([{**edit, "arguments": {"new_string": "b"}}] * 4)
+    assert found([{**edit, "name": "undo"}] * 4)
+
+
 def page(*titles):
     """Return what a harness writes of the page that is open."""
     head = (
