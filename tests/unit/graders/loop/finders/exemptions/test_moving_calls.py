@@ -212,7 +212,7 @@ def test_edits_of_which_nothing_is_recorded_may_have_written_something_new():
     edit = {
         "type": "tool",
         "name": "Edit",
-        "output": "The file /home/ida/plans/ferry.md has been updated successfully, and its state is current.",
+        "output": "The file /srv/ferry/plan.md has been updated successfully, and its state is current.",
     }
     assert not found([edit] * 20)
     assert found([edit] * 30)
