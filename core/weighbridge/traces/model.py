@@ -17,8 +17,8 @@ CAPABILITIES: tuple[Capability, ...] = (
     "cost",
     "tool_definitions",
 )
-#: Capabilities that are totals of a run; a total is a lower bound if a part of the run is not known.
-COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost")
+#: Capabilities that are totals of a run, its time among them; a total is a lower bound if a part of the run is not known.
+COUNTED: tuple[Capability, ...] = ("llm_calls", "tool_calls", "token_usage", "cost", "timing")
 
 
 class Usage(Struct, frozen=True, gc=False):

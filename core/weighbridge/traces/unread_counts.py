@@ -45,6 +45,19 @@ def with_unread_lines(trace: Trace, lines: int) -> Trace:
     return replace(trace, missing={**dict.fromkeys(COUNTED, reason), **trace.missing})
 
 
+def with_unknown_part(trace: Trace, lacking: Mapping[Capability, str]) -> Trace:
+    """Return a trace of a run of which a part is not known, with its totals marked as missing, each with the reason given.
+
+    Where the source records no times at all, that reason stays.
+    """
+    if not lacking:
+        return trace
+    missing = {**trace.missing, **lacking}
+    if "timing" in trace.missing:
+        missing["timing"] = trace.missing["timing"]
+    return replace(trace, missing=missing)
+
+
 def missing_without_messages(runs: int) -> dict[Capability, str]:
     """Return all totals as missing, with the reason: the source keeps this number of runs without their messages."""
     which = "the run has" if runs == 1 else f"{runs:,} runs have"

@@ -34,7 +34,7 @@ _NAMED = re.compile(r" \(steps? [^()]{0,2000}\)")  #: the steps that a reason na
 _SHARE = re.compile(r"\d+ of \d+ LLM steps|\d+ steps?(?= that)")
 _NUMBER = re.compile(r" \([\d,]{1,30}\)\Z")  #: of the things that a note is about
 _COUNTS: tuple[Measured, ...] = ("steps", "llm_calls", "tool_calls", "total_tokens")
-_MEASURED: tuple[Measured, ...] = (*_COUNTS, "cost_usd")
+_MEASURED: tuple[Measured, ...] = (*_COUNTS, "duration_ms", "cost_usd")
 
 
 @dataclass(frozen=True)

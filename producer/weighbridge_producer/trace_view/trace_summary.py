@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 _SUMMED_UP = ("max_llm_calls", "max_tool_calls", "max_tokens")
 #: The limits whose measurements can be known in part although the source lacks no capability.
 _EXPLAINED = ("max_tokens", "max_cost_usd")
-#: By capability: the measurement of which a part can be known although the source lacks it.
-_OF_CAPABILITY = {
-    limit.capability: limit
-    for limit in (LIMITS[name] for name in (*_SUMMED_UP, *_EXPLAINED))
-    if limit.capability
+#: By capability: the measurement of which a part can be known although the source lacks it, and what it is made of.
+_OF_CAPABILITY: Mapping[Capability, tuple[Measured, str]] = {
+    **{
+        limit.capability: (limit.measured, f"{limit.noun}s")
+        for limit in (LIMITS[name] for name in (*_SUMMED_UP, *_EXPLAINED))
+        if limit.capability
+    },
+    "timing": ("duration_ms", "times"),
 }
 _CALLS = frozenset({"tool_calls", "llm_calls"})
 
@@ -66,9 +69,9 @@ def summary_facts(trace: Trace) -> tuple[str, ...]:
 
 def lack(capability: Capability, counts: Mapping[str, float | None]) -> str:
     """Return in words what a trace lacks: all of it, or a part where the counts have some."""
-    limit = _OF_CAPABILITY.get(capability)
-    if limit and counts.get(limit.measured):
-        return f"not all {limit.noun}s"
-    if limit and limit.measured in _CALLS:
-        return f"{limit.noun}s not known"
+    measurement, things = _OF_CAPABILITY.get(capability, (None, ""))
+    if measurement and counts.get(measurement):
+        return f"not all {things}"
+    if measurement in _CALLS:
+        return f"{things} not known"
     return f"no {capability.replace('_', ' ')}"

@@ -19,6 +19,7 @@ from weighbridge.graders.budget.limits import percent, shown, utilisation
 from weighbridge.graders.budget.measurements import FIELDS, Measurements, as_number
 from weighbridge.graders.budget.readings import Readings
 from weighbridge.traces import Step, Trace, Usage, read_trace
+from weighbridge.traces.unread_counts import OTHER_AGENTS
 
 DETAILS = [
     *("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "llm_steps_without_usage"),
@@ -717,6 +718,25 @@ def test_rings_of_parents_and_parents_that_are_nowhere_change_no_sum():
 # Figures that a source cannot record
 
 
+def test_calls_that_the_source_counts_and_that_were_not_read_are_steps():
+    steps = {"type": "user"}, llm(), tool()
+    counts = {"llm_calls": 4, "tool_calls": 5}
+    result = grade(*steps, run={"counts": counts}, max_steps=20)
+    assert result["verdict"] == "ungradable"
+    assert (result["details"]["steps"], result["details"]["at_least"]) == (10, ["steps"])
+    failed = only(grade(*steps, run={"counts": counts}, max_steps=9))
+    assert failed["description"].startswith("at least 10 steps, limit 9: it is known only from")
+    reading = only(grade(*steps, run={"counts": {"llm_calls": 4}}, max_steps=20))
+    assert reading["description"] == (
+        "used at least 6/20 steps = 30%, but the rest is not known: "
+        "the source counts more calls than it has recorded"
+    )
+    assert only(grade(*steps, run={"counts": {**counts, "steps": 10}}, max_steps=10))["passed"]
+    fewer = grade(*steps, run={"counts": {**counts, "steps": 8}}, max_steps=20)
+    assert (fewer["verdict"], fewer["details"]["steps"]) == ("ungradable", 10)
+    assert grade(*steps, run={"counts": {"llm_calls": 1}}, max_steps=3)["verdict"] == "pass"
+
+
 def test_a_missing_capability_is_named_with_the_importers_reason_for_the_limits_that_need_it():
     messages = [
         {"role": "user", "content": "hi"},
@@ -816,6 +836,58 @@ def test_a_verdict_that_rests_on_some_fact_is_not_vacuous(result):
 
 
 # Times
+
+
+DAMAGED = {"missing": dict.fromkeys(("llm_calls", "tool_calls", "timing"), "line 7 is damaged")}
+BOTH_TIMES = {"started_at": NOON, "ended_at": NOON + 9}
+
+
+def test_times_are_lower_bounds_where_a_part_of_the_run_was_not_read():
+    steps = timed(llm(), 0, 900), timed(tool(), 900, 2000)
+    result = grade(*steps, run=DAMAGED, max_duration_ms=5000, max_step_latency_ms=5000)
+    assert result["verdict"] == "ungradable"
+    assert {"duration_ms", "max_step_latency_ms"} <= set(result["details"]["at_least"])
+    assert entry_of(result, "max_duration_ms")["description"] == (
+        "used at least 2000/5000 ms = 40%, but the rest is not known: "
+        "the trace lacks some times: line 7 is damaged (timing)"
+    )
+    assert entry_of(result, "max_step_latency_ms")["description"] == (
+        "used at least 1100/5000 ms = 22%, but the rest is not known: "
+        "the trace lacks some tool calls: line 7 is damaged (tool_calls)"
+    )
+    exceeded = only(grade(*steps, run=DAMAGED, max_duration_ms=1500))
+    assert "exceeded at step s2 or before, at least 2000 ms after" in exceeded["description"]
+    assert only(grade(*steps, run=DAMAGED | BOTH_TIMES, max_duration_ms=9000))["passed"]
+
+
+@pytest.mark.parametrize("counts", [{"llm_calls": 2}, {"tool_calls": 5}])
+def test_times_are_lower_bounds_where_the_source_counts_more_calls_than_were_read(counts):
+    steps = timed(llm(), 0, 900), timed(tool(), 900, 2000)
+    result = grade(*steps, run={"counts": counts}, max_duration_ms=5000, max_step_latency_ms=5000)
+    entry = entry_of(result, "max_duration_ms")
+    assert (entry["passed"], entry["observed"]) == (False, 2000)
+    assert entry["description"].endswith("the source counts more calls than it has recorded")
+    assert not entry_of(result, "max_step_latency_ms")["passed"]
+    of_run = grade(*steps, run=BOTH_TIMES | {"counts": counts}, max_duration_ms=9000)
+    assert only(of_run)["passed"]
+
+
+def test_calls_of_other_agents_leave_the_duration_of_the_run_known():
+    missing = dict.fromkeys(("llm_calls", "tool_calls"), OTHER_AGENTS)
+    run = {"missing": missing, "counts": {"tool_calls": 5}}
+    steps = timed(llm(), 0, 900), timed(tool(), 900, 2000)
+    assert only(grade(*steps, run=run, max_duration_ms=2000))["passed"]
+    assert grade(*steps, run=run, max_step_latency_ms=2000)["verdict"] == "ungradable"
+
+
+def test_the_slowest_call_is_not_known_where_a_kind_of_calls_is_not_recorded():
+    run = {"missing": {"tool_calls": "actions are text"}}
+    steps = timed(llm(), 0, 900), timed(llm(), 1000, 2000)
+    assert only(grade(*steps, run=run, max_duration_ms=2000))["passed"]
+    entry = only(grade(*steps, run=run, max_step_latency_ms=1000))
+    assert (entry["passed"], entry["observed"]) == (False, 1000)
+    assert "the trace does not record tool calls: actions are text" in entry["description"]
+    assert only(grade(*steps, run=run, max_step_latency_ms=999))["step_ids"] == ["s2"]
 
 
 def test_the_duration_is_from_the_first_start_to_the_last_end():

@@ -45,6 +45,8 @@ def test_larger_counts_of_the_source_are_taken():
 
 def test_calls_that_are_known_in_part_are_not_said_to_be_none():
     known = {"tool_calls": 40, "llm_calls": 0, "total_tokens": 812, "cost_usd": 0.02}
+    assert lack("timing", {**known, "duration_ms": 5}) == "not all times"
+    assert lack("timing", known) == "no timing"
     assert lack("tool_calls", known) == "not all tool calls"
     assert lack("token_usage", known) == "not all tokens"
     assert lack("cost", known) == "not all costs"

@@ -15,6 +15,7 @@ from weighbridge.graders.budget.stated_totals import Difference, of_count, of_to
 from weighbridge.graders.values import EXCERPT_CHARACTERS
 from weighbridge.text import encodable
 from weighbridge.traces import Counts
+from weighbridge.traces.unread_counts import MADE_BY_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,6 +86,11 @@ class Measurements:
             "cost_usd": self.cost.total,
         }
         counts = trace.counts or Counts()
+        #: the calls that the source counts beyond those read
+        self._unread: dict[Literal["llm_calls", "tool_calls"], int] = {
+            "llm_calls": max(0, (counts.llm_calls or 0) - len(self.llm_steps)),
+            "tool_calls": max(0, (counts.tool_calls or 0) - len(self.tool_steps)),
+        }
         #: by measurement; None if the source's total equals that of the steps, or one is unknown
         self.differences: dict[str, Difference | None] = {
             **{name: of_total(total) for name, total in self.totals.items()},
@@ -95,9 +101,18 @@ class Measurements:
         }
 
     def counted(self, name: str, read: int) -> int:
-        """Return the number of calls or steps: the larger one of those read and the source's count, if it has one."""
+        """Return the number of calls or steps: the larger one of those read and the source's count, if it has one.
+
+        Each call is a step, so those that the source counts beyond the calls read are steps beyond those read.
+        """
         found = self.differences.get(name)
-        return int(max(found.by_source, read)) if found else read
+        least = read + self.unread_calls if name == "steps" else read
+        return int(max(found.by_source, least)) if found else least
+
+    @property
+    def unread_calls(self) -> int:
+        """The number of calls of models and tools that the source counts beyond those read."""
+        return sum(self._unread.values())
 
     def is_exact(self, name: Measured) -> bool:
         """Return whether a measurement is exact; if it is not, the figure is a lower bound."""
@@ -111,19 +126,42 @@ class Measurements:
             case "tool_calls_by_tool":
                 return "tool_calls" not in self.trace.missing
             case "steps":
-                return self._is_counted("steps") or not self.trace.missing.keys() >= _CALLS
+                return self._has_all_steps()
             case "duration_ms":
-                return self.duration.is_exact
+                is_whole = self.duration.is_of_run or not self._may_go_on()
+                return self.duration.is_exact and is_whole
             case "max_step_latency_ms":
                 has_times = bool(self.latencies.timed) or "timing" not in self.trace.missing
-                return has_times and not self.latencies.untimed
+                return has_times and not self.latencies.untimed and not self.may_lack_calls
             case _:
                 assert_never(name)
 
-    def _is_counted(self, name: Literal["llm_calls", "tool_calls", "steps"]) -> bool:
+    def _is_counted(self, name: Literal["llm_calls", "tool_calls"]) -> bool:
         """Return whether the source states how many there are."""
         counts = self.trace.counts
         return counts is not None and getattr(counts, name) is not None
+
+    @property
+    def may_lack_calls(self) -> bool:
+        """Whether the run may have calls of models or tools that were not read."""
+        return self.unread_calls > 0 or not self.trace.missing.keys().isdisjoint(_CALLS)
+
+    def _has_all_steps(self) -> bool:
+        stated = self.trace.counts.steps if self.trace.counts else None
+        if self.unread_calls:
+            return stated is not None and stated >= len(self.trace.steps) + self.unread_calls
+        return stated is not None or not self.trace.missing.keys() >= _CALLS
+
+    def _may_go_on(self) -> bool:
+        """Return whether the run may have begun before its first recorded time, or ended after the last.
+
+        So it may if a part of the run is missing with its times, or if calls of its own agent were counted but not read.
+        """
+        missing = self.trace.missing
+        return {"timing", "llm_calls"} <= missing.keys() or any(
+            unread and missing.get(name) not in MADE_BY_OTHERS
+            for name, unread in self._unread.items()
+        )
 
     def _is_exact_total(self, total: Total, capability: Capability | None) -> bool:
         """Return whether a total is exact; it is not if the source lacks the capability, or model calls.

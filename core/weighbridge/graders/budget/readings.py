@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NAMED_THINGS = 3  #: reasons or models named in a description
 _NAME_CHARACTERS = 80
+_COUNTS_MORE_CALLS = "the source counts more calls than it has recorded"
 
 
 class Readings:
@@ -151,9 +152,11 @@ class Readings:
         of_tool = "" if tool is None else f" of {tool[:_NAME_CHARACTERS]!r}"
         noun = limit.noun.split()[-1]
         inexact_reason = ""
-        if not is_exact:
+        if not is_exact and limit.capability:
             in_part = known > 0 or (tool is not None and bool(measured.tool_steps))
-            inexact_reason = self._lacking(limit.capability or "tool_calls", in_part)
+            inexact_reason = self._lacking(limit.capability, in_part)
+        elif not is_exact:
+            inexact_reason = self._unread_calls()
         return Reading(
             unit=limit.unit + of_tool,
             known=known,
@@ -172,21 +175,28 @@ class Readings:
     def _duration(self, limit: Limit) -> Reading:
         measured = self._measured
         took = measured.duration
-        inexact_reason = ""
-        if not took.is_exact:
-            inexact_reason = "the start or the end of the run is not recorded"
-            if "timing" in measured.trace.missing and not took.is_stated:
-                inexact_reason = self._lacking("timing", False)
+        is_exact = measured.is_exact(limit.measured)
+        inexact_reason = "" if is_exact else self._unknown_ends()
         return Reading(
             unit=limit.unit,
             known=milliseconds(took.nanoseconds),
-            is_exact=took.is_exact,
+            is_exact=is_exact,
             is_stated=took.is_stated,
             breach=self._moment_beyond,
             course=self._moments,
             steps=took.edges,
             inexact_reason=inexact_reason,
         )
+
+    def _unknown_ends(self) -> str:
+        """Return the reason why a run may have begun before its first recorded time, or ended after the last."""
+        measured = self._measured
+        lacks_times = "timing" in measured.trace.missing
+        if not measured.duration.is_exact and not (lacks_times and not measured.duration.is_stated):
+            return "the start or the end of the run is not recorded"
+        if lacks_times:
+            return self._lacking("timing", measured.times.are_recorded)
+        return _COUNTS_MORE_CALLS
 
     def _moments(self) -> Iterator[tuple[Step, Amount]]:
         took = self._measured.duration
@@ -201,7 +211,7 @@ class Readings:
             return Breach("it is known only from the total of the run")
         step, time = found
         after = f"{shown(milliseconds(time - first))} ms after the start"
-        if self._measured.duration.is_exact:
+        if self._measured.is_exact("duration_ms"):
             return Breach(f"first exceeded at {named([step])}, {after}", [step])
         return Breach(
             f"exceeded at {named([step])} or before, at least {after}", [step], is_first=False
@@ -214,12 +224,6 @@ class Readings:
             measured.latencies.untimed,
             measured.latencies.slowest,
         )
-        inexact_reason = ""
-        if untimed:
-            calls = len(measured.llm_steps) + len(measured.tool_steps)
-            inexact_reason = f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
-        if not timed and "timing" in measured.trace.missing:
-            inexact_reason = self._lacking("timing", False)
         is_exact = measured.is_exact(limit.measured)
         which = "the slowest" if is_exact else "the slowest of those recorded"
         return Reading(
@@ -230,10 +234,30 @@ class Readings:
             breach=self._slow_steps,
             course=lambda: ((step, milliseconds(took)) for step, took in timed),
             steps=[slowest[0]] if slowest else [],
-            inexact_reason=inexact_reason,
+            inexact_reason="" if is_exact else self._unknown_latencies(),
             inexact_steps=untimed,
             remark=f"; {which} is {named([slowest[0]])}" if slowest else "",
         )
+
+    def _unknown_latencies(self) -> str:
+        """Return the reason why a call may have been slower than the slowest one recorded."""
+        measured = self._measured
+        missing, untimed = measured.trace.missing, measured.latencies.untimed
+        if "timing" in missing and not measured.latencies.timed:
+            return self._lacking("timing", measured.times.are_recorded)
+        if untimed:
+            calls = len(measured.llm_steps) + len(measured.tool_steps)
+            return f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
+        return self._unread_calls()
+
+    def _unread_calls(self) -> str:
+        """Return the reason why the run may have calls that were not read."""
+        measured = self._measured
+        if "tool_calls" in measured.trace.missing:
+            return self._lacking("tool_calls", bool(measured.tool_steps))
+        if "llm_calls" in measured.trace.missing:
+            return self._lacking("llm_calls", bool(measured.llm_steps))
+        return _COUNTS_MORE_CALLS
 
     def _slow_steps(self, limit: Amount) -> Breach:
         slow = [step for step, took in self._measured.latencies.timed if milliseconds(took) > limit]

@@ -21,6 +21,7 @@ class Duration(Struct, frozen=True):
     nanoseconds: int  #: the exact value if `is_exact`, else a lower bound
     is_exact: bool
     is_stated: bool  #: True if there are at least two times
+    is_of_run: bool  #: True if the run itself states its start and its end
     first: int  #: the first time
     #: the steps with the first and the last time, unless the run states them
     edges: tuple[Step, ...]
@@ -45,6 +46,11 @@ class RunTimes:
         times = self._started + self._ended
         self._has_no_times = times.count(None) == len(times)
 
+    @property
+    def are_recorded(self) -> bool:
+        """Whether the trace has any time."""
+        return not self._has_no_times or bool(self._run_started or self._run_ended)
+
     def duration(self) -> Duration:
         """Return the wall-clock time of the run, from its first start to its last end.
 
@@ -56,13 +62,14 @@ class RunTimes:
         if not self._has_no_times:
             by_steps = [time for time in (*self._started, *self._ended) if time is not None]
         if len(by_run) + len(by_steps) < 2:
-            return Duration(0, is_exact=False, is_stated=False, first=0, edges=())
+            return Duration(0, is_exact=False, is_stated=False, is_of_run=False, first=0, edges=())
         first, last = min(by_run + by_steps), max(by_run + by_steps)
         edges = {self._index_of(time) for time in (first, last) if time not in by_run}
         return Duration(
             last - first,
             is_exact=self._has_start() and self._has_end(),
             is_stated=True,
+            is_of_run=len(by_run) == 2,
             first=first,
             edges=tuple(self._steps[at] for at in sorted(edges)),
         )

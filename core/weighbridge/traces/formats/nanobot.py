@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.conversation import (
@@ -15,7 +14,7 @@ from weighbridge.traces.chat.conversation import (
 )
 from weighbridge.traces.fields import object_of, scalars, string_of
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.unread_counts import missing_before_summary
+from weighbridge.traces.unread_counts import missing_before_summary, with_unknown_part
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -92,7 +91,7 @@ def _session(value: list[Any]) -> Trace:
     trace = read_messages(messages, "nanobot", run, _REASONS)
     held = object_of(about.get(_METADATA)).get(_SUMMARY)
     summary = held if type(held) is str else object_of(held).get("text")
-    return replace(trace, missing={**trace.missing, **missing_before_summary(summary)})
+    return with_unknown_part(trace, missing_before_summary(summary))
 
 
 def _failed(message: Any) -> bool:

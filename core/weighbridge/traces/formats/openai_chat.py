@@ -39,7 +39,7 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import COUNTED
-from weighbridge.traces.unread_counts import missing_of_session
+from weighbridge.traces.unread_counts import missing_of_session, with_unknown_part
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -205,10 +205,8 @@ def _read(value: Any) -> list[Trace]:
             run.notes.calls_left += sum(len(calls_of(other)) for other in others)
     trace = _trace(messages, run)
     if is_unread:
-        lacking: dict[Capability, str] = dict.fromkeys(COUNTED, _UNREAD)
-        trace = replace(trace, missing={**trace.missing, **lacking})
-    cut = missing_of_session(whole)
-    return [replace(trace, missing={**trace.missing, **cut}) if cut else trace]
+        trace = with_unknown_part(trace, dict.fromkeys(COUNTED, _UNREAD))
+    return [with_unknown_part(trace, missing_of_session(whole))]
 
 
 IMPORTER = Importer(

@@ -9,7 +9,7 @@ from weighbridge.traces import read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 
 HINT = "\n\n[Analyze the error above and try a different approach.]"
-CUT = {"llm_calls", "tool_calls", "token_usage", "cost"}
+CUT = {"llm_calls", "tool_calls", "token_usage", "cost", "timing"}
 
 
 def test_the_first_line_describes_the_session():
