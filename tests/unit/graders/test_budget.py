@@ -569,8 +569,17 @@ def test_tokens_of_fewer_model_calls_than_the_source_counts_are_a_lower_bound():
     assert grade(*steps, run=run, max_tokens=400)["verdict"] == "fail"
     whole = run | {"usage": {"total_tokens": 550}, "cost_usd": 0.4}
     assert grade(*steps, run=whole, max_tokens=600, max_cost_usd=1)["verdict"] == "pass"
-    around = [agent(300, id="a"), llm(300, parent_id="a")]
-    assert grade(*around, run=run, max_tokens=600)["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(("of_agent", "known"), [(2, 300), (300, 300), (500, 500)])
+def test_a_total_of_an_agent_does_not_stand_for_the_calls_that_only_the_source_counts(
+    of_agent, known
+):
+    around = [agent(of_agent, id="a"), llm(300, parent_id="a")]
+    result = grade(*around, run={"counts": {"llm_calls": 3}}, max_tokens=600)
+    assert (result["verdict"], only(result)["observed"]) == ("ungradable", known)
+    assert only(result)["description"].endswith("counts more model calls than it has recorded")
+    assert grade(*around, run={"counts": {"llm_calls": 1}}, max_tokens=300)["verdict"] == "pass"
 
 
 def test_tool_calls_that_only_the_source_counts_leave_the_calls_of_a_single_tool_open():

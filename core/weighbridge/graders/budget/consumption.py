@@ -86,6 +86,9 @@ class UsageSteps:
         ]
         #: in trace order; `total` takes a value for each of them
         self.steps = [step for _, step in stated]
+        counted = (trace.counts.llm_calls if trace.counts else None) or 0
+        #: True if the source counts more model calls than were read
+        self.are_too_few = 0 < sum(step.type == "llm" for step in self.steps) < counted
         others = {index: at for at, (index, step) in enumerate(stated) if step.type != "llm"}
         around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
         #: for each step, the index in `steps` of the enclosing one
@@ -112,7 +115,7 @@ class UsageSteps:
         for outer, calls in self._calls_in.items():
             sums[outer].add_calls(calls, stated, parts)
         for at in self._inner_first:
-            excess = sums[at].stand_in(stated[at], at)
+            excess = sums[at].stand_in(stated[at], at, has_all=not self.are_too_few)
             if excess:
                 parts[at] = excess
             sums[self._outer[at]].include(sums[at])
@@ -172,16 +175,22 @@ class _Sum(Struct):
         if inner.missing:
             self.missing.append(inner.missing)
 
-    def stand_in(self, stated: Stated, at: int | None = None) -> Amount:
+    def stand_in(self, stated: Stated, at: int | None = None, *, has_all: bool = True) -> Amount:
         """Use a step's or run's own sum in place of its calls' values, unless these are complete.
 
         Returns the difference by which it exceeds their sum. If it is less, their sum is used, as a lower bound.
+        `has_all`: whether all of its calls were read; if not, its own sum is used if it is larger, too.
         """
-        if stated is None or (self.calls and not self.missing):
+        if stated is None:
             return 0
         is_all = not isinstance(stated, AtLeast)
         amount = stated.amount if isinstance(stated, AtLeast) else stated
         excess = amount - self.known
+        if self.calls and not self.missing:
+            if has_all or not exceeds(amount, self.known):
+                return 0
+            self.known = amount
+            return excess
         is_above = exceeds(self.known, amount)
         self.known = max(self.known, amount)
         self.is_stated = self.is_stated or is_all or bool(amount)

@@ -62,7 +62,7 @@ class Measurements:
     def __init__(
         self, trace: Trace, *, with_prices: bool, own_prices: Mapping[str, Rates] = _NO_PRICES
     ) -> None:
-        usage_steps = UsageSteps(trace)
+        self._usage_steps = usage_steps = UsageSteps(trace)
         rows = [stated_tokens(step.usage) for step in usage_steps.steps]
         columns = zip(*rows, strict=True) if rows else [(), (), (), ()]
         self.trace = trace
@@ -174,10 +174,7 @@ class Measurements:
 
     def lacks_calls(self, total: Total) -> bool:
         """Return whether a total is the sum of fewer model calls than the source counts."""
-        counts = self.trace.counts
-        stated = counts.llm_calls if counts else None
-        is_sum = total.by_run is None and all(step.type == "llm" for step in total.usage_steps)
-        return stated is not None and is_sum and 0 < len(self.llm_steps) < stated
+        return self._usage_steps.are_too_few and total.by_run is None
 
     def details(self, ignored: Sequence[Measured] = ()) -> dict[str, object]:
         """Return all measurements: null for unknown ones, and the names of those that are lower bounds.
