@@ -497,6 +497,14 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
     (tmp_path / "costs.jsonl").write_text(twice + twice.replace("0.25", "0.5"))
     ended = cli("trace", "check", "costs.jsonl")
     assert f"not all costs: {lacking} some model calls\n" in ended.out
+    usage = {"input_tokens": 50, "output_tokens": 10, "total_tokens": 40}
+    low = json.dumps({"format": "weighbridge", "steps": [{"type": "llm"}], "usage": usage}) + "\n"
+    (tmp_path / "low.jsonl").write_text(low)
+    ended = cli("trace", "check", "low.jsonl")
+    assert "differs total_tokens: the source states 40, input and output add up to 60;" in ended.out
+    (tmp_path / "low.jsonl").write_text(low * 2)
+    ended = cli("trace", "check", "low.jsonl")
+    assert "differs total_tokens: a stated total is less than input and output" in ended.out
     (folder / "other.json").write_text('{"what": 1}')
     ended = cli("trace", "check", str(folder), "--json")
     found = {Path(each["file"]).name: each for each in ended.json["files"]}

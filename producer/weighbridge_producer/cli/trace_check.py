@@ -163,13 +163,7 @@ def _print_file(checked: CheckedFile) -> None:
     differing: Counter[str] = Counter()
     for trace in checked.traces:
         for found in trace.differences:
-            one = (
-                f"{found['of']}: {found['where']} states {found['by_source']:,}, "
-                f"the steps add up to {found['by_steps']:,}; the larger figure is used"
-            )
-            differing[
-                one if of == 1 else f"{found['of']}: {found['where']} states other totals"
-            ] += 1
+            differing[f"{found['of']}: {_difference(found, is_of_one=of == 1)}"] += 1
     _print_each("differs ", differing, of)
     _print_each(
         "",
@@ -202,6 +196,18 @@ def _print_file(checked: CheckedFile) -> None:
             out.print(f"    {shown(error['hint'], _WIDTH)}")
     if len(checked.errors) > _ERRORS_SHOWN:
         out.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
+
+
+def _difference(found: dict[str, Any], *, is_of_one: bool) -> str:
+    """Return a difference between totals in words, with its numbers if it is of one trace alone."""
+    from weighbridge.graders.budget.stated_totals import SumOf, in_words
+
+    sum_of: SumOf = "by_parts" if "by_parts" in found else "by_steps"
+    if is_of_one:
+        return in_words(found["where"], f"{found['by_source']:,}", f"{found[sum_of]:,}", sum_of)
+    if sum_of == "by_parts":
+        return "a stated total is less than input and output together"
+    return f"{found['where']} states other totals"
 
 
 def _lower_bounds(traces: list[CheckedTrace]) -> Iterator[str]:

@@ -462,11 +462,15 @@ def test_totals_below_their_own_parts_are_a_difference():
     low = {"type": "llm", "usage": {"input_tokens": 600, "output_tokens": 100, "total_tokens": 10}}
     whole = {"input_tokens": 600, "output_tokens": 100, "total_tokens": 700}
     [found], description = differences(low, {"type": "llm", "usage": whole})
-    of_steps = "the sum of the steps' own totals"
-    assert found == {"of": "total_tokens", "by_source": 710, "by_steps": 1400, "where": of_steps}
-    assert f"{of_steps} states 710, the steps add up to 1400" in description
+    of_steps = "the steps' own totals"
+    sums = {"by_source": 710, "by_parts": 1400}
+    assert found == {"of": "total_tokens", **sums, "where": of_steps}
+    assert f"{of_steps} add up to 710, input and output add up to 1400" in description
     [found], _ = differences(low, usage={**low["usage"], "total_tokens": 20}, totals_from="metrics")
     assert (found["by_source"], found["by_steps"], found["where"]) == (20, 700, "metrics")
+    [found], description = differences(llm(), usage={**low["usage"], "total_tokens": 20})
+    assert (found["by_source"], found["by_parts"]) == (20, 700)
+    assert "; the source states 20, input and output add up to 700; the larger" in description
     without = {"input_tokens": 600, "output_tokens": 100}
     for usage in (whole, without, {**whole, "total_tokens": 950}):
         assert differences({"type": "llm", "usage": usage})[0] == []

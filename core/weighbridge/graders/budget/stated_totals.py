@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
 _WHERE_CHARACTERS = 100
-_OF_STEPS = "the sum of the steps' own totals"
+#: What a sum is of: the steps, or the input and output tokens beside a total; the name of its field in the details.
+SumOf = Literal["by_steps", "by_parts"]
+_OF_STEPS = "the steps' own totals"
 
 
 class Difference(Struct, frozen=True):
-    """A total that the source states and a different sum of its steps; the larger of the two is used."""
+    """A total that the source states, and a different sum; the larger of the two is used."""
 
     by_source: Amount
-    by_steps: Amount
+    summed: Amount
+    sum_of: SumOf = "by_steps"
     of_steps: bool = False  #: whether the steps state it themselves, and the run nothing
 
     def shown(self, what: str, where: str) -> dict[str, object]:
@@ -31,17 +34,24 @@ class Difference(Struct, frozen=True):
         return {
             "of": what,
             "by_source": _number(self.by_source),
-            "by_steps": _number(self.by_steps),
+            self.sum_of: _number(self.summed),
             "where": self._place(where),
         }
 
     def remark(self, where: str, write: Callable[[Amount], str]) -> str:
         """Return the difference as a remark for evidence, after a semicolon."""
-        stated, summed = write(self.by_source), write(self.by_steps)
-        return f"; {self._place(where)} states {stated}, the steps add up to {summed}; the larger figure is used"
+        stated, summed = write(self.by_source), write(self.summed)
+        return f"; {in_words(self._place(where), stated, summed, self.sum_of)}"
 
     def _place(self, where: str) -> str:
         return _OF_STEPS if self.of_steps else _named(where)
+
+
+def in_words(where: str, by_source: str, summed: str, sum_of: SumOf) -> str:
+    """Return a difference as a sentence, from what the details have of it, with its amounts as texts."""
+    stated = f"add up to {by_source}" if where == _OF_STEPS else f"states {by_source}"
+    what = "the steps add up" if sum_of == "by_steps" else "input and output add up"
+    return f"{where} {stated}, {what} to {summed}; the larger figure is used"
 
 
 def of_total(total: Total) -> Difference | None:
@@ -64,11 +74,16 @@ def of_tokens(trace: Trace, total: Total) -> Difference | None:
     by_run = valid_count(trace.usage.total_tokens) if trace.usage else None
     by_steps = [valid_count(step.usage and step.usage.total_tokens) for step in total.usage_steps]
     if by_run is not None:
-        return Difference(by_run, total.known) if by_run < total.known else None
+        if by_run >= total.known:
+            return None
+        if total.by_steps is None:  # the total is that of the run's own input and output
+            return Difference(by_run, total.known, "by_parts")
+        return Difference(by_run, total.known)
     if not by_steps or None in by_steps or any(step.type != "llm" for step in total.usage_steps):
         return None
     stated = sum(each or 0 for each in by_steps)
-    return Difference(stated, total.known, of_steps=True) if stated < total.known else None
+    is_less = stated < total.known
+    return Difference(stated, total.known, "by_parts", of_steps=True) if is_less else None
 
 
 def of_count(counted: int | None, read: int) -> Difference | None:
