@@ -273,7 +273,7 @@ def _observed(param: str, details: dict[str, Any]) -> tuple[Any, bool]:
         return None, False
     all_listed = len(by_tool) == details.get("tools_called")
     count = by_tool.get(param.removeprefix(_PER_TOOL), 0 if all_listed else None)
-    return count, count is not None and "tool_calls" not in partly
+    return count, count is not None and "tool_calls_by_tool" not in partly
 
 
 def _verdict_of(checks: list[Any]) -> Verdict:

@@ -31,7 +31,7 @@ PARAMS = {
 
 
 def trace(chance: random.Random) -> dict[str, Any]:
-    """Return a run that records some of its usage, times and costs."""
+    """Return a run that records some of its usage, times and costs, and may have calls that were not read."""
     steps: list[dict[str, Any]] = [{"id": "u", "type": "user", "output": "Go."}]
     clock = 0.0
     for number in range(chance.randint(0, 8)):
@@ -52,7 +52,14 @@ def trace(chance: random.Random) -> dict[str, Any]:
             if chance.random() < 0.8:
                 step["cost_usd"] = chance.randint(0, 20) / 1000
         steps.append(step)
-    return {"format": "weighbridge", "id": "t", "steps": steps}
+    made = {"format": "weighbridge", "id": "t", "steps": steps}
+    if chance.random() < 0.2:
+        counted = chance.sample(["llm_calls", "tool_calls", "steps"], 2)
+        made["counts"] = {name: chance.randint(0, 9) for name in counted}
+    if chance.random() < 0.2:
+        lacking = chance.sample(["llm_calls", "tool_calls", "timing", "token_usage"], 2)
+        made["missing"] = dict.fromkeys(lacking, "a line is damaged")
+    return made
 
 
 def config(limits: dict[str, float]) -> dict[str, Any]:
@@ -112,6 +119,18 @@ def test_a_limit_that_was_not_in_force_is_derived_too(param: str, missing_usage:
     candidate = made.at(PARAMS[param])
     told = (candidate.passed, candidate.failed, candidate.ungradable)
     assert told == (again["passed"], again["failed"], again["ungradable"])
+
+
+def test_calls_of_a_tool_are_not_known_where_the_source_counts_more_calls_than_were_read() -> None:
+    held = {"steps": [{"type": "llm"}, {"type": "tool", "name": "search"}]}
+    counted = {"format": "weighbridge", **held, "counts": {"tool_calls": 5}}
+    found = rows(
+        [orjson.dumps({"custom_id": "q", "inputs": {"trace": counted}})], {"max_tool_calls": 9}
+    )
+    made = swept(found, "max_tool_calls_per_tool.search")
+    for limit, outcomes in ((2, (0, 0, 1)), (0, (0, 1, 0))):
+        candidate = made.at(limit)
+        assert (candidate.passed, candidate.failed, candidate.ungradable) == outcomes
 
 
 def test_a_trace_that_cannot_be_read_stays_ungradable() -> None:

@@ -50,10 +50,6 @@ FIELDS = (
     "ignored",
     "differences",
 )
-#: The measurements that are one number, and so can be lower bounds.
-_AMOUNTS = sorted(
-    (name for name in BY_MEASUREMENT if name != "tool_calls_by_tool"), key=FIELDS.index
-)
 
 
 class Measurements:
@@ -188,9 +184,12 @@ class Measurements:
         shown |= self._calls() | self._times()
         shown["cached_tokens"] = as_number(self.cached.known) if self.cached.is_stated else None
         shown["cost_source"] = self._cost_source()
-        shown["at_least"] = [
-            name for name in _AMOUNTS if shown[name] is not None and not self.is_exact(name)
-        ]
+        partly: set[str] = {
+            name for name in BY_MEASUREMENT if shown[name] is not None and not self.is_exact(name)
+        }
+        if "tool_calls_by_tool" in partly:
+            partly.add("tools_called")
+        shown["at_least"] = sorted(partly, key=FIELDS.index)
         shown["ignored"] = list(ignored)
         shown["differences"] = [
             found.shown(name, self.trace.totals_from)
