@@ -598,11 +598,28 @@ def test_tool_calls_that_only_the_source_counts_leave_the_calls_of_a_single_tool
 
 
 @pytest.mark.parametrize("kind", ["llm", "tool", "agent"])
-def test_a_step_that_tells_only_its_input_has_no_price(kind):
-    step = {"type": kind, "model": "gpt-4o", "usage": {"input_tokens": 700}}
+@pytest.mark.parametrize(
+    ("usage", "usd"),
+    [
+        ({"input_tokens": 400}, 0.0035),
+        ({"output_tokens": 100}, 0.0035),
+        ({"output_tokens": 100, "cached_tokens": 5}, 0.0035),
+        ({"total_tokens": 500}, 0.0025),
+    ],
+)
+def test_the_price_of_a_step_that_tells_only_its_input_or_output_is_the_least_it_cost(
+    kind, usage, usd
+):
+    step = {"type": kind, "model": "gpt-4o", "usage": usage}
     result = grade(step, llm((1000, 0), model="gpt-4o"), max_cost_usd=1)
-    assert (result["verdict"], result["details"]["cost_usd"]) == ("ungradable", 0.0025)
+    assert (result["verdict"], result["details"]["cost_usd"]) == ("ungradable", usd)
     assert only(result)["step_ids"] == ["s1"]
+    is_part = usd > 0.0025
+    told = "only a part of the cost or of the tokens to price is recorded"
+    assert (told in only(result)["description"]) is is_part
+    assert ("no cost, and of the tokens only a total, is rec" in only(result)["description"]) is (
+        not is_part
+    )
 
 
 def test_tokens_that_only_the_run_tells_are_priced_too():
@@ -611,7 +628,19 @@ def test_tokens_that_only_the_run_tells_are_priced_too():
     steps = [{"type": "llm", "model": "gpt-4o", "usage": usage}]
     assert grade(*steps, run=run, max_cost_usd=1)["verdict"] == "fail"
     steps = [{"type": "llm", "model": name, "usage": usage} for name in ("gpt-4o", "o3")]
-    assert grade(*steps, run=run, max_cost_usd=1)["verdict"] == "ungradable"
+    result = grade(*steps, run=run, max_cost_usd=1)
+    assert result["verdict"] == "ungradable"
+    several = "several models are named, so the total of the run has no price"
+    assert only(result)["description"].endswith(f"the rest is not known: {several}")
+    result = grade(llm(), llm(), run=run, max_cost_usd=1)
+    assert only(result)["description"].endswith("what was used is not known: no model is named")
+
+
+def test_of_a_run_that_tells_only_its_input_the_price_of_that_is_the_least_it_cost():
+    run = {"usage": {"input_tokens": 1_000_000}}
+    result = grade(llm(model="gpt-4o"), run=run, max_cost_usd=3)
+    assert (result["verdict"], result["details"]["cost_usd"]) == ("ungradable", 2.5)
+    assert grade(llm(model="gpt-4o"), run=run, max_cost_usd=2)["verdict"] == "fail"
 
 
 def test_of_an_incomplete_sum_and_a_total_of_the_run_the_larger_counts():
@@ -1095,9 +1124,9 @@ def test_a_call_without_tokens_and_cost_leaves_the_cost_open_unless_it_is_ignore
     result = grade(*steps, max_cost_usd=1)
     assert result["verdict"] == "ungradable"
     assert only(result)["step_ids"] == ["s2", "s3"]
-    assert (
-        "neither a cost nor tokens to price are recorded by 2 of 3 LLM steps"
-        in (only(result)["description"])
+    assert only(result)["description"].endswith(
+        "neither a cost nor tokens to price are recorded by 1 of 3 LLM steps (step s2), "
+        "and no cost, and of the tokens only a total, is recorded by 1 of 3 LLM steps (step s3)"
     )
     result = grade(*steps, max_cost_usd=1, missing_usage="ignore")
     assert (result["verdict"], only(result)["observed"]) == ("pass", 0.25)

@@ -25,12 +25,13 @@ from weighbridge.graders.budget.prices import (
     table_name,
 )
 from weighbridge.graders.budget.run_times import valid_times
+from weighbridge.traces import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weighbridge.graders.budget.prices import Rates
-    from weighbridge.traces import Step, Trace, Usage
+    from weighbridge.traces import Step, Trace
 
 MODELS_LIMIT = 100  #: distinct models looked up per trace
 _COST_LIMIT = 10**15  #: larger figures are implausible and ignored
@@ -100,30 +101,38 @@ class _Pricing:
         usage = step.usage
         if usage is None or step.id not in self._unstated:
             return _stated_cost(step)
-        if valid_count(usage.input_tokens) is None or valid_count(usage.output_tokens) is None:
+        recorded = priceable(usage)
+        if recorded is None:
             return UNSTATED
         started, ended = valid_times((step.started_at, step.ended_at))
-        usd = self._usd(
-            step.model, usage, started or ended or self._run_started, is_one_call=step.type == "llm"
-        )
+        time = started or ended or self._run_started
+        usd = self._usd(step.model, recorded, time, is_one_call=step.type == "llm")
         if isinstance(usd, Unpriced):
             self.unpriced.setdefault(usd.reason, []).append(step)
             return UNSTATED
-        return AtLeast(usd) if usage.is_partial else usd
+        return usd if _is_whole(usage) else AtLeast(usd)
 
     def run_total(self, total: Total, usage: Usage) -> Total:
         """Return the price of the run's total usage, for its only model; at least that of its steps."""
-        if valid_count(usage.input_tokens) is None or valid_count(usage.output_tokens) is None:
+        recorded = priceable(usage)
+        if recorded is None:
             return replace(total, is_exact=False)
-        calls = [step for step in self._trace.steps if step.type == "llm"]
-        models = {step.model for step in self._trace.steps if step.model}
-        model = models.pop() if len(models) == 1 else None
-        usd = self._usd(model, usage, self._run_started, is_one_call=len(calls) == 1)
+        usd = self._usd_of_run(recorded)
         if isinstance(usd, Unpriced):
             self.unpriced.setdefault(usd.reason, [])
             return replace(total, is_exact=False)
-        known = max(usd, total.known)
-        return replace(total, known=known, is_exact=True, is_stated=True, missing=())
+        total = replace(total, known=max(usd, total.known), is_stated=True)
+        if not _is_whole(usage):
+            return replace(total, is_exact=False)
+        return replace(total, is_exact=True, missing=())
+
+    def _usd_of_run(self, usage: Usage) -> Decimal | Unpriced:
+        models = {step.model for step in self._trace.steps if step.model}
+        if len(models) > 1:
+            return Unpriced("several models are named, so the total of the run has no price")
+        calls = sum(step.type == "llm" for step in self._trace.steps)
+        model = models.pop() if models else None
+        return self._usd(model, usage, self._run_started, is_one_call=calls == 1)
 
     def _usd(
         self, name: str | None, usage: Usage, at: int | None, *, is_one_call: bool
@@ -136,6 +145,21 @@ class _Pricing:
         return (
             model if isinstance(model, Unpriced) else model.usd(usage, at, is_one_call=is_one_call)
         )
+
+
+def priceable(usage: Usage) -> Usage | None:
+    """Return what of a usage has a price: its input, its output or both; None if it states at most their sum."""
+    sent, received = valid_count(usage.input_tokens), valid_count(usage.output_tokens)
+    if sent is None and received is None:
+        return None
+    if sent is not None:
+        return usage
+    return Usage(output_tokens=received)
+
+
+def _is_whole(usage: Usage) -> bool:
+    sent, received = valid_count(usage.input_tokens), valid_count(usage.output_tokens)
+    return sent is not None and received is not None and not usage.is_partial
 
 
 def _state_less(usage_steps: UsageSteps, by_run: Usage) -> bool:

@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
-from weighbridge.graders.budget.consumption import exceeds
+from weighbridge.graders.budget.consumption import exceeds, valid_count
+from weighbridge.graders.budget.costs import priceable
 from weighbridge.graders.budget.limit_table import LIMITS, limit_of
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from weighbridge.graders.budget.consumption import Amount, Total
     from weighbridge.graders.budget.limit_table import Limit, Measured
     from weighbridge.graders.budget.measurements import Measurements
-    from weighbridge.traces import Capability, Step
+    from weighbridge.traces import Capability, Step, Usage
 
 _NAMED_THINGS = 3  #: reasons or models named in a description
 _NAME_CHARACTERS = 80
+_ONLY_A_TOTAL = "no cost, and of the tokens only a total, is recorded"
 _COUNTS_MORE_CALLS = "the source counts more calls than it has recorded"
 
 
@@ -98,7 +100,10 @@ class Readings:
         inexact_reason = ""
         if not is_exact:
             inexact_reason = self._inexact_reason(
-                "token_usage", total, f"no {limit.unit} are recorded", f"the {limit.unit}"
+                "token_usage",
+                total,
+                f"no {limit.unit} are recorded",
+                f"only a part of the {limit.unit} is recorded",
             )
         return Reading(
             unit=limit.unit,
@@ -114,9 +119,8 @@ class Readings:
             remark=self._difference(limit.measured),
         )
 
-    def _inexact_reason(self, capability: Capability, total: Total, none: str, what: str) -> str:
-        """Return the reason why a total is not exact; `none` says that nothing is recorded of `what`."""
-        some = f"only a part of {what} is recorded"
+    def _inexact_reason(self, capability: Capability, total: Total, none: str, some: str) -> str:
+        """Return the reason why a total is not exact; `none` and `some` say that nothing or a part of it is recorded."""
         has_steps_without = total.is_stated and bool(total.missing)
         if capability in self._measured.trace.missing and not has_steps_without:
             return self._lacking(capability, total.is_stated)
@@ -125,19 +129,35 @@ class Readings:
         if not total.missing:
             return f"{some if total.is_stated else none} by the run and its steps"
         stating = total.stating_ids
-        incomplete = [step for step in total.missing if step.usage and step.usage.is_partial]
-        others = [step for step in total.missing if not (step.usage and step.usage.is_partial)]
-        without = [step for step in others if step.id not in stating]
-        partial = [step for step in others if step.id in stating]
+        by_reason: dict[str, list[Step]] = {none: []}
+        incomplete: list[Step] = []
+        for step in total.missing:
+            if step.usage and step.usage.is_partial:
+                incomplete.append(step)
+                continue
+            reason = none
+            if step.id in stating:
+                reason = some
+            elif capability == "cost" and step.usage:
+                reason = self._why_unpriced(step.usage, none, some)
+            by_reason.setdefault(reason, []).append(step)
         reasons = [
             f"{recorded} by {self._share(steps)} ({named(steps)})"
-            for recorded, steps in ((none, without), (some, partial))
+            for recorded, steps in by_reason.items()
             if steps
         ]
         if incomplete:
             counted = f"the output of {self._share(incomplete)} was counted before it was complete"
             reasons.append(f"{counted} ({named(incomplete)})")
         return ", and ".join(reasons)
+
+    def _why_unpriced(self, usage: Usage, none: str, some: str) -> str:
+        """Return the reason why tokens give no exact cost; `none` and `some` as for a total."""
+        if not self._measured.is_priced:
+            return "no cost is recorded"
+        if priceable(usage):
+            return some
+        return _ONLY_A_TOTAL if valid_count(usage.total_tokens) else none
 
     def _share(self, steps: Sequence[Step]) -> str:
         if all(step.type == "llm" for step in steps):
@@ -295,7 +315,8 @@ class Readings:
         cost = self._measured.cost
         if not cost.unpriced:
             none = "neither a cost nor tokens to price are recorded"
-            return self._inexact_reason("cost", cost.total, none, "the cost")
+            some = "only a part of the cost or of the tokens to price is recorded"
+            return self._inexact_reason("cost", cost.total, none, some)
         return _some(
             [
                 f"{reason} ({named(steps)})" if steps else reason
