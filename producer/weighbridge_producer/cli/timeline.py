@@ -13,7 +13,7 @@ from rich.style import Style
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli.show import out, shown, truncated
 from weighbridge_producer.trace_view.timeline import whole_texts
-from weighbridge_producer.trace_view.trace_summary import lack, measured, summary_facts
+from weighbridge_producer.trace_view.trace_summary import lacks_in_words, summary_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,9 +48,8 @@ def print_trace(name: str, trace: Trace) -> None:
     lines = map(_of_step, trace.steps, labels)
     # Segments avoid the cost of rich's markup, which is high for long traces.
     out.print(Segments(chain.from_iterable(lines)), end="")
-    counts = measured(trace) if trace.missing else {}
-    for capability, reason in trace.missing.items():
-        out.print(f"[dim]{lack(capability, counts)}: {shown(reason)}[/]")
+    for capability, lack in lacks_in_words(trace).items():
+        out.print(f"[dim]{lack}: {shown(trace.missing[capability])}[/]")
     for lost in trace.not_carried:
         out.print(f"[dim]not carried over: {shown(lost)}[/]")
 

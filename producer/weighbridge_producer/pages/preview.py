@@ -41,6 +41,7 @@ from weighbridge_producer.pages.parquet_parts import (
     is_parquet_name,
     row_of_schema,
 )
+from weighbridge_producer.trace_view.trace_summary import lacks_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -471,6 +472,7 @@ def _trace_in(inputs: dict[str, Any]) -> Trace | None:
 def _lacks(trace: Trace, specs: Sequence[GraderSpec]) -> Iterator[str]:
     """Yield the information that graders need and the trace lacks."""
     registry = default_registry()
+    words = lacks_in_words(trace)
     for spec in specs:
         if spec.grader not in registry.ids():
             continue
@@ -478,7 +480,7 @@ def _lacks(trace: Trace, specs: Sequence[GraderSpec]) -> Iterator[str]:
         needed = registry.get(spec.grader).requirements(config).capabilities
         for capability, reason in trace.missing.items():
             if capability in needed:
-                yield f"{spec.label}: no {capability.replace('_', ' ')}: {reason}"
+                yield f"{spec.label}: {words[capability]}: {reason}"
 
 
 def _format_name(format_id: str) -> str:

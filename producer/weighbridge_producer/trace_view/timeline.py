@@ -36,7 +36,7 @@ from weighbridge_producer.trace_view.shown_step import (
     ShownText,
 )
 from weighbridge_producer.trace_view.step_columns import TimeAxis, axis_of, columns_of
-from weighbridge_producer.trace_view.trace_summary import summary_facts
+from weighbridge_producer.trace_view.trace_summary import lacks_in_words, summary_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ class Timeline:
     steps: tuple[ShownStep, ...]
     loops: tuple[ShownLoop, ...]
     totals: tuple[RunningTotal, ...]
-    lacks: tuple[tuple[str, str], ...]  #: information that the source does not record, and why
+    lacks: tuple[tuple[str, str], ...]  #: in words, what the source does not record, and why
     not_carried: tuple[str, ...]
     numbers: Mapping[str, int]  #: numbers of the steps named in evidence, by id
     axis: TimeAxis | None  #: None if the trace has no times
@@ -151,7 +151,7 @@ def timeline_of(
         steps=folded(map(rows.row, range(window.first, window.last + 1))),
         loops=tuple(loops),
         totals=tuple(running_totals(trace, evidence, own_prices_of(spec))),
-        lacks=tuple((lack.replace("_", " "), why) for lack, why in trace.missing.items()),
+        lacks=tuple((lack, trace.missing[name]) for name, lack in lacks_in_words(trace).items()),
         not_carried=trace.not_carried,
         numbers={each: numbers[each] for each in _named(evidence) if each in numbers},
         axis=rows.axis,

@@ -67,6 +67,12 @@ def summary_facts(trace: Trace) -> tuple[str, ...]:
     return tuple(facts)
 
 
+def lacks_in_words(trace: Trace) -> dict[Capability, str]:
+    """Return for each capability that a trace lacks what that is, such as "tool calls not known"."""
+    counts = measured(trace) if trace.missing else {}
+    return {capability: lack(capability, counts) for capability in trace.missing}
+
+
 def lack(capability: Capability, counts: Mapping[str, float | None]) -> str:
     """Return in words what a trace lacks: all of it, or a part where the counts have some."""
     measurement, things = _OF_CAPABILITY.get(capability, (None, ""))

@@ -393,6 +393,17 @@ def test_a_trace_that_cannot_be_read_says_why(
     assert page.root.all("ol", class_="timeline") == []
 
 
+def test_what_is_not_known_of_a_trace_is_not_said_to_be_none(
+    service: HttpServer, grade: Callable[..., Batch]
+) -> None:
+    missing = {"llm_calls": "line 7 is damaged", "tool_calls": "line 7 is damaged"}
+    trace = {"format": "weighbridge", "steps": [{"type": "llm"}], "missing": missing}
+    batch = grade([{"custom_id": "c", "inputs": {"trace": trace}}], "loop")
+    listed = [each.text for each in result(service, batch, "c").root.all("li")]
+    assert "not all model calls: line 7 is damaged" in listed
+    assert "tool calls not known: line 7 is damaged" in listed
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [

@@ -79,6 +79,10 @@ def test_what_a_grader_would_miss_in_a_trace_is_told_before_it_is_graded() -> No
     preview = look(orjson.dumps(trace) + b"\n", *BUDGET, GraderSpec("loop"))
     (lack,) = preview.cases[0].lacks
     assert lack.startswith("budget: no token usage: ")
+    missing = {"tool_calls": "line 7 is damaged"}
+    known = {"format": "weighbridge", "steps": [{"type": "llm"}], "missing": missing}
+    preview = look(orjson.dumps(known) + b"\n", GraderSpec("loop"))
+    assert preview.cases[0].lacks == ("loop: tool calls not known: line 7 is damaged",)
 
 
 def test_lines_that_cannot_be_graded_are_told_with_their_number_and_what_would_work() -> None:
