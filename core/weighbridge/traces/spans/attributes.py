@@ -167,11 +167,22 @@ def handed_to(span: Span) -> str | None:
     return agent if attributes.get("output.value") in (None, agent) else None
 
 
+def kind_in_words(span: Span) -> str:
+    """Return the recorded name of a span's kind, such as "evaluator"; empty if it records none that is known."""
+    recorded = (span.attributes.get(name) for name in _KIND_NAMES)
+    words = (_word(value) for value in recorded if type(value) is str)
+    return next((word for word in words if _KINDS.get(word, "group") != "group"), "")
+
+
 def _kind(value: str) -> Kind:
-    word = value.strip('"').lower()
+    word = _word(value)
     if word.startswith("invoke_"):  # a swarm, a graph
         return "agent"
-    return _KINDS.get(word.removeprefix("gen_ai."), "none")
+    return _KINDS.get(word, "none")
+
+
+def _word(value: str) -> str:
+    return value.strip('"').lower().removeprefix("gen_ai.")
 
 
 def _evident_kind(attributes: dict[str, Any]) -> Kind:

@@ -17,6 +17,7 @@ from weighbridge.traces.spans.attributes import (
     creates_agent,
     ended_for_tools,
     error_of,
+    kind_in_words,
     kind_of,
     model_of,
     result_of_span,
@@ -48,6 +49,14 @@ _REASONS: dict[Capability, str] = {
 _NO_CALLS = (
     "there are no spans of tool calls, and those of model calls do not record the model's answers"
 )
+_NO_MODEL = "there are no spans of model calls"
+#: Reasons for a trace without spans of model calls.
+_WITHOUT_MODEL: dict[Capability, str] = {
+    **_REASONS,
+    "token_usage": f"{_NO_MODEL}, which would record tokens",
+    "cost": f"{_NO_MODEL}, which would record a cost, or tokens to compute it from",
+}
+_KINDS_NAMED = 3  #: maximum number of kinds named in a reason
 _ONLY_REQUESTS = "there are spans of requests of the AI SDK, but none of the model calls in them"
 _HIDDEN_CALLS = "a model call ended with tool calls, but no span records the calls"
 _CONVERSATIONS = (
@@ -305,7 +314,9 @@ class _Run:
         return {key: value for key, value in output_found.items() if value}
 
     def _missing(self, tools: Sequence[ToolDefinition]) -> dict[Capability, str]:
-        missing = missing_of(self._steps, _REASONS, tools=tools)
+        has_model_calls = any(found.kind == "llm" for found in self.operations)
+        reasons = _REASONS if has_model_calls else _WITHOUT_MODEL
+        missing = missing_of(self._steps, reasons, tools=tools)
         missing.update(missing_calls(self._steps, self._notes))
         if any(map(_is_request, self.operations)):
             missing = {"llm_calls": _ONLY_REQUESTS, **missing}
@@ -320,8 +331,15 @@ class _Run:
         if not any(
             found.outputs or found.first(ended_for_tools) is False for found in with_messages
         ):
-            return {"tool_calls": _NO_CALLS, **missing}
+            return {"tool_calls": _NO_CALLS if has_model_calls else self._no_calls(), **missing}
         return missing
+
+    def _no_calls(self) -> str:
+        """Return the reason why the tool calls of a trace without spans of calls are not known."""
+        kinds = dict.fromkeys(kind_in_words(found.spans[0]) for found in self.operations)
+        named = ", ".join(list(filter(None, kinds))[:_KINDS_NAMED])
+        others = f"those of other kinds ({named})" if named else "others"
+        return f"there are no spans of model calls or tool calls, only {others}"
 
 
 def _is_request(operation: Operation) -> bool:

@@ -504,6 +504,24 @@ def test_whether_tools_were_called_is_known_from_the_answers_or_how_they_ended(a
     assert ("tool_calls" in missing) is (reason is not None)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "only"),
+    [
+        (["EVALUATOR"], "those of other kinds (evaluator)"),
+        (["RETRIEVER", "CHAIN", "RETRIEVER", "AGENT"], "those of other kinds (retriever, agent)"),
+    ],
+)
+def test_a_trace_without_spans_of_calls_says_of_which_kinds_its_spans_are(kinds, only):
+    spans = [span({"openinference.span.kind": kind}, at=at) for at, kind in enumerate(kinds)]
+    missing = read(*spans).missing
+    assert missing["tool_calls"] == f"there are no spans of model calls or tool calls, only {only}"
+    assert missing["token_usage"] == "there are no spans of model calls, which would record tokens"
+    assert missing["cost"].startswith("there are no spans of model calls, which would record")
+    with_tool = read(*spans, span(runs(), at=9)).missing
+    assert "tool_calls" not in with_tool
+    assert with_tool["token_usage"] == missing["token_usage"]
+
+
 def test_calls_whose_arguments_no_span_records_are_noted():
     trace = read(span(CHAT), span(runs(), at=2), span(runs(arguments="{}"), at=4))
     assert [tool.arguments for tool in trace.steps_of("tool")] == [None, {}]
