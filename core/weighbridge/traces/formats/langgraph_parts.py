@@ -23,6 +23,9 @@ _WRAPPERS = frozenset(
     }
 )
 _LOOKED_AT = 20  #: number of messages by whose role the format is recognised
+#: How the names of channels begin that hold no state, but what is to run next.
+OWN_CHANNELS = ("__", "branch:", "start:")
+_START = "__start__"  #: name of the node that writes a run's input
 _MARKS = frozenset({"__interrupt__", "__metadata__"})  #: keys beside the nodes of an update
 _OF_STORE = frozenset(
     {"checkpoints", "tasks"}
@@ -149,11 +152,40 @@ def _is_write(held: Any) -> bool:
     return type(held) is list and len(held) == 2 and type(held[0]) is str
 
 
+def _unwrapped(mode: str, held: Any) -> Part:
+    """Return a part of a stream, or the one in a part for debugging."""
+    if mode != "debug":
+        return mode, held
+    debug = object_of(held)
+    return _DEBUG.get(word_of(debug.get("type")), ""), debug.get("payload")
+
+
+def shows_node(part: Part) -> bool:
+    """Return whether a part of a stream shows that a node has run: its result, or a state that may have it.
+
+    A checkpoint states how many steps came before; the first is the input.
+    """
+    mode, held = _unwrapped(*part)
+    record = object_of(held)
+    if mode in {"messages", "partial"}:
+        return True
+    if mode == "tasks":
+        return "result" in record
+    if mode == "updates":
+        return any(name not in _MARKS and name != _START for name in record)
+    step = object_of(record.get("metadata")).get("step") if mode == "checkpoints" else None
+    if type(step) is int:
+        return step > 0
+    fields = (field for state in states_in(mode, held) for field in object_of(state).items())
+    return any(
+        held and not str(name).startswith(OWN_CHANNELS) and not _said(held, is_any=True)
+        for name, held in fields
+    )
+
+
 def states_in(mode: str, held: Any) -> Iterator[Any]:
     """Yield the states and the results of nodes in a part of a stream."""
-    if mode == "debug":
-        debug = object_of(held)
-        mode, held = _DEBUG.get(word_of(debug.get("type")), ""), debug.get("payload")
+    mode, held = _unwrapped(mode, held)
     record = object_of(held)
     if mode == "values":
         yield held

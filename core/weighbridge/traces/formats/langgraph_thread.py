@@ -15,6 +15,7 @@ from weighbridge.traces.formats.langgraph_parts import (
     Part,
     has_unread_lists,
     message_lists,
+    shows_node,
     states_in,
     streamed_in,
 )
@@ -28,6 +29,7 @@ _REPLACED = "messages without ids were replaced by others"
 _UNANSWERED = (
     "no message is an answer of a model: what nodes called may stand elsewhere in the state"
 )
+_FAILED = "no message is an answer of a model: whether the node that failed called one is not known"
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
 _Key = tuple[str, Any]
@@ -69,11 +71,15 @@ class Thread:
         self._streamed: set[_Key] = set()
         self._state: dict[str, Any] = {}  #: the last state
         self._failed: set[str] = set()
+        self._states = 0  #: number of states that were streamed
+        self._has_run = False  #: whether a node has run
 
     def take(self, part: Part) -> None:
         """Add the messages of a part of a stream."""
         mode, held = part
         self.id = self.id or thread_of(part)
+        self._states += mode == "values"
+        self._has_run = self._has_run or self._states > 1 or shows_node(part)
         if mode in {"messages", "partial"}:
             for message in streamed_in(held):
                 self._take_streamed(message, is_piece=mode == "messages")
@@ -96,7 +102,7 @@ class Thread:
         pieces.append(message)
 
     def _take_state(self, state: Any, *, is_whole: bool) -> None:
-        if is_whole and type(state) is dict:
+        if is_whole and type(state) is dict and state:
             self._state = state
         if has_unread_lists(state):
             self.unread = self.lost = _UNREAD_LIST
@@ -172,8 +178,9 @@ class Thread:
         missing: dict[Capability, str] = {"tool_calls": self.unread} if self.unread else {}
         if self.lost:
             missing["llm_calls"] = self.lost
-        if not trace.steps_of("llm"):
-            missing = {"llm_calls": _UNANSWERED, "tool_calls": _UNANSWERED, **missing}
+        if not trace.steps_of("llm") and (self._has_run or self._failed):
+            reason = _FAILED if self._failed else _UNANSWERED
+            missing = {"llm_calls": reason, "tool_calls": reason, **missing}
         return replace(
             trace,
             id=self.id,

@@ -180,6 +180,24 @@ def test_failed_nodes_are_noted():
     assert "errors of nodes (1)" in read_trace([*TASKS, failed, failed]).not_carried
 
 
+@pytest.mark.parametrize(
+    ("more", "is_known"),
+    [
+        ([], True),
+        ([{"id": "1", "name": "agent", "input": {}, "triggers": []}], True),
+        ([{"id": "1", "name": "agent", "result": [], "interrupts": []}], False),
+        ([["updates", {"agent": None}]], False),
+        ([["values", VALUES[0]]], False),
+        ([{"values": VALUES[0], "next": [], "config": {}, "metadata": {"step": 0}}], True),
+        ([{"values": VALUES[0], "next": [], "config": {}, "metadata": {"step": 1}}], False),
+        ([["debug", {"type": "task_result", "payload": {"id": "1", "result": []}}]], False),
+    ],
+)
+def test_calls_of_a_stream_without_an_answer_are_not_known_once_a_node_has_run(more, is_known):
+    missing = read_trace([["values", VALUES[0]], *more]).missing
+    assert ({"llm_calls", "tool_calls"} & missing.keys() == set()) is is_known
+
+
 def without_id(message, **fields):
     return {**message, "id": None, **fields}
 

@@ -163,7 +163,7 @@ STORES = (
     Store(
         _CHECKPOINTS,
         ("thread_id",),
-        frozenset({"parent_checkpoint_id"}),
+        frozenset({"parent_checkpoint_id", "metadata"}),
         parts=Table(
             "writes",
             frozenset(
@@ -179,13 +179,14 @@ STORES = (
     Store(
         _CHECKPOINTS,
         ("thread_id",),
-        frozenset({"parent_checkpoint_id"}),
+        frozenset({"parent_checkpoint_id", "metadata"}),
         filled=(STATE, "{", "messages"),
         is_packed=True,
     ),
     Store(
         frozenset({"thread_id", "thread_ts", "parent_ts", "checkpoint"}),
         ("thread_id",),
+        frozenset({"metadata"}),
         filled=(STATE, "{", "messages"),
         is_packed=True,
     ),

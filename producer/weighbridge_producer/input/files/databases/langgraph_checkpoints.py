@@ -15,7 +15,12 @@ import orjson
 
 from weighbridge.settings import MIB
 from weighbridge.traces.fields import id_of, json_in, object_of
-from weighbridge.traces.formats.langgraph_parts import has_messages, has_unread
+from weighbridge.traces.formats.langgraph_parts import (
+    OWN_CHANNELS,
+    has_messages,
+    has_unread,
+    shows_node,
+)
 
 if TYPE_CHECKING:
     from weighbridge.traces.formats.langgraph_parts import Part
@@ -26,7 +31,8 @@ _TYPE, _CHECKPOINT = "type", "checkpoint"
 _JSON = "json"  #: also of tables without types
 _SPACE, _ID, _PARENT = "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"
 _CHANNEL, _VALUE, _TASK = "channel", "value", "task_id"
-_OWN_CHANNELS = ("__", "branch:")  #: how the names of channels without state begin
+_ERROR = "__error__"  #: the channel of a node that failed
+_METADATA = "metadata"
 _STATE = "channel_values"
 #: Maximum size of a packed checkpoint, which takes up to ninety times as much memory when it is unpacked.
 _MOST_BYTES = 8 * MIB
@@ -36,12 +42,17 @@ _CONTENT = 2  #: the place of the content in a packed object, after the module a
 
 
 class Checkpoints:
-    """The checkpoints of one thread, of which each message is kept once."""
+    """The checkpoints of one thread, of which each message is kept once.
+
+    The first one without new messages that shows that a node has run is kept as the result of a task without messages.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}  #: the hash of each message, by its id
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
         self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
+        self._has_messages = False  #: whether any checkpoint has
+        self._has_run = False  #: whether what is kept shows that a node has run
 
     def as_text(self, row: Row) -> Row | None:
         """Return a row with its checkpoint, or what a node has written, as JSON; None if it is damaged, or packed in another way."""
@@ -56,27 +67,39 @@ class Checkpoints:
                 "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
                 "config": {"configurable": {"thread_id": row.get("thread_id")}},
             }
-            text = orjson.dumps(told, _none, orjson.OPT_NON_STR_KEYS).decode()
+            if not self._has_run and (step := _step_of(row.get(_METADATA))) is not None:
+                told[_METADATA] = {"step": step}
+            return self._kept(("checkpoints", told), str(row.get(_ID)))
         except (ValueError, TypeError, RecursionError):
             return None
-        return {STATE: text if _is_told(("checkpoints", told)) else ""}
 
     def _written(self, row: Row) -> Row | None:
         """Return what a node has written as the result of its task, if no later checkpoint has it."""
         channel, kind = str(row[_CHANNEL]), row.get(_TYPE)
         is_followed = (row.get(_SPACE), row.get(_ID)) in self._followed
-        if is_followed or kind in {None, "null", "empty"} or channel.startswith(_OWN_CHANNELS):
+        name = str(row.get(_TASK))
+        if channel == _ERROR and self._has_messages:
+            return {STATE: orjson.dumps({**_task(name), "error": True}).decode()}
+        if is_followed or kind in {None, "null", "empty"} or channel.startswith(OWN_CHANNELS):
             return {STATE: ""}
         try:
-            name = str(row.get(_TASK))
             before = self._last.get(row.get(_SPACE), {}).get(channel)
             held = _added(_value(kind, row.get(_VALUE)), before, name)
-            result = [[channel, self._new(held)]]
-            task = {"id": name, "name": name, "result": result, "interrupts": []}
-            text = orjson.dumps(task, _none, orjson.OPT_NON_STR_KEYS).decode()
+            return self._kept(("tasks", _task(name, [channel, self._new(held)])), name)
         except (ValueError, TypeError, RecursionError):
             return None
-        return {STATE: text if _is_told(("tasks", task)) else ""}
+
+    def _kept(self, part: Part, name: str) -> Row:
+        """Return a row with a part that has messages, or with a task of this name if it is the first that shows that a node has run."""
+        text = orjson.dumps(part[1], _none, orjson.OPT_NON_STR_KEYS).decode()
+        is_run = shows_node(part)
+        if not _is_told(part):
+            if self._has_run or not (is_run and self._has_messages):
+                return {STATE: ""}
+            text = orjson.dumps(_task(name)).decode()
+        self._has_messages = True
+        self._has_run = self._has_run or is_run
+        return {STATE: text}
 
     def _new(self, held: Any) -> Any:
         """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
@@ -90,6 +113,22 @@ class Checkpoints:
                 self._known[name] = mark
                 new.append(message)
         return new
+
+
+def _task(name: str, *written: Any) -> dict[str, Any]:
+    """Return a task with what it has written, by channel."""
+    return {"id": name, "name": name, "result": list(written), "interrupts": []}
+
+
+def _step_of(metadata: Any) -> int | None:
+    """Return the number of the step in a checkpoint's metadata; None if that cannot be read."""
+    if type(metadata) not in {str, bytes}:
+        return None
+    try:
+        step = object_of(json_in(metadata)).get("step")
+    except ValueError:
+        return None
+    return step if type(step) is int else None
 
 
 def _id_of(message: Any) -> str | None:

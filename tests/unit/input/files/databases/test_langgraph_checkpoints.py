@@ -96,6 +96,53 @@ def test_a_thread_without_an_answer_does_not_say_how_often_models_were_called(
     assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
 
 
+def step(number: int, messages: list[Any], **state: Any) -> dict[str, Any]:
+    """Return the row of a checkpoint with the number of its step, from -1, in its metadata."""
+    metadata = json.dumps({"source": "loop", "step": number}).encode()
+    return {**checkpoint(number + 1, messages, **state), "metadata": metadata}
+
+
+ASKED = packed(LANGGRAPH_MESSAGES[0])
+INPUT = step(-1, [], __start__={"messages": [ASKED]})
+#: A thread whose first node is still to run.
+BEGUN = [INPUT, step(0, [ASKED], **{"branch:to:agent": None, "user_name": "Ann"})]
+
+
+@pytest.mark.parametrize(
+    ("later", "is_known"),
+    [
+        ([], True),
+        ([step(1, [ASKED])], False),
+        ([step(1, [ASKED], **{"branch:to:agent": None, "plan": "go"})], False),
+        ([step(1, [ASKED], plan="a"), step(2, [ASKED], plan="b")], False),
+    ],
+    ids=["begun", "ended", "another node", "two nodes"],
+)
+def test_calls_of_a_thread_without_an_answer_are_not_known_once_a_node_has_run(
+    later: list[dict[str, Any]], is_known: bool, tmp_path: Path
+) -> None:
+    [trace] = traces_of(tmp_path, *BEGUN, *later)
+    reason = "no message is an answer of a model: what nodes called may stand elsewhere"
+    assert ("llm_calls" not in trace.missing) is is_known
+    for name in () if is_known else ("llm_calls", "tool_calls"):
+        assert trace.missing[name].startswith(reason)  # type: ignore[index]
+    assert [found.output for found in trace.steps] == ["Find x."]
+    unread = {**BEGUN[1], "metadata": b"\xc1"}
+    (tmp_path / "checkpoints.sqlite").unlink()
+    [trace] = traces_of(tmp_path, INPUT, unread, *later)
+    assert "llm_calls" in trace.missing  # the name may be what a node has written
+
+
+def test_a_state_with_messages_alone_is_no_sign_that_a_node_has_run(tmp_path: Path) -> None:
+    row = checkpoint(0, [ASKED], **{"start:agent": "__start__", "branch:to:agent": None})
+    [trace] = traces_of(tmp_path, row)
+    assert "llm_calls" not in trace.missing
+    odd = checkpoint(0, [ASKED]) | {"checkpoint": msgspec.msgpack.encode({"channel_values": {"messages": [ASKED], 5: "x"}})}  # fmt: skip
+    (tmp_path / "checkpoints.sqlite").unlink()
+    [trace] = traces_of(tmp_path, odd)
+    assert "llm_calls" in trace.missing
+
+
 def test_threads_without_messages_are_left_out(tmp_path: Path) -> None:
     other = checkpoint(1, [], "u", topic="x")
     assert traces_of(tmp_path, other, *LANGGRAPH_ROWS) == [LANGGRAPH_TRACE]
@@ -127,6 +174,20 @@ def with_writes(
     ]
     path = write(tmp_path / "a.db", {"checkpoints": followed, "writes": list(writes)})
     return traces_in(lines_of(path))
+
+
+def test_a_node_that_failed_or_wrote_something_else_may_have_called_a_model(tmp_path: Path) -> None:
+    error = write_of(1, "boom", channel="__error__")
+    [trace] = with_writes(tmp_path, BEGUN, error)
+    told = "no message is an answer of a model: whether the node that failed called one is not"
+    assert trace.missing["llm_calls"].startswith(told)
+    assert "errors of nodes (1)" in trace.not_carried
+    (tmp_path / "a.db").unlink()
+    [trace] = with_writes(tmp_path, BEGUN, write_of(1, "go", channel="plan"))
+    assert "what nodes called may stand elsewhere" in trace.missing["tool_calls"]
+    (tmp_path / "a.db").unlink()
+    [trace] = with_writes(tmp_path, BEGUN, write_of(1, None, channel="branch:to:x"))
+    assert "tool_calls" not in trace.missing
 
 
 def test_what_nodes_wrote_counts_if_no_checkpoint_has_it_yet(tmp_path: Path) -> None:

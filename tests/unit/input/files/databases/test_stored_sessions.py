@@ -12,8 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.databases import ITEMS, SDK_ROWS, STORES, faults_in, lines_of, traces_in, write
-from support.trace_examples import AGNO_ROWS, OPENCODE_STORED
+from support.databases import (
+    ITEMS,
+    OPEN_WEBUI_ROWS,
+    SDK_ROWS,
+    STORES,
+    checkpoint,
+    faults_in,
+    lines_of,
+    packed,
+    traces_in,
+    write,
+)
+from support.trace_examples import (
+    AGNO_ROWS,
+    AUTOGEN_STUDIO,
+    CRUSH,
+    GOOGLE_ADK_ROWS,
+    GOOSE_STORED,
+    LANGGRAPH_MESSAGES,
+    OPEN_WEBUI,
+    OPENCODE_STORED,
+)
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files.databases import stored_sessions
@@ -33,6 +53,51 @@ def test_each_session_of_a_store_is_a_trace(store: str, tmp_path: Path) -> None:
     lines = lines_of(write(tmp_path / "a.db", tables))
     assert traces_in(lines) == wanted
     assert [line.custom_id for line in lines] == [trace.id for trace in wanted]
+
+
+#: In each store, a chat of one message, which nobody has answered.
+UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
+    "ADK": {"events": GOOGLE_ADK_ROWS[:1]},
+    "Agents SDK": {"agent_messages": SDK_ROWS[:1]},
+    "AutoGen Studio": {
+        "run": [AUTOGEN_STUDIO["session"]],
+        "message": AUTOGEN_STUDIO["rows"][:1],
+    },
+    "Crush": {"sessions": [CRUSH["session"] | {"cost": 0}], "messages": CRUSH["rows"][:1]},
+    "Goose": {
+        "sessions": [
+            {name: GOOSE_STORED["session"][name] for name in ("id", "working_dir")}
+        ],
+        "messages": GOOSE_STORED["rows"][:1],
+    },
+    "LangGraph": {"checkpoints": [checkpoint(0, [packed(LANGGRAPH_MESSAGES[0])])]},
+    "Open WebUI": {
+        "chat": [
+            OPEN_WEBUI_ROWS[0]
+            | {"chat": json.dumps({"history": {"currentId": "1", "messages": {"1": OPEN_WEBUI["chat"]["history"]["messages"]["1"]}}})}
+        ]
+    },
+    "opencode": {
+        "session": [
+            {
+                name: held
+                for name, held in OPENCODE_STORED["session"].items()
+                if name != "cost" and not name.startswith("tokens")
+            }
+        ],
+        "message": OPENCODE_STORED["rows"][:1],
+        "part": OPENCODE_STORED["parts"][:1],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("store", UNANSWERED)
+def test_a_chat_that_nobody_has_answered_has_no_calls_in_any_store(
+    store: str, tmp_path: Path
+) -> None:
+    [trace] = traces_in(lines_of(write(tmp_path / "a.db", UNANSWERED[store])))
+    assert [step.type for step in trace.steps] == ["user"]
+    assert not {"llm_calls", "tool_calls"} & trace.missing.keys()
 
 
 def test_a_store_is_read_from_a_pipe_and_compressed_too(sdk: Path, tmp_path: Path) -> None:
