@@ -88,7 +88,7 @@ class UsageSteps:
         self.steps = [step for _, step in stated]
         counted = (trace.counts.llm_calls if trace.counts else None) or 0
         #: True if the source counts more model calls than were read
-        self.are_too_few = 0 < sum(step.type == "llm" for step in self.steps) < counted
+        self.are_too_few = counted > 0 and 0 < len(trace.steps_of("llm")) < counted
         others = {index: at for at, (index, step) in enumerate(stated) if step.type != "llm"}
         around = _enclosing(trace.steps, others) if others else [None] * len(trace.steps)
         #: for each step, the index in `steps` of the enclosing one
