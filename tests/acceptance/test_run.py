@@ -677,17 +677,6 @@ def test_another_command_mentions_an_interrupted_run_and_clean_removes_it(cli, m
     assert cli.left_over() == []
 
 
-def test_a_run_whose_partial_results_are_gone_begins_anew(cli, many):
-    run = begun(cli, many.name, "-o", "out.jsonl")
-    run.kill()
-    run.communicate(timeout=20)
-    for partial in cli.folder.glob(".weighbridge-*"):
-        partial.unlink()
-    cli("run", many.name, "-o", "out.jsonl")
-    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
-    assert cli.left_over() == []
-
-
 def test_an_interrupted_pipe_leaves_nothing(cli, many):
     source, sink = os.pipe()
     run = cli.fork("run", "-", "-o", "out.jsonl", stdin=source)

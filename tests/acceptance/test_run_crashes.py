@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -64,10 +65,15 @@ def assert_finished_with_every_line(cli: Cli, cases: Path) -> Ended:
     ended = cli("run", cases.name, "-o", "out.jsonl")
     assert ended.status == 100, ended.err
     assert sorted_lines(cli.folder / "out.jsonl") == graded_here(cases)
+    assert_nothing_kept(cli)
+    return ended
+
+
+def assert_nothing_kept(cli: Cli) -> None:
+    """Assert that no process runs, and that nothing is kept of any run."""
     cli.await_silence()
     assert list(cli.state.rglob("*")) == []
     assert list(cli.folder.glob(".weighbridge-*")) == []
-    return ended
 
 
 def test_an_older_state_file_costs_no_line_and_doubles_none(cli: Cli, many: Path) -> None:
@@ -102,3 +108,77 @@ def test_a_server_that_lost_its_last_writes_costs_no_line_and_doubles_none(
     shutil.copytree(older, server / "appendonlydir")
     cli.environment["WEIGHBRIDGE_CHUNK_LIMIT_JOBS"] = "17"
     assert "resumed" in assert_finished_with_every_line(cli, many).out
+
+
+# A run that does not continue the interrupted one.
+
+
+def killed(cli: Cli, *arguments: object) -> Path:
+    """Kill a run in the middle of its work, and return the folder of its state."""
+    run = begun(cli, *arguments)
+    kill_everything(cli, run)
+    return folder_of(cli)
+
+
+def test_a_run_that_does_not_continue_an_interrupted_one_of_its_input_says_what_differs(
+    cli: Cli, many: Path
+) -> None:
+    folder = killed(cli, many.name, "-o", "out.jsonl")
+    cli.environment["WEIGHBRIDGE_JOB_DEADLINE_SECONDS"] = "9"
+    os.utime(many, (1, 1))
+    ended = cli("run", many.name, "-o", "new.jsonl")
+    why = f"{many} has another size or time; WEIGHBRIDGE_JOB_DEADLINE_SECONDS is 9.0, and was 10.0;"
+    why += f" the outputs differ (before: {cli.folder / 'out.jsonl'})"
+    assert ended.err.splitlines()[:2] == [
+        f"starting at the first line; the interrupted run in {folder} is not continued: {why}",
+        f"  to discard it, weighbridge run {many.name} --clean",
+    ]
+    assert "another interrupted run" not in ended.err
+    assert "resumed" not in ended.out
+    assert sorted_lines(cli.folder / "new.jsonl") == graded_here(many)
+    assert list(cli.state.iterdir()) == [folder]
+
+
+def change_unnoticed(path: Path) -> None:
+    """Change a file, but neither its size nor its time."""
+    status, text = path.stat(), path.read_bytes()
+    path.write_bytes(text.replace(b'"custom_id"', b'"Custom_id"', 1))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_an_interrupted_run_whose_input_has_other_lines_now_begins_anew(
+    cli: Cli, many: Path
+) -> None:
+    killed(cli, many.name, "-o", "out.jsonl")
+    change_unnoticed(many)
+    ended = cli("run", many.name, "-o", "out.jsonl")
+    assert "continuing the interrupted run" in ended.err
+    said = f"starting at the first line: {many.name} has changed since the interrupted run"
+    assert said in ended.err.splitlines()
+    assert "resumed" not in ended.out
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
+    assert_nothing_kept(cli)
+
+
+def test_results_of_changed_input_are_not_printed_after_those_of_the_interrupted_run(
+    cli: Cli, many: Path
+) -> None:
+    killed(cli, many.name, "-o", "-")
+    change_unnoticed(many)
+    ended = cli("run", many.name, "-o", "-")
+    assert ended.status == 1
+    assert "CHUNK_CONFLICT" in ended.err
+    assert "run the same command again: it starts at the first line" in ended.err
+    again = cli("run", many.name, "-o", "-")
+    assert len(again.out.splitlines()) == len(graded_here(many))
+    assert_nothing_kept(cli)
+
+
+def test_a_run_whose_partial_results_are_gone_begins_anew(cli: Cli, many: Path) -> None:
+    killed(cli, many.name, "-o", "out.jsonl")
+    for partial in cli.folder.glob(".weighbridge-*"):
+        partial.unlink()
+    ended = cli("run", many.name, "-o", "out.jsonl")
+    assert "starting at the first line: the results of the interrupted run, " in ended.err
+    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
+    assert_nothing_kept(cli)

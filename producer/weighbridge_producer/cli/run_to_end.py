@@ -24,6 +24,7 @@ from weighbridge_producer.cli.show import (
 )
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
+from weighbridge_producer.run.differences import differences, read_alike
 from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def run_to_end(
         def show(progress: Progress) -> None:
             bar.update(progress.state, progress.note, progress.read_share)
 
-        run = LocalRun(options, settings, show, stdout, print_waiting)
-        _mention_interrupted(run, settings)
+        run = LocalRun(options, settings, show, stdout, print_waiting, _print_restart)
+        _mention_interrupted(run, cases, settings)
         try:
             return run.go()
         except KeyboardInterrupt:
@@ -92,21 +93,53 @@ def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_jso
         print_json({"error": error_value(InterruptionError(message, hint).fault)})
 
 
-def _mention_interrupted(run: LocalRun, settings: Settings) -> None:
+def _mention_interrupted(run: LocalRun, cases: list[str], settings: Settings) -> None:
+    """Print which interrupted run is continued, or what keeps one of the same input from it, and that others are kept."""
     if run.state.batch:
         err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
     kept = []
     with suppress(OSError):
         for state in RunState.interrupted(state_root(settings)):
-            kept.append(state.folder)
+            kept.append(state)
             state.release()
+    # The latest of those that differ least.
+    nearest = min(
+        (state for state in reversed(kept) if _could_be_continued(state, run)),
+        key=lambda state: len(differences(state.key, run.state.key)),
+        default=None,
+    )
+    if nearest:
+        kept.remove(nearest)
+        _print_why_not_continued(nearest, run, cases)
     if kept:
         others = (
             "another interrupted run is"
             if len(kept) == 1
             else f"{len(kept)} other interrupted runs are"
         )
-        where = kept[0] if len(kept) == 1 else kept[0].parent
+        where = kept[0].folder if len(kept) == 1 else kept[0].folder.parent
         err.print(
             f"[dim]{others} kept in {shown(str(where))}; `weighbridge run --clean` removes {'it' if len(kept) == 1 else 'them'}[/]"
         )
+
+
+def _could_be_continued(state: RunState, run: LocalRun) -> bool:
+    """Return whether somebody may expect a run to continue an interrupted one, and it does not."""
+    begins = not run.state.batch and run.state.resumable
+    return begins and state.key != run.state.key and read_alike(state.key, run.state.key)
+
+
+def _print_why_not_continued(state: RunState, run: LocalRun, cases: list[str]) -> None:
+    why = "; ".join(differences(state.key, run.state.key))
+    discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
+    err.print(
+        shown(
+            f"starting at the first line; the interrupted run in {state.folder} is not continued: {why}"
+        ),
+        soft_wrap=True,
+    )
+    err.print(f"  {shown(f'to discard it, {discard}')}", soft_wrap=True)
+
+
+def _print_restart(why: str) -> None:
+    err.print(shown(f"starting at the first line: {why}"), soft_wrap=True)

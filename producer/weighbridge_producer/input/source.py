@@ -16,7 +16,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.traces.mapped_format import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.databases.sqlite_file import is_database, wal_of
-from weighbridge_producer.input.files.file_groups import FileGroup
+from weighbridge_producer.input.files.file_groups import FileGroup, version_of
 from weighbridge_producer.input.files.input_files import InputFiles
 from weighbridge_producer.input.files.input_paths import InputFile, Paths, opened_input
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
+
+#: The settings that decide which lines are read.
+_LIMITS = ("line_limit_bytes", "expansion_limit", "batch_limit_lines", "batch_limit_bytes")
 
 Reading = Callable[[Iterator["SourceLine"]], Iterator["SourceLine"]]
 
@@ -121,10 +124,7 @@ class Source:
             "trace_mapping": self.trace_mapping and self.trace_mapping.text,
             "sample": self.sample and str(self.sample),
             "only": None if self.only is None else str(self.only),
-            "limits": [
-                *(settings.line_limit_bytes, settings.expansion_limit),
-                *(settings.batch_limit_lines, settings.batch_limit_bytes),
-            ],
+            "reading_limits": {limit: getattr(settings, limit) for limit in _LIMITS},
         }
 
     @classmethod
@@ -349,12 +349,11 @@ class Source:
 
 
 def fingerprint_of(file: InputFile) -> list[str | int]:
-    """Return a value that changes with a file: its path, size and modification time."""
+    """Return a value that changes with a file: its path, and the sizes and modification times of what is read."""
     if isinstance(file, (RemoteFile, FileGroup)):
         return file.version()
-    statuses = [each.stat() for each in filter(None, (file, wal_of(file)))]
-    latest = max(status.st_mtime_ns for status in statuses)
-    return [str(file.absolute()), sum(status.st_size for status in statuses), latest]
+    read = filter(None, (file, wal_of(file)))
+    return [str(file.absolute()), *chain.from_iterable(map(version_of, read))]
 
 
 def _has_log_beside(file: InputFile) -> bool:

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from weighbridge.settings import Settings
 
 
+#: The settings that decide how a job ends.
+_LIMITS = ("job_deadline_seconds", "child_memory_limit_bytes", "observed_deaths_limit")
+
+
 def judging(graders: Iterable[GraderSpec], settings: Settings) -> dict[str, Any]:
     """Return a value of JSON that differs for graders, versions and limits of jobs that yield other results."""
     specs = list(graders)
     return {
         "graders": [spec.as_dict() for spec in specs],
-        "versions": [version("weighbridge"), *(_version_of(spec.grader) for spec in specs)],
-        "limits": [
-            *(settings.job_deadline_seconds, settings.child_memory_limit_bytes),
-            settings.observed_deaths_limit,
-        ],
+        "versions": {
+            "Weighbridge": version("weighbridge"),
+            **{spec.grader: _version_of(spec.grader) for spec in specs},
+        },
+        "job_limits": {limit: getattr(settings, limit) for limit in _LIMITS},
     }
 
 

@@ -14,6 +14,7 @@ from weighbridge.embedded.server import EmbeddedServer
 from weighbridge.errors import (
     BatchClosedError,
     BatchError,
+    ChunkConflictError,
     ResultsIncompleteError,
     ServerError,
     ServerFullError,
@@ -115,13 +116,18 @@ class LocalRun:
         show: Callable[[Progress], None],
         stdout: BinaryIO | None = None,
         on_wait: Callable[[str], None] = lambda _: None,
+        on_restart: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Prepare a run; `on_wait` is called with the reason when an output has to wait."""
+        """Prepare a run; `on_wait` is called with the reason when an output has to wait.
+
+        `on_restart` is called with the reason when an interrupted run cannot be continued, and this one begins anew.
+        """
         self._options = options
         self._settings = settings
         self._show = show
         self._stdout = stdout
         self._on_wait = on_wait
+        self._on_restart = on_restart
         self._source = options.source
         self._rereadable = self._source.rereadable and not options.once
         self._in_order = options.sort or options.with_cases
@@ -170,7 +176,13 @@ class LocalRun:
             self._await_workers(client, worker)
             if private and resumed:
                 self._release_chunks_of_run_before(client, batch, worker)
-            report = self._grade(client, batch, worker, resumed=resumed)
+            try:
+                report = self._grade(client, batch, worker, resumed=resumed)
+            except ChunkConflictError as error:
+                if not resumed:
+                    raise
+                batch = self._anew(client, batch, error)
+                report = self._grade(client, batch, worker, resumed=False)
             if not private:
                 batch.delete()
         self.state.remove()
@@ -189,32 +201,54 @@ class LocalRun:
         return server
 
     def _batch(self, client: RedisClient) -> tuple[RedisBatch, bool]:
-        if self.state.batch:
-            batch = client.batch(self.state.batch)
-            if self._can_resume(batch):
-                return batch, True
+        if not self.state.batch:
+            return self._new_batch(client), False
+        batch = client.batch(self.state.batch)
+        if why := self._why_not_resumed(batch):
             batch.delete()
-            self.state.collected = Collected()
+            self._on_restart(why)
+            return self._new_batch(client), False
+        return batch, True
+
+    def _new_batch(self, client: RedisClient) -> RedisBatch:
         # A file name may not be valid UTF-8, but the store's JSON must be.
         name = self._source.name.encode(errors="backslashreplace").decode()
         batch = client.open(name, self._options.graders)
+        self.state.collected = Collected()
         self.state.batch, self.state.results = (
             batch.id,
             str(results_path(self._options.outputs, self.state.folder)),
         )
         self.state.save()
-        return batch, False
+        return batch
 
-    def _can_resume(self, batch: RedisBatch) -> bool:
-        """Return whether a run can be resumed: no result is lost, and the batch is running or completed."""
+    def _anew(
+        self, client: RedisClient, batch: RedisBatch, conflict: ChunkConflictError
+    ) -> RedisBatch:
+        """Return a new batch in place of one that was started with other lines, whose results are discarded."""
+        batch.delete()
+        if self._streams:
+            self.state.batch = ""  # nothing is left to resume
+            self.state.save()
+            raise ChunkConflictError(
+                f"{conflict.message}; some of its results have been printed",
+                "run the same command again: it starts at the first line",
+            ) from conflict
+        self._on_restart(f"{self._source.name} has changed since the interrupted run")
+        self._stop, self._failure, self._cut_short = threading.Event(), None, False
+        return self._new_batch(client)
+
+    def _why_not_resumed(self, batch: RedisBatch) -> str:
+        """Return why an interrupted run cannot be continued, as a clause; empty if it can, without loss of a result."""
         path = Path(self.state.results)
         if (path.stat().st_size if path.is_file() else 0) < self.state.collected.written_bytes:
-            return False
+            return f"the results of the interrupted run, {path}, are gone or cut short"
         try:
             self._collector(batch).check_nothing_was_freed()
-            return batch.status().closing is None
-        except BatchError:
-            return False
+            closing = batch.status().closing
+        except BatchError as error:
+            return error.message
+        return f"the batch of the interrupted run was closed ({closing})" if closing else ""
 
     def _collector(self, batch: RedisBatch) -> Collector:
         collected = self.state.collected

@@ -134,6 +134,7 @@ class RunState:
         try:
             saved = json.loads((folder / "run.json").read_bytes())
             state = cls(folder, **{name: saved[name] for name in _SAVED})
+            state.key = dict(state.key)
             state.collected = Collected.parse(saved["collected"])
             sound = state._has_own_results()
         except (OSError, ValueError, KeyError, TypeError):

@@ -18,7 +18,7 @@ from weighbridge_producer.input.joins import Joins, JoinSpec
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.row_values import Constant, Path
 from weighbridge_producer.input.sampling import Sample
-from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source import Source, fingerprint_of
 from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 
 if TYPE_CHECKING:
@@ -138,6 +138,53 @@ def test_a_file_that_has_changed_has_another_identity(tmp_path: FilePath) -> Non
     before = Source(rows, SETTINGS).identity()
     os.utime(rows / "a.jsonl", (1, 1))
     assert Source(rows, SETTINGS).identity() != before
+
+
+def events(run: FilePath, *commands: str) -> FilePath:
+    """Write events of equal sizes and times into the folder of a run, and return the folder."""
+    folder = run / "events"
+    folder.mkdir(parents=True)
+    for number, command in enumerate((*commands, "ls")):
+        event = {"id": number, "source": "agent", "action": "run", "args": {"command": command}}
+        (folder / f"{number}.json").write_text(json.dumps(event))
+        os.utime(folder / f"{number}.json", (number, number))
+    return folder
+
+
+def swapped(one: FilePath, other: FilePath) -> None:
+    """Let two files change places, with their times."""
+    between = one.with_name("between")
+    one.rename(between)
+    other.rename(one)
+    between.rename(other)
+
+
+def test_files_that_change_places_within_a_group_or_between_groups_change_the_identity(
+    tmp_path: FilePath,
+) -> None:
+    first = events(tmp_path / "runs" / "a", "cat a", "cat b")
+    second = events(tmp_path / "runs" / "b", "cat c", "cat d")
+    identities = [Source(tmp_path / "runs", SETTINGS).identity()]
+    for other in (first / "1.json", second / "0.json"):
+        swapped(first / "0.json", other)
+        identities.append(Source(tmp_path / "runs", SETTINGS).identity())
+    assert len({str(identity) for identity in identities}) == 3
+    assert [path for path, _ in identities[0]["input"]] == [str(first), str(second)]
+
+
+def test_a_log_beside_a_database_counts_with_a_size_and_a_time_of_its_own(
+    tmp_path: FilePath,
+) -> None:
+    database, log = tmp_path / "agent.db", tmp_path / "agent.db-wal"
+    for file, size in ((database, 100), (log, 200)):
+        file.write_bytes(b"SQLite format 3\0".ljust(size))
+        os.utime(file, (size, size))
+    before = fingerprint_of(database)
+    for file, size in ((database, 150), (log, 150)):
+        file.write_bytes(b"SQLite format 3\0".ljust(size))
+        os.utime(file, (size, size))
+    os.utime(log, (200, 200))
+    assert fingerprint_of(database) != before
 
 
 def test_an_identity_is_the_same_when_it_is_read_from_the_saved_state(tmp_path: FilePath) -> None:

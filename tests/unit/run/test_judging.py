@@ -9,6 +9,7 @@ import pytest
 from weighbridge.graders import BudgetGrader
 from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.settings import Settings
+from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.judging import judging
 
 GRADERS = parse_specs(["loop", {"grader": "budget", "config": {"max_steps": 3}}])
@@ -38,4 +39,8 @@ def test_another_version_of_a_grader_is_another_judging(monkeypatch: pytest.Monk
 
 
 def test_a_grader_that_only_a_server_has_is_no_error() -> None:
-    assert judging(parse_specs(["theirs"]), Settings())["versions"][1:] == [None]
+    assert judging(parse_specs(["theirs"]), Settings())["versions"]["theirs"] is None
+
+
+def test_no_part_of_it_has_the_name_of_one_of_the_source() -> None:
+    assert USUAL.keys().isdisjoint(Source([], Settings()).identity())

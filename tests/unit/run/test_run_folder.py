@@ -117,6 +117,12 @@ def test_an_interrupted_run_is_found_and_removed_with_its_own_results(root, tmp_
     assert not path.exists()
 
 
+def test_a_key_that_is_no_object_is_damage(root):
+    folder = kept(root, key=["/data/a.jsonl"])
+    assert swept(root) == []
+    assert not folder.exists()
+
+
 def test_a_folder_of_a_run_that_had_not_begun_is_cleaned_away(root):
     (root / NAME).mkdir()
     (root / NAME / "lock").touch()

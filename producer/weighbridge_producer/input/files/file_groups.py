@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.settings import MIB
@@ -42,10 +43,11 @@ class FileGroup:
         return sum(file.stat().st_size for file in self.every()) + self.added_bytes()
 
     def version(self) -> list[str | int]:
-        """Return a value that changes with the files."""
-        statuses = [file.stat() for file in self.every()]
-        latest = max(status.st_mtime_ns for status in statuses)
-        return [str(self.path.absolute()), sum(status.st_size for status in statuses), latest]
+        """Return a value that changes with the names, sizes and modification times of the files."""
+        digest = sha256()
+        for file in self.every():
+            digest.update(repr((str(file.absolute()), *version_of(file))).encode())
+        return [str(self.path.absolute()), digest.hexdigest()]
 
     def every(self) -> list[Path]:
         """Return all files that are read."""
@@ -60,6 +62,12 @@ class FileGroup:
         for file in self.files:
             yield from content(file)
             yield b"\n"
+
+
+def version_of(file: Path) -> tuple[int, int]:
+    """Return the size and the modification time of a file."""
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def content(file: Path) -> Iterator[bytes]:
