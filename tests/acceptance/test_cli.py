@@ -435,6 +435,48 @@ def test_a_line_of_a_file_that_is_no_result_is_named_in_any_form(cli, results, f
     assert "Traceback" not in ended.err
 
 
+@pytest.fixture
+def without_pyarrow(cli, tmp_path):
+    """The command line where pyarrow is not installed."""
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "pyarrow.py").write_text("raise ImportError\n")
+    cli.environment["PYTHONPATH"] = str(tmp_path / "path")
+    return cli
+
+
+LEFT_OUT = (
+    "OUTPUT_UNWRITABLE: 'r.parquet' is left out: writing Parquet needs pyarrow, which is not installed\n"
+    "  pip install 'weighbridge[parquet]'\n"
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "cases.jsonl", "--min-pass-rate", "0"),
+        ("results", "results.jsonl"),
+        ("results", "results.jsonl", "--min-pass-rate", "0"),
+        ("compare", "results.jsonl", "results.jsonl"),
+    ],
+)
+def test_an_output_whose_package_is_missing_keeps_no_other_from_being_written(
+    without_pyarrow, results, tmp_path, command
+):
+    cli = without_pyarrow
+    ended = cli(*command, "-o", "r.parquet", "-o", "r.csv")
+    assert ended.err.startswith(LEFT_OUT)
+    assert ended.err.endswith("exit status 1: 'r.parquet' could not be written\n")
+    assert ended.status == 1
+    assert (tmp_path / "r.csv").read_text().startswith('"')
+    assert not (tmp_path / "r.parquet").exists()
+    if command[-1] == "0":
+        told = cli(*command, "--json", "-o", "r.parquet", "-o", "r.csv")
+        assert (told.json["exit_status"], told.json["outputs"]) == (1, ["r.csv"])
+    alone = cli(*command, "-o", "r.parquet")
+    assert (alone.status, alone.out) == (1, "")
+    assert alone.err == LEFT_OUT.replace("'r.parquet' is left out: ", "")
+
+
 def test_untouched_results_are_proven(cli, results, cases):
     ended = cli("verify", results.name, cases.name, "--json")
     assert ended.status == 0

@@ -11,6 +11,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.compared_runs import ComparedRuns, comparison_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.pair_comparison import compare_pairs
 from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP
@@ -116,16 +117,17 @@ def compare(
         key = RepeatKey.parse(repeats_by) if repeats_by else None
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None
+    chosen = chosen_outputs(output or [])
     if key:
         if any((by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)):
             raise typer.BadParameter(
                 "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
-        outputs = comparison_outputs(output or [], runs)
-        compare_repeated_cases(ComparedRuns(runs, label, url, outputs, gates, as_json), key)
+        outputs = comparison_outputs(chosen.writable, runs)
+        compare_repeated_cases(ComparedRuns(runs, label, url, outputs, chosen, gates, as_json), key)
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
-    outputs = comparison_outputs(output or [], runs)
-    compare_pairs(ComparedRuns(runs, label, url, outputs, gates, as_json), gating, examples)
+    outputs = comparison_outputs(chosen.writable, runs)
+    compare_pairs(ComparedRuns(runs, label, url, outputs, chosen, gates, as_json), gating, examples)

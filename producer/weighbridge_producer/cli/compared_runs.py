@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
 from weighbridge.errors import InvalidFilterError, OutputError
 from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.cli.run_names import open_run
-from weighbridge_producer.cli.show import out, shown
+from weighbridge_producer.cli.show import exit_with, out, shown
 from weighbridge_producer.comparison.regression_gates import incomplete_runs
+from weighbridge_producer.gating.exit_status import Decision
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.comparison_forms import comparison_output
 from weighbridge_producer.reports.forms import STDOUT
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import ExitStack
 
+    from weighbridge_producer.cli.left_out_outputs import ChosenOutputs
     from weighbridge_producer.comparison.regression_gates import RegressionGates
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult
@@ -38,6 +38,7 @@ class ComparedRuns:
     label: str | None  #: None for the results of all labels
     url: str | None  #: of the server with the runs that are batches
     outputs: list[Output]
+    chosen: ChosenOutputs  #: by the options, with those that are left out
     gates: RegressionGates
     as_json: bool
 
@@ -63,6 +64,12 @@ class ComparedRuns:
         """Print the outputs that were written, unless standard output is JSON."""
         if self.outputs and not self.as_json:
             out.print(f"\nwritten: {shown(', '.join(each.target for each in self.outputs))}")
+
+    def exit_by(self, gates: Iterable[GateResult]) -> NoReturn:
+        """Exit with the status that the gates determine, or 1 if an output was left out."""
+        statuses = {gate.status for gate in gates}
+        status = ERROR if ERROR in statuses else max(statuses, default=0)
+        exit_with(self.chosen.decide(Decision(status)))
 
 
 def comparison_outputs(texts: list[str], runs: list[str]) -> list[Output]:
@@ -91,9 +98,3 @@ def temporary_file(name: str, stack: ExitStack) -> Path:
 def with_completeness(gates: list[GateResult], runs: tuple[Run, Run]) -> list[GateResult]:
     """Add to gates that were asked for what keeps them from being decided."""
     return gates + incomplete_runs(runs) if gates else []
-
-
-def exit_by_gates(gates: Iterable[GateResult]) -> NoReturn:
-    """Exit with the status that the gates determine."""
-    statuses = {gate.status for gate in gates}
-    raise typer.Exit(ERROR if ERROR in statuses else max(statuses, default=0))

@@ -9,7 +9,6 @@ import typer
 
 from weighbridge_producer.cli.compare_text import print_comparison, print_unpaired
 from weighbridge_producer.cli.compared_runs import (
-    exit_by_gates,
     temporary_file,
     with_completeness,
 )
@@ -52,7 +51,7 @@ def compare_pairs(runs: ComparedRuns, gating: GateOptions, examples: int | None)
         print_gates(checked, comparison.after.name if len(results) > 1 else "")
     runs.print_written()
     _exit_if_unpaired(comparison for comparison, _ in results)
-    exit_by_gates(gate for _, checked in results for gate in checked)
+    runs.exit_by(gate for _, checked in results for gate in checked)
 
 
 def _compared(

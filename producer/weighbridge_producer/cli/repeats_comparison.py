@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from weighbridge_producer.cli.compared_runs import (
-    exit_by_gates,
     temporary_file,
     with_completeness,
 )
@@ -54,7 +53,7 @@ def compare_repeated_cases(runs: ComparedRuns, key: RepeatKey) -> NoReturn:
     for run, of_run in zip(opened[1:], checked, strict=True):
         print_gates(of_run, run.name if len(opened) > 2 else "")
     runs.print_written()
-    exit_by_gates(every_gate)
+    runs.exit_by(every_gate)
 
 
 def _written_to(file: BinaryIO) -> Callable[[RepeatedCase], None]:

@@ -16,6 +16,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
+from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.result_output import (
     CountedResults,
     gathered,
@@ -37,6 +38,7 @@ from weighbridge_producer.cli.show import (
     stdout_bytes,
 )
 from weighbridge_producer.cli.slices_text import print_slice_notes
+from weighbridge_producer.gating.exit_status import Decision
 from weighbridge_producer.reports.forms import STDOUT, goes_to_stdout
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.outputs import check_source, check_targets, write_each
@@ -139,7 +141,8 @@ def results(
     """
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     shows_summary = bool(causes or gating.fields or gating.gates)
-    outputs = output or ([] if shows_summary else [STDOUT])
+    chosen = chosen_outputs(output or ([] if shows_summary else [STDOUT]))
+    outputs = chosen.writable
     is_part = any((custom_id, failed, errored, cause, cursor))
     _check(source, gating, output or [], outputs, is_part=is_part, as_json=as_json)
     wanted = ResultSelection(
@@ -175,6 +178,8 @@ def results(
             report = Report(file, source, by_case, cases_of=found.cases_of)
             if shows_summary:
                 summary = summarised(report, gating, found.state)
+                if summary.decision:
+                    summary = summary._replace(decision=chosen.decide(summary.decision))
                 slices = tuple(summary.slices.slices())
                 report = replace(report, gates=summary.gates, slices=slices)
             write_each(report, outputs, stdout_bytes(), print_waiting)
@@ -190,6 +195,8 @@ def results(
         _end_with_summary(summary, source, None if as_json else console, causes=causes)
     if next_cursor and not sort and not as_json:
         err.print(f"cursor: {next_cursor}")
+    if chosen.left_out:
+        exit_with(chosen.decide(Decision(0)))
 
 
 class _Found(NamedTuple):

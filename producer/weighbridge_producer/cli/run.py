@@ -12,6 +12,7 @@ from weighbridge.settings import read_settings
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_chosen,
@@ -144,7 +145,8 @@ def run(
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
-    outputs = tuple(output or [default_output(cases)])
+    chosen = chosen_outputs(output or [default_output(cases)])
+    outputs = tuple(chosen.writable)
     only = (lambda: failed_ids(only_failed, settings, redis_url)) if only_failed else None
     source = source_of(cases, specs, settings, reading, only)
     if source.only is not None and not len(source.only):
@@ -179,7 +181,7 @@ def run(
         report = run_to_end(given, settings, cases, quiet=as_json)
     if not report.state.counts.total:
         _check_has_cases(source, only_failed)
-    decision = report.decide(options.gates)
+    decision = chosen.decide(report.decide(options.gates))
     if not report.fail_fast:
         print_chosen(source, only_failed)
         print_unused(source)
