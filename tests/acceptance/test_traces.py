@@ -70,6 +70,44 @@ def test_converted_traces_are_judged_like_those_they_came_from(cli, tmp_path):
     assert verdicts(tmp_path / "one.jsonl") == verdicts(tmp_path / "two.jsonl")
 
 
+def test_converted_traces_have_the_ids_that_they_are_graded_under_and_no_two_have_one(
+    cli, tmp_path
+):
+    """Whether the id is the trace's own, of a field that only its importer reads, or its file's name."""
+    ask = {"role": "user", "content": "2+2?"}
+    body = {"format": "weighbridge", "id": "same", "steps": []}
+    folder = tmp_path / "runs"
+    for name in ("a", "b"):
+        (folder / name).mkdir(parents=True)
+        replay = {"instance_id": "task-1", "trajectory": [], "messages": [ask | {"name": name}]}
+        (folder / name / "task-1.traj").write_text(json.dumps(replay))
+        steps = [{"type": "user", "output": name}]
+        (folder / name / "native.jsonl").write_text(json.dumps(body | {"steps": steps}) + "\n")
+        case = {"custom_id": f"case-{name}", "inputs": {"trace": body}}
+        (folder / name / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    assert cli("trace", "convert", "runs", "-o", "native.jsonl").status == 0
+    for source, out in (("runs", "one.jsonl"), ("native.jsonl", "two.jsonl")):
+        cli("run", source, "-g", "budget", "-c", "max_steps=9", "--sort", "-o", out)
+    before, after = (
+        [row["custom_id"] for row in rows(tmp_path / f"{n}.jsonl")] for n in ("one", "two")
+    )
+    assert before == after == [row["id"] for row in rows(tmp_path / "native.jsonl")]
+    assert len(set(before)) == 6
+    for trace_id in before:
+        assert cli("trace", "show", "runs", "--id", trace_id, "--json").json["id"] == trace_id
+
+
+def test_different_cases_with_one_id_are_converted_to_traces_with_two(cli, tmp_path):
+    lines = [
+        {"custom_id": "a", "inputs": {"trace": {"steps": [{"type": "user", "output": text}]}}}
+        for text in ("x", "y", "x")
+    ]
+    (tmp_path / "cases.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    assert cli("trace", "convert", "cases.jsonl", "-o", "out.jsonl").status == 0
+    written = [row["id"] for row in rows(tmp_path / "out.jsonl")]
+    assert written == ["a", "a (line 2)", "a"], "the third is the first once more"
+
+
 def test_a_trace_is_shown_with_its_steps_and_what_its_format_does_not_tell(cli):
     shown = cli("trace", "show", str(TRACES), "--id", "desk-rebook-11")
     assert shown.status == 0

@@ -120,6 +120,11 @@ class Traces:
             self._read += len(found)
             yield from found
 
+    @property
+    def place(self) -> str:
+        """Where the traces read last are: the location of their line, or its number."""
+        return self._line.location or f"line {self._line.number}"
+
     def lose(self, error: LineError | TraceError) -> None:
         """Report an error in the line read last, or in one of its traces."""
         self.lost += 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from itertools import count
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import BinaryIO
 
-    from weighbridge.traces import Trace
     from weighbridge.traces.importer import Importer
     from weighbridge_producer.cli.trace_input import NamedTrace, Traces
+    from weighbridge_producer.input.duplicates import DuplicateIndex
 
 _NAMES_SHOWN = 5
 
@@ -76,22 +78,21 @@ def show(
 
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
-    from weighbridge.traces.formats.native import to_native
     from weighbridge_producer.cli.trace_input import Traces
 
     traces = Traces(file, trace_mapping_of(trace_mapping), maps=maps)
     found = next(iter(traces), None) if trace_id is None else _trace_named(trace_id, traces, file)
     if found is None:
         raise InputError(f"{file!r} has no trace")
-    trace = _with_steps(found, step_ids) if step_ids else found.trace
+    found = _with_steps(found, step_ids) if step_ids else found
     if as_json:
         stdout = stdout_bytes()
-        stdout.write(_line(to_native(trace)))
+        stdout.write(_line(found, found.name))
         stdout.flush()
     elif step_ids:
-        print_steps(trace.steps)
+        print_steps(found.trace.steps)
     else:
-        print_trace(found.name, trace)
+        print_trace(found.name, found.trace)
     if trace_id is None and (of := traces.about_how_many()):
         err.print(f"1 of {of} traces; --id picks another")
 
@@ -122,7 +123,7 @@ def _beginning_with(beginning: str, ids: Iterable[str]) -> list[str]:
     return [each for each in dict.fromkeys(ids) if beginning and each.startswith(beginning)]
 
 
-def _with_steps(found: NamedTrace, step_ids: Sequence[str]) -> Trace:
+def _with_steps(found: NamedTrace, step_ids: Sequence[str]) -> NamedTrace:
     """Return a trace with some of its steps alone, by their ids or unique beginnings; raises InputError if it lacks one of them."""
     ids = [step.id for step in found.trace.steps]
     wanted = set()
@@ -137,7 +138,8 @@ def _with_steps(found: NamedTrace, step_ids: Sequence[str]) -> Trace:
                 _listed_names(alike),
             )
         wanted.update(alike)
-    return replace(found.trace, steps=tuple(s for s in found.trace.steps if s.id in wanted))
+    steps = tuple(step for step in found.trace.steps if step.id in wanted)
+    return found._replace(trace=replace(found.trace, steps=steps))
 
 
 def _listed_names(names: list[str]) -> str:
@@ -164,7 +166,7 @@ def convert(
         bool, typer.Option("--json", help="Write the counts of traces written and lost as JSON.")
     ] = False,
 ) -> None:
-    """Write every trace of FILE in the native form, one per line.
+    """Write every trace of FILE in the native form, one per line, with the id that `run` gives it.
 
     Exit status: 0 when all were written, 1 when one could not be read (the others are written), or something went wrong.
     """
@@ -251,23 +253,42 @@ def _print_format(importer: Importer) -> None:
 
 def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
     """Write all traces; return how many were written, and how many could not be written."""
-    from weighbridge.traces.formats.native import to_native
+    from weighbridge_producer.input.duplicates import DuplicateIndex
 
     written = 0
-    for found in traces:
-        try:
-            target.write(_line({**to_native(found.trace), "id": found.trace.id or found.name}))
-        except TraceError as error:
-            traces.lose(error)
-            continue
-        written += 1
-        for lost in found.trace.not_carried:
-            err.print(f"{shown(found.name)}: not carried over: {shown(lost)}")
+    with closing(DuplicateIndex()) as ids:
+        for found in traces:
+            try:
+                target.write(_line_with_own_id(found, traces.place, ids))
+            except TraceError as error:
+                traces.lose(error)
+                continue
+            written += 1
+            for lost in found.trace.not_carried:
+                err.print(f"{shown(found.name)}: not carried over: {shown(lost)}")
     return written, traces.lost
 
 
-def _line(data: dict[str, Any]) -> bytes:
-    """Return a trace as a line; raises TraceError if the line would be invalid as input."""
+def _line_with_own_id(found: NamedTrace, place: str, ids: DuplicateIndex) -> bytes:
+    """Return a trace as a line with its name as id, and the place where it was read if another trace has that name."""
+    from weighbridge.jobs.limits import NAME_LIMIT
+    from weighbridge_producer.input.duplicates import Duplicate
+
+    trace_id = found.name or place
+    for number in count(1):
+        line = _line(found, trace_id)
+        if ids.claim(trace_id, line) is not Duplicate.CONFLICT:
+            break
+        where = place if number == 1 else f"{place}, {number}"
+        trace_id = f"{found.name} ({where})"[-NAME_LIMIT:]
+    return line
+
+
+def _line(found: NamedTrace, trace_id: str) -> bytes:
+    """Return a trace in the native form as a line; raises TraceError if the line would be invalid as input."""
+    from weighbridge.traces.formats.native import to_native
+
+    data = {**to_native(found.trace), "id": trace_id}
     try:
         return orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError as error:
