@@ -46,6 +46,10 @@ def test_a_folder_of_traces_in_several_formats_is_graded_as_it_is(cli, tmp_path)
     }
     assert ("5b8aa5a2d2c872e8321cf37308d69df2", "budget") in found  # spread over two lines
     assert "tool-schema: vacuous passes (nothing to check): 1/11 (9.1%)" in ended.out
+    assert (
+        "tool-schema: passes by names alone (no schema for the tools called): 2/11 (18.2%)"
+        in ended.out
+    )
 
 
 def test_graders_are_named_and_configured_on_the_command_line(cli, tmp_path):

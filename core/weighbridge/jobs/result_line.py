@@ -266,5 +266,6 @@ def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:
 
 def named_cause(check: object, kind: object) -> str:
     """Return the cause of a failure: the check that failed, and its kind of failure if it has one."""
-    named = f"{check}: {kind}" if isinstance(kind, str) else str(check)
-    return named[:CAUSE_LIMIT]
+    of_kind = kind.strip() if isinstance(kind, str) else ""
+    named = f"{check}: {of_kind}" if of_kind else str(check)
+    return named[:CAUSE_LIMIT].rstrip()

@@ -66,7 +66,8 @@ def show_summary(summary: Summarised, name: str, console: Console, *, causes: bo
         _show_causes(found, name, console)
     elif found.total:
         counts = {str(outcome): jobs for outcome, jobs in found.counts.items()}
-        print_summary(found.labels(), Counts(found.total, **counts), console)
+        counted = Counts(found.total, **counts)
+        print_summary(found.labels(), counted, console, by_names=found.by_names)
     elif not decision:
         console.print("no results")
     if slices.by:

@@ -24,7 +24,11 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
         console.print("BYTE_ORDER_MARK: line 1 starts with a byte-order mark, which was ignored")
     # A note on the source says how to save such values as words that the grader knows.
     names_words = not source.notes.wants_integers
-    print_summary(report.summary, counts, console, report.examples, names_words=names_words)
+    print_summary(
+        *(report.summary, counts, console, report.examples),
+        names_words=names_words,
+        by_names=report.by_names,
+    )
     print_slices(report.slices, console)
     if report.errored:
         console.print()
@@ -60,6 +64,7 @@ def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, obj
             {"label": label, "cause": cause, "example": example}
             for (label, cause), example in report.examples.items()
         ],
+        "passes_by_names": +report.by_names,
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,

@@ -177,10 +177,12 @@ def print_summary(
     examples: Mapping[tuple[str, str], str] | None = None,
     *,
     names_words: bool = True,
+    by_names: Mapping[str, int] | None = None,
 ) -> None:
     """Print a table of outcomes by label, and a table of causes with examples.
 
-    Without `names_words`, it is not said how to name words for true and false.
+    Without `names_words`, it is not said how to name words for true and false. `by_names` are, by label, the numbers of
+    passes in which only lists of names judged the calls.
     """
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
@@ -195,6 +197,11 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
+        if by_names and by_names.get(row.label):
+            names = share(by_names[row.label], row.passed)
+            console.print(
+                f"{_name(row, console)}: passes by names alone (no schema for the tools called): {names}"
+            )
         words = unknown_words_hint(row) if names_words else ""
         if hint := words or several_answers_hint(row, examples or {}) or wrapped_hint(row):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)

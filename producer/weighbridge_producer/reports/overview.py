@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.gating.slices import summary_of
+from weighbridge_producer.reports.passes_by_names import passed_by_names
 
 if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
@@ -44,6 +45,7 @@ class Survey:
     """The counts of a report."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
+    by_names: Counter[str] = field(default_factory=Counter)  #: passes by names alone, by label
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
     _jobs: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and outcome
     _causes: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and cause
@@ -94,6 +96,7 @@ class Survey:
             self._scores[label, min(int(row.score * SCORE_BUCKETS), SCORE_BUCKETS - 1)] += 1
         if outcome is Outcome.PASSED:
             self._jobs[label, VACUOUS] += cause == VACUOUS
+            self.by_names[label] += passed_by_names(row)
             return
         key = label, cause or outcome.word
         if key not in self._first and len(self._first) >= CAUSES_LIMIT:

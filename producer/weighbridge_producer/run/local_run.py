@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.slices import SliceTally, slices_of_file
 from weighbridge_producer.reports.forms import absolute, goes_to_stdout, is_plain_stdout
+from weighbridge_producer.reports.passes_by_names import passes_by_names
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
@@ -88,6 +90,7 @@ class RunReport:
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
     uncalled: list[ToolLimit]  #: limits on tools that no trace calls
+    by_names: Counter[str]  #: passes by names alone, by label
 
     def decide(self, gates: Sequence[Gate]) -> Decision:
         """Return the exit status of the run."""
@@ -326,6 +329,7 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
             uncalled=uncalled_tools(results, self._options.graders),
+            by_names=passes_by_names(results, self._options.graders),
         )
         if state.counts.total:
             self._write_outputs(results, report)

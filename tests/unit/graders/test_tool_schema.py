@@ -644,6 +644,30 @@ def test_a_call_that_names_no_tool_passes_no_list():
         result = grade(nameless, **config)
         assert result["verdict"] == "fail"
         assert "names no tool" in failures(result)[0]["description"]
+        assert failures(result)[0]["cause"] == "(no name)"
+
+
+def test_calls_that_a_schema_judged_are_counted():
+    steps = [
+        call("search", {"query": "x"}),
+        call("search", {"query": "y"}),
+        call("search", {}),
+        call("search", "no JSON"),
+        call("search", None),
+        call("other", {}),
+    ]
+    schemas = {"search": {"required": ["query"]}}
+    judged = grade(*steps, schemas=schemas)["details"]
+    assert (judged["calls"], judged["schema_judged_calls"]) == (6, 3)
+    blocked = grade(*steps, schemas=schemas, blocklist=["search"])["details"]
+    assert blocked["schema_judged_calls"] == 0
+    assert grade(*steps[:3], blocklist=["rm"])["details"]["schema_judged_calls"] == 0
+
+
+def test_the_limit_of_arguments_that_are_no_object_is_an_object():
+    for config in ({"blocklist": ["rm"]}, {"schemas": {"search": {}}}):
+        refused = entry(grade(call("search", "x"), **config), "arguments_are_object")
+        assert refused["limit"] == ["a JSON object"]
 
 
 def test_a_violation_is_grouped_by_tool_and_keyword():

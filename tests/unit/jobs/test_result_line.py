@@ -15,7 +15,7 @@ from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome
-from weighbridge.jobs.result_line import ResultRow, classify, is_result
+from weighbridge.jobs.result_line import CAUSE_LIMIT, ResultRow, classify, is_result, named_cause
 from weighbridge_producer.comparison.compared_results import read_entry
 
 if TYPE_CHECKING:
@@ -180,3 +180,19 @@ def test_every_graders_example_is_read_as_it_was_written() -> None:
         row = ResultRow.from_bytes(line)
         assert row.result
         assert row.to_bytes() == line
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("search", "tool_known: search"),
+        (" search ", "tool_known: search"),
+        ("  ", "tool_known"),
+        ("", "tool_known"),
+        (None, "tool_known"),
+        (5, "tool_known"),
+        ("x" * (CAUSE_LIMIT - 13) + " yz", "tool_known: " + "x" * (CAUSE_LIMIT - 13)),
+    ],
+)
+def test_a_cause_neither_begins_its_kind_nor_ends_with_a_space(kind: object, named: str) -> None:
+    assert named_cause("tool_known", kind) == named

@@ -3,9 +3,11 @@
 import orjson
 
 from weighbridge.grading.line_grader import grade_lines
+from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.reports import overview as surveys
 from weighbridge_producer.reports.overview import OTHER, Survey
+from weighbridge_producer.reports.passes_by_names import passes_by_names
 
 
 def surveyed(*cases, graders=("string-match",)):
@@ -55,6 +57,31 @@ def test_scores_of_judged_jobs_are_counted_as_a_batch_counts_them():
     [row] = surveyed(*cases, graders=["true-false"]).labels()
     assert (row.passed, row.failed, row.ungradable) == (2, 1, 1)
     assert row.scores == (1, *[0] * 8, 2)
+
+
+def trace(custom_id, *tools, **fields):
+    steps = [{"type": "tool", "name": tool, "arguments": {}} for tool in tools]
+    body = {"format": "weighbridge", "steps": steps, **fields}
+    return {"custom_id": custom_id, "inputs": {"trace": body}}
+
+
+def test_passes_without_a_schema_are_counted_unless_nothing_was_checked(tmp_path):
+    with_schema = {"tools": [{"name": "a", "parameters": {"type": "object"}}, {"name": "b"}]}
+    cases = [
+        trace("by names", "a", "a"),
+        trace("by names, defined", "b", **with_schema),
+        trace("by a schema too", "a", "b", **with_schema),
+        trace("vacuous"),
+        trace("refused", "rm"),
+    ]
+    grader = {"grader": "tool-schema", "label": "tools", "config": {"blocklist": ["rm"]}}
+    assert +surveyed(*cases, graders=[grader]).by_names == {"tools": 2}
+
+    results = tmp_path / "results.jsonl"
+    specs = parse_specs([grader, "loop"])
+    results.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), specs)))
+    assert +passes_by_names(results, specs) == {"tools": 2}
+    assert passes_by_names(tmp_path / "none", parse_specs(["loop"])) == {}
 
 
 def test_the_example_is_the_first_in_the_input_whatever_the_order_of_the_results():

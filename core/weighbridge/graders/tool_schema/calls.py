@@ -67,12 +67,14 @@ class Calls:
         self.faults = Faults()  #: calls with invalid arguments
         self.undecided = Faults()  #: calls with arguments that could not be judged
         self.total = self.valid = self.invalid = self.ungradable = 0
+        self.judged_by_schema = 0  #: calls whose arguments a schema accepted or refused
         self.failed: Counter[Check] = Counter()  #: number of failed calls by check
 
     def add(self, fault: FaultyCall) -> None:
         """Add a faulty call."""
         if fault.check in VIOLATIONS:
             self.failed[fault.check] += 1
+            self.judged_by_schema += fault.check == "arguments_match_schema"
             self.faults.add(fault)
         else:
             self.undecided.add(fault)
@@ -84,6 +86,7 @@ class Calls:
             refusal = tool.rule.refusal
             if refusal is None:
                 self.valid += tool.alike
+                self.judged_by_schema += tool.alike if tool.rule.schema else 0
             elif refusal.is_gradable:
                 self.failed[refusal.check] += tool.alike
             else:

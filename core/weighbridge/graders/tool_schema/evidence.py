@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _SHOWN_NAMES = 20
 _COMPARED_NAMES = 1_000  #: names compared to find the one that was meant
+_NAMELESS = "(no name)"
 _UNJUDGED = "not covered by any list or definition"
 _TOO_LARGE = "the arguments do not match the schema, and are too large to tell where"
 
@@ -77,7 +78,7 @@ def _refusal(tool: Tool) -> Evidence:
         "check": refusal.check,
         "description": f"{_calls(tool)}: {refusal.reason}{meant}",
         "passed": False,
-        "cause": tool.rule.tool,
+        "cause": tool.rule.tool or _NAMELESS,
         "limit": [shown(name) for name in refusal.limit[:_SHOWN_NAMES]],
         "observed": observed,
         "step_ids": all_encodable(tool.steps),
@@ -87,12 +88,13 @@ def _refusal(tool: Tool) -> Evidence:
 def _fault(fault: FaultyCall, allowance: Allowance) -> Evidence:
     rule = fault.tool.rule
     problems, why = _problems(fault, allowance)
+    tool = rule.tool or _NAMELESS
     entry: Evidence = {
         "check": fault.check,
         "description": f"{rule.tool!r} at {encodable(fault.step)}: {why}",
         "passed": False,
-        "cause": f"{rule.tool}, {problems[0]['keyword']}" if problems else rule.tool,
-        "limit": rule.judged_by,
+        "cause": f"{tool}, {problems[0]['keyword']}" if problems else tool,
+        "limit": ["a JSON object"] if fault.check == "arguments_are_object" else rule.judged_by,
         "observed": {"tool": rule.tool, "problems": problems},
         "step_ids": [encodable(fault.step)],
     }

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _SHOWN_NAMES = 50
 _COUNTS = (
     *("calls", "valid_calls", "invalid_calls", "ungradable_calls"),
-    *("violations", "tools_used", "distinct_tools"),
+    *("schema_judged_calls", "violations", "tools_used", "distinct_tools"),
 )
 
 
@@ -51,7 +51,7 @@ class ToolSchemaGrader(TraceGrader):
     id = "tool-schema"
     name = "Tool Schema"
     description = "Only approved tools with valid arguments"
-    version = 4
+    version = 5
     Config = ToolSchemaConfig
     settings: ToolSchemaConfig
 
@@ -167,6 +167,7 @@ class ToolSchemaGrader(TraceGrader):
             "valid_calls": calls.valid,
             "invalid_calls": calls.invalid,
             "ungradable_calls": calls.ungradable,
+            "schema_judged_calls": calls.judged_by_schema,
             "violations": {check: calls.failed[check] for check in VIOLATIONS},
             "tools_used": dict(used),
             "distinct_tools": len(calls.tools),
