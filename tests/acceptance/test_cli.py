@@ -435,6 +435,15 @@ def test_a_line_of_a_file_that_is_no_result_is_named_in_any_form(cli, results, f
     assert "Traceback" not in ended.err
 
 
+def test_a_gate_on_results_prints_the_summary_that_their_run_printed(cli, cases):
+    ran = cli("run", cases.name, "-o", "r.jsonl")
+    read = cli("results", "r.jsonl", "--min-pass-rate", "0")
+    table, _, end = ran.out.rpartition("\n\n")
+    assert "Expected" in table
+    assert "12 jobs in " in end
+    assert read.out.rstrip("\n") == table
+
+
 @pytest.fixture
 def without_pyarrow(cli, tmp_path):
     """The command line where pyarrow is not installed."""

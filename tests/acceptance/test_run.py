@@ -23,7 +23,7 @@ from support.cases import true_false_cases, write_cases
 from support.preloaded import COMMAND_LINE, ForkedProcess
 from support.servers import TcpServer, free_port
 from support.tool_results import LAYOUTS, LONG
-from support.unhurried import graded_here, sorted_lines
+from support.unhurried import graded_here, saved_bytes, sorted_lines
 from support.waiting import eventually
 from weighbridge.store import Store
 
@@ -719,7 +719,7 @@ def test_a_pipe_that_is_silent_is_left_in_order_however_often_one_interrupts(cli
 
 def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli, many):
     run = cli.start("run", many.name, "-o", "-")
-    run.stdout.readline()
+    eventually(lambda: run.poll() is not None or saved_bytes(cli), 30, "the first results")
     run.stdout.close()
     said = run.stderr.read().decode()
     assert run.wait(20) == 1
@@ -728,6 +728,16 @@ def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli
     assert "Exception" not in said
     cli.await_silence()
     assert f"{many.name} to -, " in cli("run", "--clean").out
+
+
+def test_a_reader_that_leaves_before_a_result_is_saved_leaves_no_interrupted_run(cli, many):
+    run = cli.start("run", many.name, "-o", "-")
+    run.stdout.close()
+    said = run.stderr.read().decode()
+    assert run.wait(20) == 1
+    assert said.endswith("; the finished work is not kept, because no result was saved yet\n")
+    cli.await_silence()
+    assert cli.left_over() == []
 
 
 def test_a_run_goes_on_when_its_worker_is_killed(cli, many):

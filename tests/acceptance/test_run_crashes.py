@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from support.unhurried import graded_here, sorted_lines
+from support.unhurried import graded_here, saved_bytes, sorted_lines
 from support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.cli import Cli, Ended
-
-
-def saved_bytes(cli: Cli) -> int:
-    """Return how many bytes of results the last checkpoint of the only run covers; 0 before the first."""
-    states = [json.loads(path.read_bytes()) for path in cli.state.glob("*/run.json")]
-    return max((int(state["collected"]["written_bytes"]) for state in states), default=0)
 
 
 def folder_of(cli: Cli) -> Path:

@@ -66,12 +66,23 @@ def show_summary(summary: Summarised, name: str, console: Console, *, causes: bo
         _show_causes(found, name, console)
     elif found.total:
         counts = {str(outcome): jobs for outcome, jobs in found.counts.items()}
-        counted = Counts(found.total, **counts)
-        print_summary(found.labels(), counted, console, by_names=found.by_names)
+        print_summary(
+            *(found.labels(), Counts(found.total, **counts), console, _examples(found)),
+            by_names=found.by_names,
+        )
     elif not decision:
         console.print("no results")
     if slices.by:
         print_slices(slices, console)
+
+
+def _examples(found: Survey) -> dict[tuple[str, str], str]:
+    """Return an example for each cause, as `run` shows them."""
+    return {
+        (cause.label, cause.cause): f"{cause.example}: {cause.reason}"
+        for cause in found.causes()
+        if cause.reason
+    }
 
 
 def _show_causes(found: Survey, name: str, console: Console) -> None:

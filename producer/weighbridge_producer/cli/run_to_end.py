@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.run.options import RunOptions
 
 _INTERRUPTED = "interrupted"
+_READER_LEFT = "the program that read the output has ended"
 
 
 def run_to_end(
@@ -59,7 +60,7 @@ def run_to_end(
             left = _INTERRUPTED
         except BrokenPipeError:
             silence_stdout()
-            left = "the program that read the output has ended"
+            left = _READER_LEFT
         except WeighbridgeError as error:
             print_error(error, as_json=quiet)
             left = "stopped"
@@ -76,15 +77,18 @@ def run_to_end(
 
 def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_json: bool) -> None:
     """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
-    hint = ""
-    if run.state.resumable and run.state.batch:
+    hint = why = ""
+    if not run.state.resumable:
+        why = ", because the input cannot be read a second time"
+    elif left == _READER_LEFT and run.saved_nothing:
+        why = ", because no result was saved yet"
+    if run.state.batch and not why:
         message = f"{left}; the finished work is kept in {run.state.folder}"
         discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
         hint = f"to continue, run the same command again; to discard it, {discard}"
         run.state.release()
     else:
         run.state.remove()
-        why = "" if run.state.resumable else ", because the input cannot be read a second time"
         message = f"{left}; the finished work is not kept{why}"
     err.print(shown(message))
     if hint:

@@ -155,6 +155,11 @@ class LocalRun:
             "server": masked(options.url or ""),
         }
 
+    @property
+    def saved_nothing(self) -> bool:
+        """True if the run has saved no result, and none is on a shared server."""
+        return self._options.url is None and not self.state.collected.rows
+
     def go(self) -> RunReport:
         """Run to the end and return the report; after an exception the run can be resumed from `state.folder`."""
         private = self._options.url is None
