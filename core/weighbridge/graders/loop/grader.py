@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 36
+    version = 37
     Config = LoopConfig
     settings: LoopConfig
 

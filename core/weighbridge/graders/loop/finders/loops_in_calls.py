@@ -42,6 +42,7 @@ from weighbridge.graders.loop.finders.repeated_results import (
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
     retried_failures,
+    rounds_across_requests,
 )
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
@@ -191,6 +192,7 @@ _GROUPS = (
                 _repeats,
                 _in_row(retried_failures),
                 _in_row(failures_across_requests),
+                _by_calls(rounds_across_requests),
                 _by_calls(refused_edits),
                 _in_row(recurring_questions),
                 _by_calls(varied_attempts),

@@ -184,6 +184,13 @@ class Rule(Enum):
         "if the service was slow or busy and others lie between",
     )
 
+    ROUNDS_ACROSS_REQUESTS = (
+        Kind.SAME_FAILURE,
+        "calls that were all made before, a third of which tried to change something and failed,",
+        "although the user wrote between them",
+        _MORE_THAN_TWICE,
+    )
+
     # Failures of calls that differ
     REFUSED_EDITS = (
         Kind.SAME_FAILURE,

@@ -32,7 +32,7 @@ _PLACES = 1_000  #: maximum places masked in one failure
 #: Errors of an unreachable service, all of which count as the same failure.
 _mentions_outage = occurs(
     r"""\b(?:time[ds]?[ -]?out|connection|unavailable|bad gateway|unreachable|too many requests|rate.limit\w*|overloaded
-|internal server error|network|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"""
+|internal server error|network|(?:target|page|tab|browser|context|session)\b[^.\n]{0,40}\b(?:closed|crashed|terminated)|(?:http|error|status)\W{0,4}(?:429|5\d\d))\b"""
 )
 
 

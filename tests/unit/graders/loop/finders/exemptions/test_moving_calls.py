@@ -220,6 +220,23 @@ def test_edits_of_which_nothing_is_recorded_may_have_written_something_new():
     assert found([{**edit, "name": "undo"}] * 4)
 
 
+def test_a_browser_that_is_closed_is_no_end_of_what_was_waited_for():
+    noop = {
+        "type": "tool",
+        "name": "noop",
+        "arguments": {"ms": 1000},
+        "output": "a captcha asks for all images with a ferry",
+    }
+    closed = "Error: TargetClosedError: Page.wait: Target page, context or browser has been closed"
+    assert found([*[noop] * 5, {**noop, "output": closed}])
+    assert not found(
+        [
+            *[noop] * 5,
+            {**noop, "output": "the captcha is gone, and the results are: ferries in Graz"},
+        ]
+    )
+
+
 def page(*titles):
     """Return what a harness writes of the page that is open."""
     head = (
