@@ -254,7 +254,23 @@ IN_TEXT = {
     "AgentBench": run("Act: bash\n\n```bash\nls\n```", "The output of the OS:\na"),
     "a line in capitals": [ASK, *[assistant(content="I look.\n----BEGIN_FUNCTION_CALL----\nls\n----END_FUNCTION_CALL----")] * 2],
     "a line in capitals, and an error": run("<<<TOOL_CALL>>>\nls", "Error executing 'ls': no such path"),
-    "results of tools by their names": [ASK, *[assistant(content="I call ls."), {"role": "user", "content": "Tool 'ls' returned:\na"}] * 2],
+    "a result of a tool by its name": run("I look.\n```sh\nls\n```", "Tool 'ls' returned:\na"),
+    "an element, and one of results": run("<think>who</think><search> who </search>", "<information>Doc 1</information>"),
+    "an element of a name of its own": run("<thought>x</thought><action>go north</action>", "<obs>You are north</obs>"),
+    "a tag that names the tool": run('<tool name="track"><parcel>P1</parcel></tool>', "in Graz"),
+    "DeepSeek's marks": run('<\uff5cDSML\uff5cfunction_calls>\n<\uff5cDSML\uff5cinvoke name="track">\n</\uff5cDSML\uff5cinvoke>\n</\uff5cDSML\uff5cfunction_calls>', "in Graz"),
+    "OpenAI's marks": [*run("<|channel|>analysis to=python code<|message|>print(1)<|call|>", "1"), *run("<|channel|>analysis to=python code<|message|>print(2)<|call|>", "2")[1:]],
+    "Qwen-Agent's marks": [ASK, assistant(content="✿FUNCTION✿: track\n✿ARGS✿: {}\n✿RESULT✿: in Graz\n✿RETURN✿: In Graz.")],
+    "calls in Python's syntax": run('[track(parcel="P1")]', '[{"place": "Graz"}]'),
+    "a block of code for a tool": run("```tool_code\nprint(track())\n```", "```tool_outputs\nin Graz\n```"),
+    "a scratchpad with one observation": [ASK, assistant(content="Thought: x\nAction: track\nAction Input: P1\nObservation: in Graz\nFinal Answer: In Graz.")],
+    "JSON, and a label that says what the call gave": run('{"tool": "track", "args": {}}', "API output: in Graz"),
+    "JSON behind a label": run('I track it.\nTool call: {"name": "track", "arguments": {}}', '{"place": "Graz"}'),
+    "JSON with other keys before": run('{\n  "thoughts": {"text": "I look."},\n  "command": {\n    "name": "track",\n    "args": {"id": 1}\n  }\n}', "Command track returned: in Graz"),
+    "JSON, and replies with a label of their own": [*run('{"action": {"type": "goto", "url": "x"}}', "The page now: red"), *run('{"action": {"type": "click"}}', "The page now: blue")[1:]],
+    "JSON, and replies without any form": [ASK, *[message for _ in range(3) for message in run('{"action": {"type": "goto"}}', "red")[1:]]],
+    "Cline, with another tool": run("<list_files>\n<path>.</path>\n</list_files>", "[list_files for '.'] Result:\na"),
+    "Cline, a question": run("<ask_followup_question><question>Which?</question></ask_followup_question>", "<answer>P1</answer>"),
     "Cline": run("I look.\n<read_file>\n<path>a</path>\n</read_file>", "[read_file for 'a'] Result:\n1"),
 }  # fmt: skip
 
@@ -280,6 +296,12 @@ ORDINARY = {
     "placeholders": [*run("Action: Email [Ann]", "Yes."), *run("Action: Call [Bob]", "No.")],
     "markup": [*run("Use <b> and <tool>.", "Yes."), *run("Write <function> here", "Yes.")],
     "JSON with a word for an action": [*run('{"action": "none", "tool_call": null}', "Next."), *run('{"actions": []}', "Done.")],
+    "observations of a user": [*run("Noted.", "Observation: the fever is gone"), *run("Good.", "Observation: none")],
+    "results that a user reports": [*run("ok", "Tool result: 5"), *run("Call track again.", "Function 'track' returned 3"), *run("ok", "Tool output: 6")],
+    "JSON in a sentence": [*run('Use {"name": "get", "arguments": {"q": 1}}', "Another."), *run('Use {"name": "put", "arguments": {"q": 2}}', "Thanks.")],
+    "tags in a sentence": [*run("In HTML write <function_call> to", "Yes."), *run("and <tool_call> for, or <|python_tag|> in", "No.")],
+    "an object with an action in it": [*run('{"action": {"type": "alert"}}', "Next."), *run('{"actions": [{"type": "email"}]}', "Thanks.")],
+    "elements of an answer": [*run("<think>x</think><answer>Graz</answer>", "Observation: it is not"), *run("<answer>Linz</answer>", "<results>none</results>")],
     "JSON output": [*run('{"name": "Ann", "age": 5}', "Next."), *run('{"name": "Bob", "age": 6}', "Done.")],
 }  # fmt: skip
 
@@ -296,7 +318,7 @@ def test_text_is_not_looked_into_where_calls_were_read():
     assert "tool_calls" not in read_trace(messages).missing
 
 
-@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "BEGIN_CALL" * 20_000, "-" * 200_000 + " CALL", "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + "."])  # fmt: skip
+@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "BEGIN_CALL" * 20_000, "-" * 200_000 + " CALL", "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + ".", " <tool_call" * 50_000, "x" * 200_000 + '{"keystrokes":', "</x>" * 50_000, "result " * 50_000])  # fmt: skip
 def test_looking_for_actions_in_long_text_takes_no_long_time(text):
     assert "tool_calls" not in read_trace(run(text, "Fine.")).missing
 
