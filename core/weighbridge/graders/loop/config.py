@@ -12,6 +12,7 @@ from weighbridge.graders.loop.work_budget import DEFAULT_THRESHOLD
 from weighbridge.traces import StepType
 
 CALL_TYPES = frozenset(("tool", "agent"))
+MAX_REPEATS_LIMIT = 1_000  #: the largest `max_repeats`
 _DEFAULT_TYPES: tuple[StepType, ...] = ("tool", "llm")
 _StepTypes = Annotated[tuple[StepType, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
@@ -22,7 +23,7 @@ class LoopConfig(GraderConfig):
     max_repeats: int = Field(
         default=3,
         ge=1,
-        le=1_000,
+        le=MAX_REPEATS_LIMIT,
         description="a step that occurs more often than this in a row is a loop, and so are this many full rounds (at least 2) of two or "
         "more steps; for four steps or more, half of the last round is enough if it is the third or a later one",
     )

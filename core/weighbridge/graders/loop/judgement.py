@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.base import Evidence, GraderResult, Verdict, graded
+from weighbridge.graders.loop.acceptance import accepting_repeats, searches_for
 from weighbridge.graders.loop.config import CALL_TYPES, LoopConfig
 from weighbridge.graders.loop.finders.exemptions.spared import Spared, summed_up, without_ordered
-from weighbridge.graders.loop.finders.loops_in_calls import loops_in_calls
+from weighbridge.graders.loop.finders.loops_in_calls import (
+    first_loops_in_calls,
+    loops_in_calls,
+)
 from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
 from weighbridge.graders.loop.history.actions import History, history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
@@ -18,9 +22,12 @@ from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
 from weighbridge.traces.unread_counts import MADE_BY_OTHERS
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container, Sequence
 
-    from weighbridge.traces import Trace
+    from weighbridge.graders.loop.acceptance import Acceptance
+    from weighbridge.graders.loop.finders.findings import Finding
+    from weighbridge.graders.loop.reporting.reported_loop import Loop
+    from weighbridge.traces import Step, Trace
 
 
 class RunJudge:
@@ -51,12 +58,15 @@ class RunJudge:
         found, spared = self._loops_in_calls(history, coverage)
         found += self._loops_in_texts(history, coverage, texts_budget, ids_of(found))
         loops = loops_of(found, history, steps)
-        details = report.details(given, loops, coverage, spared, history.calls)
+        failing = self._failing(found, lambda: loops)
+        acceptance = self._acceptance(failing, history, steps) if failing else None
+        details = report.details(given, loops, coverage, spared, history.calls, acceptance)
         beyond = report.evidence_beyond_limits(
             trace, is_compared=calls_budget.is_left and texts_budget.is_left
         )
-        shown = report.evidence_of_loops(loops, fail_on=given.fail_on)
-        if not all(entry["passed"] for entry in shown):
+        would = report.would_pass(acceptance, given.max_repeats, len(steps)) if acceptance else ""
+        shown = report.evidence_of_loops(loops, fail_on=given.fail_on, would_pass=would)
+        if acceptance:
             return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
         # Actions written in the agent's texts were already compared as part of these texts.
         is_covered_by_texts = (
@@ -76,6 +86,40 @@ class RunJudge:
     def blank_details(self) -> dict[str, object]:
         """Return the details of a trace that cannot be read."""
         return report.details(self._settings, [], report.Coverage())
+
+    def _failing(
+        self, found: Sequence[FindingsInRow], loops: Callable[[], Sequence[Loop]]
+    ) -> list[Finding]:
+        """Return the findings of the loops that fail the run."""
+        findings = [finding for part in found for finding in part.findings]
+        if self._settings.fail_on == "any" or not findings:
+            return findings
+        each = zip(findings, loops(), strict=True)
+        return [finding for finding, loop in each if not loop.severity.recovered]
+
+    def _acceptance(
+        self, failing: Sequence[Finding], history: History, steps: Sequence[Step]
+    ) -> Acceptance:
+        """Return which larger `max_repeats` accepts a run that fails."""
+
+        def search(max_repeats: int) -> Sequence[Finding]:
+            other = RunJudge(self._settings.model_copy(update={"max_repeats": max_repeats}))
+            return other._failing_in(history, steps)
+
+        own = self._settings.max_repeats
+        return accepting_repeats(own, failing, search, searches_for(len(steps)))
+
+    def _failing_in(self, history: History, steps: Sequence[Step]) -> Sequence[Finding]:
+        """Return findings that fail a run, of calls only the first; empty if no loop does."""
+        is_any = self._settings.fail_on == "any" and not history.ordered
+        if is_any and self._examines_calls:
+            if first := first_loops_in_calls(history.calls, self._limits):
+                return first
+            found: list[FindingsInRow] = []
+        else:
+            found, _ = self._loops_in_calls(history, report.Coverage())
+        found += self._loops_in_texts(history, report.Coverage(), WorkBudget(), ids_of(found))
+        return self._failing(found, lambda: loops_of(found, history, steps))
 
     def _loops_in_calls(
         self, history: History, coverage: report.Coverage

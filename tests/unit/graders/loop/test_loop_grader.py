@@ -882,7 +882,7 @@ def test_a_loop_that_lasts_to_the_end_costs_all_that_follows_its_first_repeat():
     assert (loop["wasted_tokens"], loop["wasted_ms"], loop["wasted_usd"]) == (330, 2005, 0.75)
     assert result["evidence"][0]["description"].endswith(
         "from step 3 of 10 to the end: the agent did not leave the loop; "
-        "cost from the first repeat: 7 steps, 330 tokens, 2.0 s, 0.7500 USD"
+        "cost from the first repeat: 7 steps, 330 tokens, 2.0 s, 0.7500 USD; with max_repeats 4 no loop would fail the run"
     )
 
 
@@ -894,7 +894,7 @@ def test_a_loop_that_the_agent_got_out_of_costs_what_came_before():
     assert (loop["wasted_tokens"], loop["wasted_ms"], loop["wasted_usd"]) == (330, 2005, 0.75)
     assert result["evidence"][0]["description"].endswith(
         "steps 3 to 9 of 10, then the agent left the loop; "
-        "cost from the first repeat: 6 steps, 330 tokens, 2.0 s, 0.7500 USD"
+        "cost from the first repeat: 6 steps, 330 tokens, 2.0 s, 0.7500 USD; with max_repeats 4 no loop would fail the run"
     )
 
 

@@ -105,13 +105,31 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> Loops:
     if len(calls) <= limits.max_repeats:
         return Loops(row, [], [])
     run = CallRun(calls, row, limits)
-    for group in _GROUPS:
-        if group.is_needed(run):
-            for together in group.finders:
-                run.add([finding for finder in together for finding in finder(run)])
+    for _ in _findings(run):
+        pass
     loops, spared = sorted_out(run.findings, calls, limits)
     spared += [Spared(finding, Reason.MOVES) for finding in run.moves]
     return Loops(row, joined(loops, row), spared)
+
+
+def first_loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> list[Finding]:
+    """Return loops of the first finders that find any, not merged; empty if there is no loop."""
+    if len(calls) <= limits.max_repeats:
+        return []
+    for found in _findings(CallRun(calls, row_of(calls), limits)):
+        if found and (loops := sorted_out(found, calls, limits)[0]):
+            return loops
+    return []
+
+
+def _findings(run: CallRun) -> Iterator[list[Finding]]:
+    """Add the findings of each place in the search to a run, and yield them."""
+    for group in _GROUPS:
+        if group.is_needed(run):
+            for together in group.finders:
+                found = [finding for finder in together for finding in finder(run)]
+                run.add(found)
+                yield found
 
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:

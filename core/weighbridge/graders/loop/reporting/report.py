@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.loop.config import MAX_REPEATS_LIMIT
 from weighbridge.graders.loop.finders.ordered_calls import least_without_results
 from weighbridge.graders.loop.finders.sequences.cycles import cycles
 from weighbridge.graders.loop.history.actions import Call
@@ -17,6 +18,7 @@ from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Evidence
+    from weighbridge.graders.loop.acceptance import Acceptance
     from weighbridge.graders.loop.config import LoopConfig
     from weighbridge.graders.loop.finders.exemptions.spared import Spared
     from weighbridge.graders.loop.history.actions import Message
@@ -90,6 +92,7 @@ def details(
     coverage: Coverage,
     spared: Sequence[Spared] = (),
     calls: Steps = (),
+    acceptance: Acceptance | None = None,
 ) -> dict[str, object]:
     """Return the details: the loops, what is spared of calls, the numbers of steps examined, and the thresholds."""
     return {
@@ -99,6 +102,7 @@ def details(
         "spared_found": len(spared),
         "steps_examined": coverage.steps,
         "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
+        "max_repeats_to_pass": acceptance.accepted if acceptance else None,
         "longest_repeat": coverage.longest_repeat,
         "most_rounds": coverage.most_rounds,
         "max_repeats": given.max_repeats,
@@ -151,14 +155,22 @@ def _spared_as_json(spared: Spared, calls: Steps) -> dict[str, object]:
     }
 
 
-def evidence_of_loops(loops: Sequence[Loop], *, fail_on: str) -> list[Evidence]:
-    """Return an evidence entry for each loop; with `fail_on` for unrecovered loops only, a recovered loop passes."""
+def evidence_of_loops(
+    loops: Sequence[Loop], *, fail_on: str, would_pass: str = ""
+) -> list[Evidence]:
+    """Return an evidence entry for each loop; with `fail_on` for unrecovered loops only, a recovered loop passes.
+
+    The first one that fails the run says with which configuration it `would_pass`.
+    """
     entries = []
     for loop in loops:
         entry = _entry(loop)
         if fail_on == "unrecovered" and loop.severity.recovered:
             entry["passed"] = True
             del entry["cause"]
+        else:
+            entry["description"] += would_pass
+            would_pass = ""
         entries.append(entry)
     return bounded(entries, "loops")
 
@@ -189,6 +201,19 @@ def _entry(loop: Loop) -> Evidence:
     if excerpt:
         entry["excerpt"] = excerpt
     return entry
+
+
+def would_pass(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
+    """Say with which larger `max_repeats` a run that fails would pass, or that none was found; empty if it is the largest."""
+    accepted, refused = acceptance.accepted, acceptance.refused
+    if accepted is not None:
+        smaller = f", with {refused:,} one would" if refused > max_repeats else ""
+        return f"; with max_repeats {accepted:,} no loop would fail the run{smaller}"
+    if refused > max_repeats:
+        return f"; with each larger max_repeats that was tried, up to {refused:,}, a loop would fail the run"
+    if max_repeats == MAX_REPEATS_LIMIT:
+        return ""
+    return f"; no larger max_repeats was tried, because the run has {steps:,} steps"
 
 
 def _severity(severity: Severity) -> str:
