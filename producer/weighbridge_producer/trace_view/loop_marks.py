@@ -38,7 +38,7 @@ class ShownLoop:
     number: int  #: of the loop in the trace, from 1
     rule: str  #: its id
     period: int | None  #: steps in one round; None if the steps have no fixed order
-    repeats: int
+    observed: float  #: the number that the rule counts
     steps: int  #: number of steps; `members` are those listed in the result
     members: tuple[LoopedStep, ...]
     #: Letter, number of its first step, description of that step.
@@ -94,7 +94,7 @@ def _loop(
     return {
         "rule": str(loop.get("rule", "")),
         "period": period,
-        "repeats": loop["repeats"] if _is_count(loop.get("repeats")) else len(numbers),
+        "observed": _number(loop.get("observed")) or len(numbers),
         "steps": loop["steps"] if _is_count(loop.get("steps")) else len(numbers),
         "members": _members(numbers, letters, period),
         "legend": _legend(numbers, letters, steps),

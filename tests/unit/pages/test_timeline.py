@@ -174,7 +174,7 @@ def test_a_long_text_is_cut_and_tells_how_long_it_is():
         {"evidence": [], "details": {"loops": [7, {"step_ids": [1]}, {"period": -1}]}},
         {
             "evidence": [],
-            "details": {"loops": [{"step_ids": ["s1"], "period": "x", "repeats": []}]},
+            "details": {"loops": [{"step_ids": ["s1"], "period": "x", "observed": []}]},
         },
         {"evidence": [{"passed": False, "step_ids": ["s1"], "observed": {"problems": [{}, 5]}}]},
     ],
@@ -191,7 +191,7 @@ def test_a_cycle_is_lettered_by_turns_and_counts_its_rounds():
     [loop] = timeline_of(read, LoopGrader().grade(read)).loops
     assert "".join(step.letter for step in loop.members) == "ABABABAB"
     assert [step.round for step in loop.members] == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert (loop.period, loop.repeats) == (2, 4)
+    assert (loop.period, loop.observed) == (2, 4)
     assert [(letter, number) for letter, number, _ in loop.legend] == [("A", 1), ("B", 2)]
     assert loop.legend[0][2].startswith("ask ")
 

@@ -67,7 +67,7 @@ def test_tokens_are_short_in_the_column_and_told_in_full(usage, short, told):
 
 def loop_of(**told):
     trace = read_trace({"format": "weighbridge", "steps": [at(0, 1, id="a"), at(1, 2, id="b")]})
-    told = {"kind": "identical", "period": 1, "repeats": 2, "step_ids": ["a", "b"], **told}
+    told = {"kind": "identical", "period": 1, "observed": 2, "step_ids": ["a", "b"], **told}
     [loop] = loops_of({"loops": [told]}, trace.steps, step_numbers(trace))
     return loop
 

@@ -943,7 +943,9 @@ def test_evidence_and_details_stay_small():
     result = grade(times(3_000, tool, "search", {"q": "x"}, "none"))
     [loop], [entry] = result["details"]["loops"], result["evidence"]
     assert (loop["steps"], len(loop["step_ids"]), len(entry["step_ids"])) == (3_000, 1_000, 50)
-    assert "3,000 steps, the first 50 of them named" in entry["description"]
+    assert (
+        "3,000 steps (the first 50 are named), each equal to the one before" in entry["description"]
+    )
     many = []
     for at in range(80):
         many += [*times(4, tool, f"tool{at}", {"at": at}, f"result {at}"), user(f"word{at}")]

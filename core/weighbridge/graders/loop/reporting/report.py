@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.config import MAX_REPEATS_LIMIT
 from weighbridge.graders.loop.finders.ordered_calls import least_without_results
+from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import cycles
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.reporting.differences import named
@@ -32,6 +33,11 @@ Steps = Sequence["Call | Message | None"]
 LOOPS_LIMIT = 50  #: maximum loops listed in the details
 SPARED_LIMIT = 20  #: the same of what is spared
 DETAILED_IDS_LIMIT = 1_000  #: maximum step ids in the details, over all loops
+#: What some rules count besides the steps of a loop, for the number of these.
+_COUNTED_BESIDE = {
+    Rule.REPEATED_TALK: ", without the replies",
+    Rule.KNOWN_RESULTS: ", without the first",
+}
 _SEVERITY = (
     *("began_at", "recovered"),
     *("wasted_steps", "wasted_tokens", "wasted_ms", "wasted_usd"),
@@ -130,6 +136,8 @@ def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
             {
                 "kind": str(loop.kind),
                 "rule": loop.measure.rule.id,
+                "observed": loop.measure.observed,
+                "limit": loop.measure.limit,
                 "period": loop.period,
                 "repeats": loop.repeats,
                 "steps": len(loop.step_ids),
@@ -182,7 +190,7 @@ def _entry(loop: Loop) -> Evidence:
     times = f"{measure.observed:,} times{' in a row' if is_in_row else ''}"
     between = f", {rule.between}" if rule.between else ""
     count = len(loop.step_ids)
-    shown = f", the first {len(first_ids(loop.step_ids))} of them named" if count > 50 else ""
+    shown = f" (the first {len(first_ids(loop.step_ids))} are named)" if count > 50 else ""
     tools, differing = (
         named(loop.differences.tools),
         loop.differences.describe(noise=loop.has_noise),
@@ -190,7 +198,7 @@ def _entry(loop: Loop) -> Evidence:
     entry: Evidence = {
         "check": "loop",
         "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}: "
-        f"{pluralize(count, 'step')}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
+        f"{pluralize(count, 'step')}{_beside_counted(loop)}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
         "passed": False,
         "cause": loop.differences.kind_of(loop.kind),
         "limit": measure.limit,
@@ -270,14 +278,25 @@ def evidence_of_others(reason: str) -> Evidence:
     }
 
 
+def _beside_counted(loop: Loop) -> str:
+    """Describe how the steps of a loop differ from what its rule counts; empty if they are the same."""
+    counted, count = loop.measure.counted, len(loop.step_ids)
+    if counted < count:
+        return " in the whole loop"
+    return _COUNTED_BESIDE.get(loop.measure.rule, "") if counted > count else ""
+
+
 def _alike(loop: Loop) -> str:
-    """Describe how alike the repeats are; empty if the rule says how they differ."""
-    if loop.measure.rule.between:
+    """Describe how alike the repeats are; empty if the rule says how they differ, or no step repeats another."""
+    if loop.measure.rule.between or not loop.repeating:
         return ""
+    is_all = loop.repeating == len(loop.step_ids)
     if loop.min_similarity < 1:
-        return f", at least {min(99, round(100 * loop.min_similarity))}% alike"
-    before = "the one before" if loop.period == 1 else "the one that it repeats"
-    return f", each equal to {before}{', ignoring noise in results' if loop.has_noise else ''}"
+        share = f"at least {min(99, round(100 * loop.min_similarity))}% alike"
+        return f", {share}" if is_all else f", {loop.repeating:,} of which are {share}"
+    other = "the one before" if loop.period == 1 else "the one that it repeats"
+    equal = f", each equal to {other}" if is_all else f", {loop.repeating:,} of which equal another"
+    return f"{equal}{', ignoring noise in results' if loop.has_noise else ''}"
 
 
 def evidence_of_none(

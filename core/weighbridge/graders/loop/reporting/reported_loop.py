@@ -34,6 +34,7 @@ class Loop:
     measure: Measure  #: the rule that made it, with its numbers
     period: int | None  #: steps in one round; None if they repeat in no fixed order
     repeats: int  #: full rounds, or the count of the most frequent step
+    repeating: int  #: number of steps that repeat another one of the loop, or are repeated by one
     step_ids: tuple[str, ...]  #: in trace order
     min_similarity: (
         float  #: minimum between a step and the step it repeats, ignoring noise in results
@@ -80,11 +81,13 @@ def _loop_of(part: FindingsInRow, finding: Finding, run: Run, budget: WorkBudget
     found = part.steps_of(finding)
     steps = [each.step for _, each in found]
     repeats = _by_place(finding, found)
+    times = Counter([number for number, _ in repeats])
     return Loop(
         kind=finding.kind,
         measure=finding.measure,
         period=finding.period,
         repeats=rounds(finding, part.row),
+        repeating=sum(count for count in times.values() if count > 1),
         step_ids=tuple(map(id_of, steps)),
         min_similarity=_least_similarity(repeats, finding.kind, budget),
         has_noise=_has_noise(repeats),

@@ -43,6 +43,15 @@ def test_rounds_of_talk_in_known_phrases_are_a_loop():
     assert kinds(circles(2), similarity_threshold=1) == set()
 
 
+def test_the_replies_are_counted_and_the_evidence_says_that_they_are_no_steps_of_the_loop():
+    steps = [{"id": f"s{at}", **step} for at, step in enumerate(circles(4))]
+    config = {"similarity_threshold": 1}
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": steps})
+    [loop], [entry] = result["details"]["loops"], result["evidence"]
+    assert (loop["rule"], entry["observed"] > loop["steps"]) == ("repeated_talk", True)
+    assert f": {loop['steps']} steps, without the replies; " in entry["description"]
+
+
 @pytest.mark.parametrize("output", ["[]", "", "null", "no flight on that day"])
 def test_calls_that_find_nothing_or_what_is_known_may_lie_between(output):
     steps = circles(5)

@@ -150,7 +150,22 @@ def test_steps_of_a_loop_beyond_what_its_rule_found_are_not_counted_for_the_limi
     [loop], [entry] = result["details"]["loops"], result["evidence"]
     assert (loop["kind"], loop["rule"], loop["repeats"]) == ("interleaved", "same_call", 6)
     assert (entry["limit"], entry["observed"]) == (3, 5)
-    assert "the same step 5 times, limit 3: 6 steps" in entry["description"]
+    assert (loop["limit"], loop["observed"], loop["steps"]) == (3, 5, 6)
+    assert (
+        "the same step 5 times, limit 3: 6 steps in the whole loop, each equal"
+        in entry["description"]
+    )
+
+
+def test_only_the_steps_of_a_loop_that_repeat_another_of_it_are_called_equal():
+    rounds = "abcdef", "uvwx", "cafbed", "yzAB", "fedcba", "CDEF", "bdface", "GHIJ", "eacfdba"
+    result = grade([call("get", {"at": at}, f"it is {at}") for at in "".join(rounds)])
+    first, second = result["evidence"]
+    assert [loop["repeats"] for loop in result["details"]["loops"]] == [1, 2]
+    assert "6 times, limit 5: 6 steps; the steps: " in first["description"]
+    assert (
+        "7 times, limit 5: 7 steps, 2 of which equal another; the steps: " in second["description"]
+    )
 
 
 @pytest.mark.parametrize("name", LOOPS | HELD_OUT_LOOPS)
