@@ -246,8 +246,8 @@ def classify(result: GraderResult | Mapping[str, Any]) -> tuple[Outcome, str]:
 
 
 def is_kind_of(cause: str, wanted: str) -> bool:
-    """Return whether a cause equals the wanted one, or is a kind of failure of a wanted check."""
-    return cause == wanted or (bool(wanted) and cause.startswith(f"{wanted}: "))
+    """Return whether a cause equals the wanted one, or is a kind of failure of a wanted check, or of a wanted kind."""
+    return cause == wanted or (bool(wanted) and cause.startswith((f"{wanted}: ", f"{wanted}, ")))
 
 
 def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:

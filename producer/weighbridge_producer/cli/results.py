@@ -86,7 +86,7 @@ def results(
             "--cause",
             metavar="CAUSE",
             help="Only jobs that did not pass for this reason, as summaries name it: 'string_match: case',"
-            " or 'string_match' for all its kinds. Repeatable.",
+            " or 'string_match' for all its kinds. What follows a comma may be left out: 'loop: same_call'. Repeatable.",
             callback=opt.all_utf8,
         ),
     ] = None,

@@ -19,7 +19,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER = "*"  #: used when there are no more letters
 _BRIEF_CHARACTERS = 120
 _DIFFERENCES_SHOWN = 10
-_UNKNOWN_RULE = "steps that repeat each other"  #: as in a result of another version
+_UNKNOWN_RULE = "steps that repeat each other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ShownLoop:
     """A loop of a trace."""
 
     number: int  #: of the loop in the trace, from 1
-    rule: str  #: its id
+    rule: str  #: its id; empty if it is not known, as in a result of another version
     period: int | None  #: steps in one round; None if the steps have no fixed order
     observed: float  #: the number that the rule counts
     steps: int  #: number of steps; `members` are those listed in the result
@@ -92,7 +92,7 @@ def _loop(
     period = loop.get("period") if _is_count(loop.get("period")) else None
     letters = _letters(numbers, period, steps)
     return {
-        "rule": str(loop.get("rule", "")),
+        "rule": rule if type(rule := loop.get("rule")) is str and rule in RULES else "",
         "period": period,
         "observed": _number(loop.get("observed")) or len(numbers),
         "steps": loop["steps"] if _is_count(loop.get("steps")) else len(numbers),

@@ -329,10 +329,8 @@ def test_failures_are_grouped_by_cause_with_exemplars_and_the_table_of_each(
     assert page.root.one("h2").text == "Why: 5 causes"
     causes = page.root.all("li", class_="cause")
     links = [[link.attributes["href"] for link in cause.all("a")] for cause in causes]
-    in_turn = (
-        f"/batches/{shop.id}/results?label=loop&cause=loop%3A+cycle%2C+find_order%2C+track_parcel"
-    )
-    again = f"/batches/{shop.id}/results?label=loop&cause=loop%3A+identical%2C+track_parcel"
+    in_turn = f"/batches/{shop.id}/results?label=loop&cause=loop%3A+same_cycle%2C+find_order%2C+track_parcel"
+    again = f"/batches/{shop.id}/results?label=loop&cause=loop%3A+same_call%2C+track_parcel"
     of_loops = {
         in_turn: "shop-pingpong-5",
         again: "shop-stuck-4",

@@ -152,6 +152,7 @@ def test_a_loop_is_drawn_as_repeats(service: HttpServer, shop: Batch) -> None:
     head = page.root.one("div", class_="loop-head")
     assert "the same 2 steps in the same order" in flat(head)
     assert head.one("strong", class_="times").text.endswith(" 4")
+    assert "same_cycle" in flat(head)
     assert head.one("svg").one("title").text == "A B A B A B A B"
     assert len(head.all("path", class_="bracket")) == 4
     badges = [

@@ -360,3 +360,39 @@ def test_an_example_of_a_command_does_not_name_a_pipe(results, file, options):
     finally:
         os.close(opened)
     assert "weighbridge results FILE --cause" in out.decode() + err
+
+
+@pytest.mark.parametrize(
+    ("cause", "found"),
+    [
+        ("loop", ["again", "turns"]),
+        ("loop: same_call", ["again"]),
+        ("loop: same_call, look", ["again"]),
+        ("loop: same_cycle", ["turns"]),
+    ],
+)
+def test_a_printed_cause_finds_its_results_with_or_without_what_follows_a_comma(
+    results, tmp_path, cause, found
+):
+    runs = {"again": ("look",) * 4, "turns": ("look", "show") * 3}
+    cases = [
+        {
+            "custom_id": name,
+            "inputs": {
+                "trace": {
+                    "format": "weighbridge",
+                    "steps": [
+                        {"type": "tool", "name": tool, "arguments": {"at": 1}, "output": "no"}
+                        for tool in tools
+                    ],
+                }
+            },
+        }
+        for name, tools in runs.items()
+    ]
+    path = tmp_path / "loops.jsonl"
+    path.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), ["loop"])))
+    out, _, _ = results("--cause", cause, source=path)
+    assert ids(out) == found
+    printed, _, _ = results("--causes", source=path)
+    assert b"loop: same_call, look\n" in printed

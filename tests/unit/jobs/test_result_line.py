@@ -117,7 +117,7 @@ def test_a_pass_that_rests_on_no_facts_says_so_as_its_cause() -> None:
 def test_a_cause_is_a_check_and_its_kind_of_failure() -> None:
     assert ResultRow.from_bytes(graded("failed")[0]).cause == "boolean_match: false negative"
     plain = {"check": "told", "description": "d", "passed": False, "step_ids": []}
-    for kind, cause in (("x" * 200, "told: " + "x" * 114), (7, "told")):
+    for kind, cause in (("x" * 200, "told: " + "x" * 114), (7, "told"), ("", "told")):
         judged = {
             "verdict": "fail",
             "score": 0.0,

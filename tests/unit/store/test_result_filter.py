@@ -18,6 +18,8 @@ from weighbridge.store.result_matcher import Matcher
 
 EXPECTED = {"passed": "true", "failed": "false", "ungradable": "perhaps"}
 VACUOUS_CASE = {"grader": "loop", "inputs": {"trace": {"format": "weighbridge", "steps": []}}}
+LOOK = {"type": "tool", "name": "look", "arguments": {"at": 1}, "output": "nothing"}
+LOOP_CASE = {"grader": "loop", "inputs": {"trace": {"format": "weighbridge", "steps": [LOOK] * 4}}}
 
 
 def graded() -> tuple[list[bytes], Tally]:
@@ -27,6 +29,7 @@ def graded() -> tuple[list[bytes], Tally]:
         for name, expected in EXPECTED.items()
     ]
     cases += [{"custom_id": "vacuous", **VACUOUS_CASE}, {"custom_id": "errored", "inputs": {}}]
+    cases += [{"custom_id": "looped", **LOOP_CASE}]
     grader, tally = LineGrader((GraderSpec("true-false"),)), Tally()
     lines = [
         grader.grade(Line(at, at + 1, raw), tally).rstrip(b"\n")
@@ -37,14 +40,17 @@ def graded() -> tuple[list[bytes], Tally]:
 
 LINES, TALLY = graded()
 FILTERS: dict[str, tuple[dict[str, str], int]] = {
-    "all": ({}, 6),
-    "a verdict": ({"verdict": "fail"}, 1),
+    "all": ({}, 7),
+    "a verdict": ({"verdict": "fail"}, 2),
     "a status": ({"status": "errored"}, 2),
     "an outcome that no job has": ({"status": "errored", "verdict": "pass"}, 0),
     "a label": ({"label": "true-false"}, 4),
-    "a grader": ({"grader": "loop"}, 1),
+    "a grader": ({"grader": "loop"}, 2),
     "a check": ({"cause": "boolean_match"}, 1),
     "a cause": ({"cause": "boolean_match: false positive"}, 1),
+    "a cause without what follows a comma": ({"cause": "loop: same_call"}, 1),
+    "a cause with what follows a comma": ({"cause": "loop: same_call, look"}, 1),
+    "half a word of a cause": ({"cause": "loop: same"}, 0),
     "half a cause": ({"cause": "boolean_match: false"}, 0),
     "an error code": ({"cause": "INVALID_JSON"}, 1),
     "vacuous passes": ({"cause": "vacuous"}, 1),

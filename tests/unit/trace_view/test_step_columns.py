@@ -103,4 +103,6 @@ def test_what_a_loop_says_is_taken_only_where_it_has_its_form():
     ],
 )
 def test_a_loop_says_what_repeats_by_its_rule(rule, says):
-    assert loop_of(rule=rule).says == says
+    loop = loop_of(rule=rule)
+    assert loop.says == says
+    assert loop.rule == (rule if says != "steps that repeat each other" else "")

@@ -543,7 +543,7 @@ def called(name, arguments, output):
 def test_a_loop_names_its_tool_and_what_differs_between_its_repeats():
     steps = [called("search", {"q": "parcel", "attempt": n}, "Nothing.") for n in range(5)]
     entry, loop = loop_entry(*steps)
-    assert entry["cause"] == "identical, search"
+    assert entry["cause"] == "same_call, search"
     assert entry["description"].startswith("'search': the same step 5 times in a row, limit 3")
     assert "; what differs: argument 'attempt' has 5 values (0, 1, 2, …); " in entry["description"]
     assert loop["tools"] == ["search"]
@@ -626,20 +626,20 @@ def test_a_cycle_has_one_cause_wherever_it_begins():
         loop_entry(*[poll, look] * 5)[0]["cause"],
         loop_entry(*[look, poll] * 5)[0]["cause"],
     }
-    assert causes == {"cycle, look, poll"}
+    assert causes == {"same_cycle, look, poll"}
 
 
-def test_a_cause_is_written_in_words():
+def test_a_cause_names_the_rule_as_the_table_of_rules_does():
     orders = ("ant bee cat", "bee ant cat", "cat bee ant", "ant cat bee")
     entry, loop = loop_entry(*[called("search", {"q": "x"}, order) for order in orders])
     assert loop["kind"] == "noisy_results"
-    assert entry["cause"] == "noisy results, search"
+    assert entry["cause"] == "noisy_results, search"
 
 
 def test_a_loop_of_texts_names_no_tool():
     said = {"type": "llm", "output": "I am sorry, I cannot find your parcel in our system."}
     entry, loop = loop_entry(*[said] * 5)
-    assert entry["cause"] == "text"
+    assert entry["cause"] == loop["rule"] == "same_text"
     assert entry["description"].startswith("the same text 5 times")
     assert loop["tools"] == []
 

@@ -57,11 +57,11 @@ class Differences(NamedTuple):
     steps: tuple[str, ...] = ()
     more_steps: int = 0  #: number of the others
 
-    def kind_of(self, kind: str) -> str:
-        """Return a name for the kind of loop and its tools, independent of where in the cycle the loop begins."""
-        name, tools = kind.replace("_", " "), sorted(self.tools)
+    def cause_by(self, rule: str) -> str:
+        """Return a name for the rule of a loop and its tools, independent of where in the cycle the loop begins."""
+        tools = sorted(self.tools)
         more = f" and {len(tools) - NAMED_TOOLS} more" if len(tools) > NAMED_TOOLS else ""
-        return f"{name}, {', '.join(tools[:NAMED_TOOLS])}{more}" if tools else name
+        return f"{rule}, {', '.join(tools[:NAMED_TOOLS])}{more}" if tools else rule
 
     def describe(self, *, noise: bool) -> str:
         """Describe the steps, unless their tools do, the arguments that differ between repeats, and results that differ by more than noise."""

@@ -200,7 +200,7 @@ def _entry(loop: Loop) -> Evidence:
         "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}: "
         f"{pluralize(count, 'step')}{_beside_counted(loop)}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
         "passed": False,
-        "cause": loop.differences.kind_of(loop.kind),
+        "cause": loop.differences.cause_by(rule.id),
         "limit": measure.limit,
         "observed": measure.observed,
         "step_ids": first_ids(loop.step_ids),
