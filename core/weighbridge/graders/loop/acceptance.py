@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.finders.findings import Finding
 
+    #: Returns findings that fail a run with a `max_repeats`, none if it passes, and None if that cannot be told.
+    Search = Callable[[int], Sequence[Finding] | None]
+
 _SEARCHES_LIMIT = 8  #: of one run
-_ESTIMATES = 3  #: searches after which the value is doubled, because each finds more repeats
+_ESTIMATES = 3  #: searches after which the value is at least doubled
 _STEPS_LIMIT = 16_000  #: steps that all searches of one run go through
 
 
@@ -29,31 +32,37 @@ def searches_for(steps: int) -> int:
 
 
 def accepting_repeats(
-    max_repeats: int,
-    found: Sequence[Finding],
-    search: Callable[[int], Sequence[Finding]],
-    searches: int,
+    max_repeats: int, failing: Sequence[Finding], search: Search, searches: int
 ) -> Acceptance:
     """Return which `max_repeats` accepts a run, given the findings that fail it with one, and a search for those with another."""
-    refused, accepted = max_repeats, None
-    estimates = _ESTIMATES
-    while searches and refused < MAX_REPEATS_LIMIT:
-        least = refused * 2 if estimates <= 0 else refused + 1
-        tried = max(_beyond(refused, finding) for finding in found)
-        tried = min(max(tried, least), MAX_REPEATS_LIMIT)
-        found, searches, estimates = search(tried), searches - 1, estimates - 1
-        if not found:
-            accepted = tried
+    refused = max_repeats
+    for at in range(searches):
+        if refused == MAX_REPEATS_LIMIT:
             break
-        refused = tried
+        # Each search may find more repeats than the one before, so that estimates alone may take long.
+        least = refused + 1 if at < _ESTIMATES else refused * 2
+        estimate = max(_beyond(refused, finding) for finding in failing)
+        tried = min(max(estimate, least), MAX_REPEATS_LIMIT)
+        found = search(tried)
+        if found is None:
+            break
+        if not found:
+            return _smallest(refused, tried, search, searches - at - 1)
+        refused, failing = tried, found
+    return Acceptance(None, refused)
+
+
+def _smallest(refused: int, accepted: int, search: Search, searches: int) -> Acceptance:
+    """Return the smallest value between two that accepts a run, as far as a number of searches shows."""
     # Most often the estimate is the smallest; else the range is halved.
-    tried = 0 if accepted is None else accepted - 1
-    while accepted is not None and searches and accepted > refused + 1:
-        if search(tried):
+    tried = accepted - 1
+    for _ in range(searches):
+        if accepted == refused + 1 or (found := search(tried)) is None:
+            break
+        if found:
             refused = tried
         else:
             accepted = tried
-        searches -= 1
         tried = (refused + accepted) // 2
     return Acceptance(accepted, refused)
 

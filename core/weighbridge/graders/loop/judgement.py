@@ -59,11 +59,11 @@ class RunJudge:
         found += self._loops_in_texts(history, coverage, texts_budget, ids_of(found))
         loops = loops_of(found, history, steps)
         failing = self._failing(found, lambda: loops)
-        acceptance = self._acceptance(failing, history, steps) if failing else None
-        details = report.details(given, loops, coverage, spared, history.calls, acceptance)
         beyond = report.evidence_beyond_limits(
             trace, is_compared=calls_budget.is_left and texts_budget.is_left
         )
+        acceptance = self._acceptance(failing, history, steps, calls_budget) if failing else None
+        details = report.details(given, loops, coverage, spared, history.calls, acceptance)
         would = report.would_pass(acceptance, given.max_repeats, len(steps)) if acceptance else ""
         shown = report.evidence_of_loops(loops, fail_on=given.fail_on, would_pass=would)
         if acceptance:
@@ -98,13 +98,21 @@ class RunJudge:
         return [finding for finding, loop in each if not loop.severity.recovered]
 
     def _acceptance(
-        self, failing: Sequence[Finding], history: History, steps: Sequence[Step]
+        self,
+        failing: Sequence[Finding],
+        history: History,
+        steps: Sequence[Step],
+        budget: WorkBudget,
     ) -> Acceptance:
-        """Return which larger `max_repeats` accepts a run that fails."""
+        """Return which larger `max_repeats` accepts a run that fails, given the budget of its calls.
 
-        def search(max_repeats: int) -> Sequence[Finding]:
+        A search without budget might find something else than grading the run again.
+        """
+
+        def search(max_repeats: int) -> Sequence[Finding] | None:
             other = RunJudge(self._settings.model_copy(update={"max_repeats": max_repeats}))
-            return other._failing_in(history, steps)
+            found = other._failing_in(history, steps) if budget.is_left else None
+            return found if budget.is_left else None
 
         own = self._settings.max_repeats
         return accepting_repeats(own, failing, search, searches_for(len(steps)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.graders.loop import LoopGrader, judgement
+from weighbridge.graders.loop import LoopGrader, judgement, work_budget
 from weighbridge.traces import Step, Trace
 
 RUNS = {
@@ -93,8 +93,19 @@ def test_it_says_why_no_max_repeats_is_named():
         said(1_001)
         == "with each larger max_repeats that was tried, up to 1,000, a loop would fail the run"
     )
-    assert said(17_000) == "no larger max_repeats was tried, because the run has 17,000 steps"
+    assert (
+        said(17_000)
+        == "no larger max_repeats was tried, because the run of 17,000 steps is too large"
+    )
     assert said(1_001, max_repeats=1_000).startswith("cost from the first repeat")
+
+
+def test_a_run_that_is_not_compared_in_full_is_not_searched_again(monkeypatch):
+    monkeypatch.setattr(work_budget, "WORK_LIMIT", 0)
+    result = graded(calls("a" * 7))
+    assert result["verdict"] == "fail"
+    assert result["details"]["max_repeats_to_pass"] is None
+    assert "; no larger max_repeats was tried, because" in result["evidence"][0]["description"]
 
 
 @pytest.mark.parametrize(("steps", "most"), [(100, 8), (2_000, 8), (4_000, 4), (16_000, 1)])

@@ -221,7 +221,7 @@ def would_pass(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
         return f"; with each larger max_repeats that was tried, up to {refused:,}, a loop would fail the run"
     if max_repeats == MAX_REPEATS_LIMIT:
         return ""
-    return f"; no larger max_repeats was tried, because the run has {steps:,} steps"
+    return f"; no larger max_repeats was tried, because the run of {steps:,} steps is too large"
 
 
 def _severity(severity: Severity) -> str:
