@@ -28,25 +28,50 @@ _EXIT_CODE = re.compile(
     r"Exit code: (-?\d+)\nWall time: "
     r"|(?:Chunk ID: \S*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n"
 )
+#: Start of an output that Codex states after the command.
+_COMMAND = "Command: "
+_AFTER_COMMAND = re.compile(r"\n(?=(?:Chunk ID: \S*\n)?Wall time: [\d.]{1,20} seconds\n)")
 _EXIT_CODE_AT_END = re.compile(r',"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\Z')
 _JSON_OUTPUT = '{"output":'
 #: Number of first and last characters that may have the exit code.
 _HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200
+#: What Codex says in place of an output.
 _REFUSED = (
     "apply_patch verification failed",
     "failed to parse function arguments",
+    "failed to create exec command session",
+    "failed to write to stdin",
     "unsupported call: ",
-    "failed in sandbox: ",
+    "unsupported custom tool call: ",
+    "unsupported payload for ",
+    "unknown session id ",
+    "failed in sandbox",
     "execution error: ",
-    "exec_command failed for ",
+    "exec_command failed",
+    "write_stdin failed: ",
+    "unified exec failed: ",
+    "retry failed: ",
+    "collab spawn failed: ",
+    "collab tool failed: ",
+    "exec command rejected: ",
+    "patch rejected: ",
+    "approval policy is ",
+    # A patch that cannot be applied, until 2025, and a call of an MCP server that failed.
+    "error: ",
+    "err: ",
     # A script in code mode. One that was terminated or still runs has not failed.
     "Script failed\nWall time ",
 )
-#: Matches the whole result of a call that the user refused or stopped.
+#: Matches the whole result of a call that was refused, stopped or not run.
 _is_stopped = re.compile(
     r"(?:exec command|patch) rejected by user"
-    r"|aborted by user after [\d.]{1,20}s"
+    r"|command timed out after \d{1,20} milliseconds"
+    r"|aborted(?: by user after [\d.]{1,20}s)?"
     r"|Wall time: [\d.]{1,20} seconds\naborted by user"
+    r"|[\w.]{1,80} (?:handler received unsupported payload"
+    r"|was cancelled before receiving a response|can only be used by the root thread"
+    r"|is (?:unavailable|not allowed) in [\w ]{1,40})"
+    r"|agent with id \S{1,80} not found"
 ).fullmatch
 _SCRIPT_CALL_PREFIX = "exec-"  #: prefix of the IDs of calls that scripts in code mode make
 _END_SUFFIX = "_end"  #: suffix of the types of events of a call's end
@@ -74,6 +99,35 @@ def _is_count(line: dict[str, Any]) -> bool:
     payload = object_of(line.get("payload")) if line.get("type") == "event_msg" else {}
     usage = object_of(payload.get("info")).get("total_token_usage")
     return payload.get("type") == "token_count" and type(usage) is dict
+
+
+def is_opening(value: Any) -> bool:
+    """Return whether a value has the data of a session, as at the start of a rollout until 2025, whose lines are items."""
+    return (
+        type(value) is dict
+        and value.keys() >= {"id", "timestamp"}
+        and value.keys().isdisjoint({"type", "role", "input", "output", "payload"})
+    )
+
+
+def _is_state(item: Any) -> bool:
+    """Return whether a line of a rollout until 2025 precedes the items of a response, or those of a user."""
+    return type(item) is dict and item.get("record_type") == "state"
+
+
+def _by_response(items: Sequence[Any]) -> list[Any]:
+    """Return the items of a rollout until 2025 with each response's results after its other items.
+
+    Codex wrote a response's items in the order in which they ended, each call with its result, and a line before them.
+    """
+    ordered: list[Any] = []
+    results: list[Any] = []
+    for item in items:
+        if _is_state(item) or word_of(object_of(item).get("role")) not in {"", "assistant"}:
+            ordered += results
+            results = []
+        (results if word_of(object_of(item).get("type")) in _RESULTS else ordered).append(item)
+    return ordered + results
 
 
 class Rollout:
@@ -136,6 +190,17 @@ class Rollout:
             self._has_agents = self._has_agents or bool(payload.get("new_thread_id"))
         elif kind != "event_msg":  # events repeat the items
             self._items.notes.add_kind("lines", kind)
+
+    def read_items(self, items: Sequence[Any], opening: dict[str, Any]) -> None:
+        """Add the items of a session until 2025, and its data."""
+        self._run.id = self._run.id or string_of(opening.get("id"))
+        for item in _by_response(items) if any(map(_is_state, items)) else items:
+            if _is_state(item):
+                self._items.close()
+            elif type(item) is dict:
+                self._item(item, None)
+            else:
+                self._items.add(item)
 
     def _pass_over(self, payload: dict[str, Any], kind: Any) -> None:
         """Read the session's data in a copied line: the ID, and the total at which the session's own total begins."""
@@ -238,6 +303,8 @@ def _has_failed(output: str) -> bool:
 
     It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run.
     """
+    if output.startswith(_COMMAND) and (after := _AFTER_COMMAND.search(output)):
+        output = output[after.end() :]
     if output.startswith(_JSON_OUTPUT):
         found = _EXIT_CODE_AT_END.search(output[-_TAIL_CHARACTERS:])
     else:

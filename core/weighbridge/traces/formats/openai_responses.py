@@ -167,6 +167,9 @@ def _read(value: Any) -> list[Trace]:
             reader.rollout(value)
         elif held is None:
             reader.exchange(value)
+        elif codex_rollouts.is_opening(session := value.get("session")):
+            reader.beside_items({key: value[key] for key in value.keys() - {"session"}})
+            reader.codex.read_items(held, session)
         else:
             reader.beside_items(value)
             reader.items(held)
@@ -199,6 +202,9 @@ class _ResponseReader:
 
     def items(self, items: list[Any]) -> None:
         """Add items that do not name their response."""
+        if items and codex_rollouts.is_opening(items[0]):
+            self.codex.read_items(items[1:], items[0])
+            return
         for item in items:
             if type(item) is dict and type(item.get("output")) is list and _is_response(item):
                 self.response(item)
@@ -330,7 +336,7 @@ IMPORTER = Importer(
         ),
         (
             "error",
-            "error or the status failed, of a response or of an item; Codex's exit code before or behind the output, `Script failed`, or that a call was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
+            "error or the status failed, of a response or of an item; Codex's exit code before or behind the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
         ),
         ("model", "model of the response"),
         ("usage", "usage of the response; at least that, if it holds several answers"),

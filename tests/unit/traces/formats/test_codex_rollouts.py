@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
+from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Usage, read_trace
 from weighbridge.traces.unread_counts import OTHER_AGENTS
 
@@ -45,6 +48,9 @@ def count(last, total):
         ("Wall time: 0.1 seconds\nProcess exited with code 2\nOutput:\n", True),
         ("Chunk ID: 1f\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n", False),
         ("Chunk ID: 1f\nWall time: 1 seconds\nProcess running with session ID 7\nOutput:\n", False),
+        ("Command: a\nb\nChunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 1\n", True),
+        ("Command: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n1", False),
+        ("Command: a\nOutput:\n1 passed", False),
         ('{"output":"no","metadata":{"exit_code":1,"duration_seconds":0.0}}', True),
         ('{"output":"","metadata":{"exit_code":0,"duration_seconds":0.0}}', False),
         ('{"output":"\\"metadata\\":{\\"exit_code\\":1}}"}', False),
@@ -52,6 +58,21 @@ def count(last, total):
         ("failed to parse function arguments: missing field `cmd`", True),
         ("unsupported call: open", True),
         ("failed in sandbox: Operation not permitted", True),
+        ("failed in sandbox None with execution error: command timed out", True),
+        ("failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error", True),
+        ("command timed out after 1000 milliseconds", True),
+        ("command timed out after 1000 milliseconds, says the log", False),
+        ("exec command rejected: outside of the project", True),
+        ("patch rejected: outside of the project", True),
+        ("error: Failed to find expected lines in /a.py:\nx = 1", True),
+        ("error: invalid hunk at line 4, '' is not a valid hunk header", True),
+        ('err: "tool call error: timed out"', True),
+        ("errors: none", False),
+        ("aborted", True),
+        ("unsupported custom tool call: open", True),
+        ("request_user_input is unavailable in Default mode", True),
+        ("The tool is unavailable in Default mode", False),
+        ("update_plan handler received unsupported payload", True),
         ('execution error: Io(Os { code: 2, kind: NotFound, message: "No such file" })', True),
         ("exec_command failed for `/bin/sh -c 'ls'`: CreateProcess { message: \"no\" }", True),
         ("exec command rejected by user", True),
@@ -99,6 +120,56 @@ def test_a_script_has_failed_whose_result_says_so_in_its_first_part():
     assert first.error == first.output
     assert "no file" in first.output
     assert second.error is None
+
+
+OPENING = {"id": "session-1", "timestamp": "2025-08-01T00:00:00Z", "instructions": None}
+STATE = {"record_type": "state"}
+THOUGHT = {"type": "reasoning", "id": "", "summary": [], "content": []}
+
+
+def bare(line):
+    """Return an item as on a line of its own, without the session's envelope."""
+    return line["payload"]
+
+
+def ran(call_id, output="Plan updated"):
+    asked = item(type="function_call", call_id=call_id, name="shell", arguments="{}")
+    return [bare(asked), bare(item(type="function_call_output", call_id=call_id, output=output))]
+
+
+def test_items_between_the_state_lines_of_an_older_rollout_are_of_one_response():
+    user, said = bare(says("Hi", "user")), bare(says("Done."))
+    lines = [OPENING, STATE, user, STATE, STATE, *ran("c1"), THOUGHT, STATE, STATE]
+    lines += [*ran("c2"), *ran("c3"), STATE, said, STATE, user, STATE, THOUGHT, said]
+    trace = read_trace(lines)
+    assert trace.id == "session-1"
+    assert [step.type for step in trace.steps] == [
+        *("user", "llm", "tool", "llm", "tool", "tool", "llm", "user", "llm"),
+    ]
+    assert [step.error for step in trace.steps_of("tool")] == [None] * 3
+
+
+@pytest.mark.parametrize("is_one_document", [True, False])
+def test_failures_of_an_older_rollout_are_read(is_one_document):
+    items = [*ran("c1", "error: invalid hunk"), *ran("c2", '{"output":"x"}')]
+    items += ran("c3", '{"output":"no","metadata":{"exit_code":1,"duration_seconds":0.0}}')
+    trace = read_trace(
+        {"session": OPENING, "items": items} if is_one_document else [OPENING, *items]
+    )
+    assert trace.id == "session-1"
+    assert [bool(step.error) for step in trace.steps_of("tool")] == [True, False, True]
+    assert not trace.not_carried
+
+
+def test_items_of_the_api_alone_have_no_failures_in_their_texts():
+    [tool] = read_trace(ran("c1", "error: none")).steps_of("tool")
+    assert tool.error is None
+
+
+@pytest.mark.parametrize("odd", [7, [], {"session": 7}, {"type": 7, "role": []}, STATE])
+def test_odd_lines_of_an_older_rollout_end_in_a_trace_or_an_error(odd):
+    with contextlib.suppress(TraceError):
+        read_trace([OPENING, STATE, *ran("c1"), odd])
 
 
 def script(call_id="c1", text="await tools.exec_command({cmd: 'ls'})"):
