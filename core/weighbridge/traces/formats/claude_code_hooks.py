@@ -109,18 +109,24 @@ class _Begun:
         self._of_tool[call.name].append(key)
 
     def take(self, event: dict[str, Any]) -> Call | None:
-        """Remove and return the call that ends with an event: by ID, by input, or by the input before fields were added."""
+        """Remove and return the call that ends with an event: by ID, by input, or by the input before a hook changed it.
+
+        A hook may have added fields, or written text before and after a text. A result in a transcript without an input,
+        which the plug-in forgets after a minute, is taken for that of the tool's last call.
+        """
         call = self._first(_key(event))
         if call is not None or "tool_use_id" in event:
             return call
-        given = object_of(event.get("tool_input"))
         recent = self._of_tool[string_of(event.get("tool_name"))]
-        for key in reversed(recent):
-            waiting = self._calls.get(key)
-            asked = object_of(waiting[0].arguments) if waiting else None
-            if asked and all(name in given and given[name] == asked[name] for name in asked):
-                return self._first(key)
-        return None
+        waiting = [key for key in reversed(recent) if key in self._calls]
+        given = object_of(event.get("tool_input"))
+        for is_similar in (_has_fields_of, _has_texts_of):
+            for key in waiting:
+                asked = object_of(self._calls[key][0].arguments)
+                if asked and is_similar(given, asked):
+                    return self._first(key)
+        is_forgotten = not given and word_of(event.get("type")) in _LINE_FIELDS
+        return self._first(waiting[0]) if is_forgotten and waiting else None
 
     def _first(self, key: Hashable) -> Call | None:
         """Remove and return the call of a key that began first."""
@@ -131,6 +137,22 @@ class _Begun:
         if not waiting:
             del self._calls[key]
         return call
+
+
+def _has_fields_of(given: dict[str, Any], asked: dict[str, Any]) -> bool:
+    """Return whether an input has all fields of an earlier one."""
+    return all(name in given and given[name] == asked[name] for name in asked)
+
+
+def _has_texts_of(given: dict[str, Any], asked: dict[str, Any]) -> bool:
+    """Return whether an input has all fields of an earlier one, of which texts may be part of a longer text."""
+    return all(name in given and _is_in(asked[name], given[name]) for name in asked)
+
+
+def _is_in(asked: Any, given: Any) -> bool:
+    if type(asked) is str and type(given) is str:
+        return asked in given and bool(asked) == bool(given)
+    return bool(asked == given)
 
 
 def _session(name: str | None, events: list[dict[str, Any]]) -> Trace:
@@ -190,7 +212,10 @@ IMPORTER = Importer(
             "a PreToolUse or PostToolUse event is tool, UserPromptSubmit is user; in transcripts tool_use and tool_result, user, and assistant is llm",
         ),
         ("name, arguments", "tool_name, tool_input"),
-        ("output", "tool_response; tool_output of a transcript"),
+        (
+            "output",
+            "tool_response; tool_output of a transcript; of the call with the same id or input, also where a hook added to the input, or of the tool's last if a transcript's result has no input",
+        ),
         ("error", "tool_response.success: false, or a PostToolUseFailure event"),
         ("started_at, ended_at", "a time that the hook added"),
     ),

@@ -96,6 +96,44 @@ def test_a_transcript_of_a_plug_in_is_a_session_with_its_calls():
     assert not IMPORTER.matches([lines[0]])
 
 
+def test_a_result_whose_input_a_hook_changed_is_of_the_call_with_the_text_that_is_in_it():
+    lines = [
+        used(1, command="git log", description="Look"),
+        used(2, command="git status", description="Look"),
+        used(3, command="", description="Look"),
+        ended(4, command="export CI=true; git log", description="Look"),
+        ended(5, command="export CI=true; git status", description="See"),
+    ]
+    trace = read_trace(lines)
+    assert [(step.arguments["command"], bool(step.output)) for step in trace.steps] == [
+        *(("git log", True), ("git status", False), ("", False)),
+        ("export CI=true; git status", True),
+    ]
+
+
+def test_a_result_of_a_transcript_without_an_input_is_of_the_tools_last_call():
+    lines = [used(1, command="ls"), used(2, command="sleep 90"), {**ended(3), "tool_name": "read"}]
+    trace = read_trace([*lines, ended(4), ended(5), ended(6)])
+    assert [(step.name, step.arguments, bool(step.output)) for step in trace.steps] == [
+        ("bash", {"command": "ls"}, True),
+        ("bash", {"command": "sleep 90"}, True),
+        ("read", {}, True),
+        ("bash", {}, True),
+    ]
+    ends = [step.ended_at - NOON for step in trace.steps]
+    assert ends == [5 * SECOND, 4 * SECOND, 3 * SECOND, 6 * SECOND]
+
+
+def test_a_result_of_a_log_without_an_input_is_a_call_of_its_own():
+    [first, *_] = CLAUDE_CODE_HOOKS
+    call = {"session_id": first["session_id"], "tool_name": "f"}
+    events = [
+        {**call, "hook_event_name": "PreToolUse", "tool_input": {"n": 1}},
+        {**call, "hook_event_name": "PostToolUse", "tool_input": {}, "tool_response": "x"},
+    ]
+    assert len(read_trace(events).steps_of("tool")) == 2
+
+
 def test_equal_calls_that_began_before_their_results_are_two_calls():
     lines = [used(1, command="ls"), used(2, command="ls"), ended(3, command="ls"), ended(4, command="ls")]  # fmt: skip
     steps = read_trace(lines).steps
