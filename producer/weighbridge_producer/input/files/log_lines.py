@@ -1,6 +1,7 @@
 """Logs with something before the JSON of each line, such as a container's name or a time: it is removed, and so are lines without JSON.
 
-A log may also have nothing before its JSON, and begin with other lines, as programs write them when they start.
+A log may also have nothing before its JSON, and begin with other lines, as programs write them when they start. So may one JSON
+document on many lines, as programs print it behind their messages (`opencode export ID > FILE 2>&1`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ _OF_TABLES = (b"\t", b"|")
 _OBJECT = re.compile(rb'\{\s{0,9}"')
 _FIRST_FIELD = re.compile(rb'[\[\s]{0,9}\{\s{0,9}"([^"\\]{1,100})"')
 _FIELDS_LIMIT = 1_000
+#: Ends of a text that goes on with the bracket behind it, as in a program.
+_GOES_ON = (b"=", b"(", b":", b",", b'"', b"'", b"[", b"{")
+_IN_DOCUMENT = re.compile(rb'\s*(?:"(?:[^"\\]|\\.){0,1000}"\s*:|[\[{])')
+_TEXTS_BEFORE_DOCUMENT = 20  #: most lines with content
 _OBJECTS_TRIED = 5  #: places in a text where an object may begin
 _AFTER_DOCUMENT = "content after document"  #: how the JSON library says that something follows
 _SHOWN_CHARACTERS = 60
@@ -62,9 +67,25 @@ class LogLines:
         every = chain(read, lines)
         if found is None:
             return every
+        if found.texts_before is not None:
+            return self._document_of(every, found.texts_before)
         self.prefix = found.prefix.decode(errors="replace").strip()
         self._fields.update(_fields_of(found.text))
         return self._json_of(every)
+
+    def _document_of(self, lines: Iterator[SourceLine], texts: int) -> Iterator[SourceLine]:
+        """Return the lines of a document, with blank ones in place of some lines of text, and without the text on its first line."""
+        each = (line for read in lines for line in read.lines())
+        for line in each:
+            is_first = self.texts == texts and bool(line.raw.strip(JSON_SPACE))
+            end = _before_bracket(line.raw) if is_first else len(line.raw)
+            shown = line.raw[:end].decode(errors="replace").strip()
+            self.texts += bool(shown)
+            self.first_text = self.first_text or shown
+            yield SourceLine(line.raw[end:] or b"\n", line.fault, line.size, line.origin)
+            if is_first:
+                break
+        yield from each
 
     def _json_of(self, lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         parts: dict[tuple[tuple[str, ...], str], _Parts] = {}
@@ -177,14 +198,22 @@ def is_log(head: bytes) -> bool:
 def first_in(lines: Iterable[bytes]) -> LogLine | None:
     """Return the first line with JSON of a log; None if the first lines are not those of one."""
     texts: list[tuple[bytes, LogLine | None]] = []
+    opening: LogLine | None = None
     for raw in lines:
         if not raw.strip(JSON_SPACE):
             continue
+        if opening and _IN_DOCUMENT.match(raw):
+            return opening
+        if opening and opening.text.lstrip().startswith(_JSON_STARTS):
+            return None
+        opening = _opening(raw, texts)
         if not texts and begins_text_log(raw):
             return None
         found = log_line(raw)
         if found is not None and (found.has_json or _may_be_in_parts(found)):
             return found if all(_may_precede(*text, found) for text in texts) else None
+        if opening and raw.lstrip().startswith(_JSON_STARTS):
+            continue
         if _is_json(raw, found):
             is_log = bool(texts) and all(_is_plain(text) for text, _ in texts)
             return LogLine(raw, b"") if is_log and _is_of_run(raw) else None
@@ -192,6 +221,23 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
         if len(texts) == _FIRST_LINES:
             break
     return None
+
+
+def _opening(raw: bytes, texts: list[tuple[bytes, LogLine | None]]) -> LogLine | None:
+    """Return a line that may begin a document on many lines behind other text; None for another line."""
+    end = _before_bracket(raw)
+    before = raw[:end].rstrip()
+    if end == len(raw) or len(texts) >= _TEXTS_BEFORE_DOCUMENT or before.endswith(_GOES_ON):
+        return None
+    rows = [text for text, _ in texts] + [before] * bool(before)
+    is_after_text = bool(rows) and all(map(_is_plain, rows))
+    return LogLine(raw, b"", texts_before=len(texts)) if is_after_text else None
+
+
+def _before_bracket(raw: bytes) -> int:
+    """Return the place of an opening bracket at the end of a line; the line's length if there is none."""
+    content = raw.rstrip(JSON_SPACE)
+    return len(content) - 1 if content.endswith((b"{", b"[")) else len(raw)
 
 
 def _may_be_in_parts(found: LogLine) -> bool:

@@ -93,6 +93,8 @@ class LogLine(NamedTuple):
     stream: str = ""  #: of a container, if lines may be in parts
     is_part: bool = False  #: True for a part of a line that goes on in the next one of the stream
     may_be_last: bool = False  #: True for a part that is shorter than those of longer lines
+    #: Number of lines of text before this one, if it ends with the first bracket of a document on many lines.
+    texts_before: int | None = None
 
     @property
     def has_json(self) -> bool:

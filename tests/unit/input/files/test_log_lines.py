@@ -244,6 +244,64 @@ def test_other_lines_before_a_session_do_not_cost_it(tmp_path, begins):
     )
 
 
+def export(begins, ends=""):
+    """Return a document on many lines behind other text."""
+    said = {"messages": [*SAID * 5, {"role": "assistant", "content": "x"}]}
+    return begins + json.dumps(said, indent=2) + ends
+
+
+@pytest.mark.parametrize(
+    ("begins", "note"),
+    [
+        ("Exporting session: ses_1\n", "Exporting session: ses_1"),
+        ("Exporting session: ses_1", "Exporting session: ses_1"),
+        ("\nwarning: slow\n\nExporting {\nses_1\r\n", "warning: slow"),
+        ("> npm start\n[INFO] begins\n2026-03-02 10:00:00 INFO begins\n", "> npm start"),
+    ],
+)
+def test_text_before_a_document_on_many_lines_does_not_cost_it(tmp_path, begins, note):
+    file = tmp_path / "session.json"
+    file.write_text(export(begins))
+    source = Source(str(file), Settings())
+    [line] = [each for each in source if each.raw.strip() or each.fault]
+    assert line.fault is None
+    assert json.loads(line.raw)["inputs"]["trace"]["messages"][-1]["content"] == "x"
+    assert repr(note) in source.notes.prefix_note()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        export('"a": {"b": 1}\n'),
+        export("a | b\n"),
+        export("module.exports = "),
+        export("begins\n" * 21),
+        export("begins\n").replace('"messages"', "messages"),
+        "begins\n{\n",
+        "begins\n{\n\n1,\n",
+    ],
+)
+def test_text_before_something_else_stays_an_error(tmp_path, text):
+    file = tmp_path / "session.json"
+    file.write_text(text)
+    assert any(line.fault or b"begins" in line.raw or b"{" in line.raw[:30] for line in Source(str(file), Settings()))  # fmt: skip
+    assert not Source(str(file), Settings()).notes.prefix_note()
+
+
+def test_a_document_behind_text_may_be_read_in_blocks():
+    block = LineBlock.of(b'warning\n\nbegins{\n"a": 1\n}\n')
+    read = LogLines(LIMIT)
+    assert b"".join(line.raw for line in read.of(iter([block]))) == b'\n\n{\n"a": 1\n}\n'
+    assert (read.texts, read.first_text, read.prefix) == (2, "warning", "")
+
+
+def test_text_behind_a_document_is_an_error_that_names_its_line(tmp_path):
+    file = tmp_path / "session.json"
+    file.write_text(export("begins\n", "\nends\n"))
+    [fault] = [line.fault for line in Source(str(file), Settings()) if line.fault]
+    assert "goes on after its first JSON value" in fault.message
+
+
 @pytest.mark.parametrize(
     "begins", ['nt": "x"}', 'said": "x", ', "a\tb", "a | b", '{"role": "user"', '"x"', "[1"]
 )
