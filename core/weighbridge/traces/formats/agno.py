@@ -40,6 +40,8 @@ from weighbridge.traces.stored_rows import are_rows, json_cell
 from weighbridge.traces.unread_counts import missing_without_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from weighbridge.traces.model import Capability, Counts, Trace, Usage
 
 _LOOKED_AT = 20  #: number of messages and runs by which the format is recognised
@@ -129,10 +131,40 @@ def _object_cell(row: dict[str, Any], column: str) -> Any:
 
 
 def _all_runs(value: Any) -> list[dict[str, Any]]:
-    """Return the runs of a session, or of all sessions of a table."""
-    if type(value) is list:
-        return [run for session in value if _is_row(session) for run in _runs(session)]
-    return _runs(value) if type(value) is dict else []
+    """Return the runs of a session, or of all sessions of a table, without those that a team's or a workflow's run has."""
+    sessions = value if type(value) is list else [value]
+    runs = [
+        run
+        for session in sessions
+        if type(session) is dict and (session is value or _is_row(session))
+        for run in _runs(session)
+    ]
+    members = ContainedRuns()
+    for run in runs:
+        members.add(run)
+    # Runs that contain each other are all kept.
+    return [run for run in runs if run not in members] or runs
+
+
+class ContainedRuns:
+    """The runs that other runs contain: those of a team's members, or of a workflow's steps, which also have sessions."""
+
+    def __init__(self) -> None:
+        self._has_messages: dict[str, bool] = {}  #: by the ID of a run
+
+    def add(self, run: dict[str, Any]) -> None:
+        """Add the runs that a run contains."""
+        own_id = id_of(run.get("run_id"))
+        for member in _members_of(run):
+            name = id_of(member.get("run_id"))
+            if name is not None and name != own_id:
+                has_messages = bool(member.get("messages")) or self._has_messages.get(name, False)
+                self._has_messages[name] = has_messages
+
+    def __contains__(self, run: dict[str, Any]) -> bool:
+        """Return whether another run contains a run, with its messages if it has any."""
+        has_messages = self._has_messages.get(id_of(run.get("run_id")) or "")
+        return has_messages is not None and (has_messages or not run.get("messages"))
 
 
 def _are_own(messages: list[dict[str, Any]]) -> bool:
@@ -202,13 +234,19 @@ def _messages(recorded: dict[str, Any]) -> list[_OfRun]:
     """
     own = _own_messages(recorded)
     members: dict[str | int, dict[str, Any]] = {}
+    for member in _members_of(recorded):
+        members[id_of(member.get("run_id")) or len(members)] = member
+    of_members = [each for member in members.values() for each in _own_messages(member)]
+    return [*own[:-1], *of_members, *own[-1:]]
+
+
+def _members_of(recorded: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the runs that a run contains, those of a team before those of its members."""
     pending = deque(_runs_of_members(recorded))
     while pending:
         member = pending.popleft()
-        members[id_of(member.get("run_id")) or len(members)] = member
+        yield member
         pending += _runs_of_members(member)
-    of_members = [each for member in members.values() for each in _own_messages(member)]
-    return [*own[:-1], *of_members, *own[-1:]]
 
 
 def _runs_of_members(recorded: dict[str, Any]) -> list[dict[str, Any]]:
@@ -304,6 +342,7 @@ def _single(message: Any, failed: set[str | None]) -> list[Any]:
             "name": result.get("tool_name"),
             "content": contents[number] if number < len(contents) else result.get("content"),
             "created_at": message.get("created_at"),
+            "from_history": message.get("from_history"),
             "tool_call_error": id_of(result.get("tool_call_id")) in failed,
         }
         for number, result in enumerate(results)
@@ -412,5 +451,5 @@ IMPORTER = Importer(
         ("metadata", "agent_name, team_name, session_id, status"),
     ),
     tried_on="33 real runs of Agno 2 without tools, real databases of Agno 1 and 2; runs with tools that Agno 1.8 and 3.1 made with a made-up model",
-    lacks="tool definitions; messages of earlier runs that a run repeats, and of reasoning agents, are left out",
+    lacks="runs of a team's members and of a workflow's steps as traces of their own, where the team's or the workflow's run has them; tool definitions; messages of earlier runs that a run repeats, and of reasoning agents, are left out",
 )

@@ -167,7 +167,7 @@ def _read(value: Any) -> list[Trace]:
             reader.rollout(value)
         elif held is None:
             reader.exchange(value)
-        elif codex_rollouts.is_opening(session := value.get("session")):
+        elif codex_rollouts.is_opening(session := object_of(value.get("session"))):
             reader.beside_items({key: value[key] for key in value.keys() - {"session"}})
             reader.codex.read_items(held, session)
         else:

@@ -114,6 +114,35 @@ def test_members_of_a_team_make_calls_of_their_own():
     assert (again.steps, again.usage) == (trace.steps, trace.usage)
 
 
+def row(name, *runs):
+    return {**AGNO_ROWS[0], "session_id": name, "runs": list(runs)}
+
+
+def test_a_run_that_a_team_or_a_workflow_contains_is_no_trace_of_its_own():
+    member, alone = {**AGNO, "run_id": "m"}, {**AGNO, "run_id": "alone"}
+    step = {**AGNO, "run_id": "step", "step_executor_runs": [{**member, "messages": []}]}
+    team = {**AGNO, "run_id": "team", "member_responses": [member, step]}
+    rows = [row("s", member, alone), row("t", team, step, {**failed_run(), "run_id": "m"})]
+    assert [trace.id for trace in read_traces(rows)] == ["alone", "team"]
+    assert [name for name, _ in single_traces(rows)] == ["alone", "team"]
+    assert [trace.id for trace in read_traces(rows[1])] == ["team"]
+
+
+def test_a_run_that_a_team_contains_without_its_messages_is_a_trace_of_its_own():
+    failed = {**failed_run(), "run_id": "m"}
+    team = {**AGNO, "run_id": "team", "member_responses": [failed]}
+    runs = [team, {**AGNO, "run_id": "m"}, failed]
+    assert [bool(trace.steps_of("llm")) for trace in read_traces(row("s", *runs))] == [True, True]
+
+
+def test_runs_that_contain_each_other_or_themselves_are_kept():
+    one, two = ({**AGNO, "run_id": name} for name in "ab")
+    runs = [{**one, "member_responses": [two]}, {**two, "member_responses": [one, 7]}]
+    assert [trace.id for trace in read_traces(row("s", *runs))] == ["a", "b"]
+    own = {**one, "member_responses": [one]}
+    assert [trace.id for trace in read_traces(row("s", own))] == ["a"]
+
+
 @pytest.mark.parametrize("names", [("c1", "c2"), (None, None)])
 def test_results_for_gemini_may_stand_in_one_message(names):
     messages = AGNO["messages"]
@@ -141,6 +170,14 @@ def test_the_list_of_tools_has_the_errors_of_results_in_one_message():
     tools = [{**each, "tool_call_error": each["tool_call_id"] == "c2"} for each in results]
     trace = read_trace({**AGNO, "messages": [*messages[3:5], several], "tools": tools})
     assert [step.error for step in trace.steps_of("tool")] == [None, "too slow"]
+
+
+def test_results_for_gemini_of_an_earlier_run_are_left_out():
+    earlier = {"role": "tool", "content": ["x"], "tool_calls": [{"tool_call_id": "c0"}]}
+    messages = [{**earlier, "from_history": True}, *AGNO["messages"]]
+    trace = read_trace({**AGNO, "messages": messages})
+    assert trace.steps == read_trace(AGNO).steps
+    assert "tool_calls" not in trace.missing
 
 
 def failed_run(**more):

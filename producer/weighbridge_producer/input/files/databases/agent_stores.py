@@ -41,6 +41,8 @@ class Store:
     filled: tuple[str, str, str] | None = None
     #: A column, and how its text begins in rows that are copies of others.
     copies: tuple[str, str] | None = None
+    #: Columns of tables whose sessions may contain runs that also stand in sessions of other tables.
+    containing: frozenset[str] = frozenset()
     is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -53,6 +55,8 @@ class Store:
         )
 
 
+#: Columns of tables of Agno with the sessions of teams and workflows.
+_OF_MEMBERS = frozenset({"team_id", "workflow_id"})
 _PHOENIX_SPANS = frozenset(
     {
         *("span_id", "parent_id", "name", "span_kind", "start_time", "end_time", "attributes"),
@@ -81,11 +85,13 @@ STORES = (
         frozenset({"session_id", "session_type", "runs"}),
         ("session_id",),
         filled=("runs", "run_id", "runs"),
+        containing=_OF_MEMBERS,
     ),
     Store(
         frozenset({"session_id", "memory", "session_data"}),
         ("session_id",),
         filled=("memory", "run_id", "runs"),
+        containing=_OF_MEMBERS,
     ),
     # Goose.
     Store(
@@ -205,13 +211,16 @@ _EXPORT = (
 
 
 def stores_in(database: Database) -> list[tuple[str, Store]]:
-    """Return the tables with what was said, and how the sessions are kept in them."""
+    """Return the tables with what was said, and how the sessions are kept in them.
+
+    Tables whose sessions contain those of others precede them.
+    """
     found = []
     for table in database.tables:
         store = next((store for store in STORES if store.is_in(database, table)), None)
         if store:
             found.append((table, store))
-    return found
+    return sorted(found, key=lambda each: each[1].containing.isdisjoint(database.tables[each[0]]))
 
 
 def unknown_store(database: Database) -> Fault:

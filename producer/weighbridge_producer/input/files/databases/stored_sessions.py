@@ -16,6 +16,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge.traces.fields import id_of, json_in
+from weighbridge.traces.formats.agno import ContainedRuns
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
@@ -146,7 +147,8 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
     if not found:
         raise DatabaseError(unknown_store(database))
     count = 0
-    each = [_Sessions(database, *described, most) for described in found]
+    contained = ContainedRuns()
+    each = [_Sessions(database, *described, most, contained) for described in found]
     for sessions in each:
         for line in sessions.lines():
             count += 1
@@ -167,8 +169,11 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
 class _Sessions:
     """The sessions whose rows are in one table, and in that of their parts."""
 
-    def __init__(self, database: Database, table: str, store: Store, most: int) -> None:
+    def __init__(
+        self, database: Database, table: str, store: Store, most: int, contained: ContainedRuns
+    ) -> None:
         self._database = database
+        self._contained = contained if store.containing else None
         said = Table(table, store.columns.union(store.key), store.others)
         #: The tables with the rows of sessions, each with the columns that are read.
         self._tables = [(each.name, self._columns_of(each)) for each in (said, store.parts) if each]
@@ -264,6 +269,10 @@ class _Sessions:
             yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "look at its rows"), size)
             return
         for trace_id, trace in traces:
+            if self._contained is not None and type(trace) is dict:
+                if trace in self._contained:
+                    continue
+                self._contained.add(trace)
             yield _line({"id": trace_id or id_of(key[-1]), "trace": trace}, unread)
 
     def _why(self, unread: int) -> str:

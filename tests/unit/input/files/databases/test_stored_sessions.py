@@ -25,6 +25,7 @@ from support.databases import (
     write,
 )
 from support.trace_examples import (
+    AGNO,
     AGNO_ROWS,
     AUTOGEN_STUDIO,
     CRUSH,
@@ -172,6 +173,20 @@ def test_a_session_whose_messages_have_no_parts_yet_is_read(tmp_path: Path) -> N
     part = "CREATE TABLE part (id, message_id, session_id, data)"
     [trace] = traces_in(lines_of(write(tmp_path / "a.db", tables, part)))
     assert [step.type for step in trace.steps] == ["user"]
+
+
+def test_a_run_of_a_team_of_agno_counts_once_although_its_member_has_a_table(
+    tmp_path: Path,
+) -> None:
+    member, alone = ({**AGNO, "run_id": name} for name in ("member", "alone"))
+    team = {**AGNO, "run_id": "team", "member_responses": [member]}
+    row = {"session_id": "s", "session_data": "{}"}
+    tables = {
+        "finder": [{**row, "agent_id": "a", "memory": json.dumps({"runs": [member, alone]})}],
+        "crew": [{**row, "team_id": "t", "memory": json.dumps({"runs": [team]})}],
+    }
+    lines = lines_of(write(tmp_path / "a.db", tables))
+    assert [json.loads(line.raw)["id"] for line in lines] == ["team", "alone"]
 
 
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
