@@ -1,10 +1,12 @@
 """Sessions of Hermes Agent: a log that begins with `session_meta`, a saved session, or `hermes sessions export`'s output.
 
-The export states the tokens of a session; a long session has several segments.
+The export states the tokens of a session; a long session has several segments. A request that Hermes dumped when it failed
+(`request_dump_*.json`) has the messages of the session up to it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of
@@ -34,6 +36,7 @@ from weighbridge.traces.fields import (
     usage_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.unread_counts import missing_before_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +49,10 @@ _TERMINAL = "terminal"  #: tool whose failures are shown only by its exit code
 _ERROR = "Error"  #: prefix of the text that a failed tool returns
 _SAVED = frozenset({"session_start", "last_updated", "message_count"})
 _EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
+_DUMPED = frozenset({"session_id", "reason", "request"})
+_DUMP_FIELDS = _DUMPED | {"timestamp"}
+#: Prefixes of the message that stands for earlier ones in a request.
+_SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
 _REASONS: dict[Capability, str] = {
     "token_usage": "only `hermes sessions export` writes the tokens of a session, if they were counted",
@@ -60,9 +67,18 @@ def _matches(value: Any) -> bool:
         some = value[:_LOOKED_AT]
         return any(map(_is_meta, some)) and _are_messages(some)
     held = object_of(value)
+    if held.keys() >= _DUMPED:
+        body = _body(held)
+        return are_messages(body.get("messages")) and "system" not in body
     return (held.keys() >= _SAVED or held.keys() >= _EXPORTED) and _are_messages(
         held.get("messages")
     )
+
+
+def _body(dump: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a dumped request; one of Anthropic's API has the field `system`."""
+    request = object_of(dump.get("request"))
+    return object_of(request.get("body")) if "method" in request else {}
 
 
 def _is_meta(value: Any) -> bool:
@@ -79,6 +95,10 @@ def _are_messages(value: Any) -> bool:
 
 def _read(value: Any) -> list[Trace]:
     held = {"messages": value} if type(value) is list else value
+    is_dump = "messages" not in held
+    if is_dump:
+        ended_at = held.get("timestamp")
+        held = {"session_id": held.get("session_id"), "ended_at": ended_at, **_body(held)}
     messages = [message for message in held["messages"] if not _is_meta(message)]
     meta: dict[str, Any] = next(filter(_is_meta, held["messages"]), {})
     prompt = string_of(held.get("system_prompt"))
@@ -103,7 +123,17 @@ def _read(value: Any) -> list[Trace]:
         of_message=_failures(messages),
         fields=_FIELDS,
     )
-    return [read_messages(messages, "hermes", run, _REASONS)]
+    if is_dump:
+        run.notes.add_fields(value, _DUMP_FIELDS, "dump")
+    trace = read_messages(messages, "hermes", run, _REASONS)
+    summary = next(filter(None, map(_summary, messages)), None) if is_dump else None
+    return [replace(trace, missing={**missing_before_summary(summary), **trace.missing})]
+
+
+def _summary(message: Any) -> str | None:
+    """Return the text of a message that stands for earlier ones."""
+    text = string_of(object_of(message).get("content"))
+    return text if text and text.startswith(_SUMMARY) else None
 
 
 def _failures(messages: list[Any]) -> dict[int, Facts]:
@@ -190,6 +220,6 @@ IMPORTER = Importer(
         ("cost_usd", "actual_cost_usd, or else estimated_cost_usd"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="sessions in public tests, and the source",
-    lacks="the tokens of a single call; in logs and saved sessions all tokens and cost; in exports tool definitions",
+    tried_on="sessions in public tests, and the source; a real dump of a request",
+    lacks="the tokens of a single call; in the dump of a request what a summary in it stands for, and the failed request itself; in logs and saved sessions all tokens and cost; in exports tool definitions",
 )

@@ -140,3 +140,44 @@ def test_a_call_has_failed_as_hermes_tells_it(tool, result, error):
 def test_the_name_of_a_tool_may_stand_beside_its_result():
     result = {"role": "tool", "content": '{"exit_code": 1}', "tool_name": "terminal"}
     assert read_trace([HERMES[0], result]).steps[0].error == '{"exit_code": 1}'
+
+
+def dump(messages, **body):
+    request = {"method": "POST", "url": "u", "headers": {}, "body": {"messages": messages, **body}}
+    about = {"timestamp": "2025-01-01T12:00:04", "session_id": "h", "reason": "max_retries"}
+    return {**about, "request": request, "error": {"message": "429"}}
+
+
+def test_a_dumped_request_has_the_session_up_to_it_with_its_failures():
+    failed = [{**message, "content": '{"exit_code": 1}'} if message["role"] == "tool" else message for message in MESSAGES]  # fmt: skip
+    trace = read_trace(dump(failed, model="m", tools=HERMES[0]["tools"]))
+    assert (trace.format, trace.id) == ("hermes", "h")
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool", "llm"]
+    assert [step.error for step in trace.steps_of("tool")] == ['{"exit_code": 1}']
+    assert [tool.name for tool in trace.tools] == ["terminal"]
+    assert "dump field 'error' (1)" in trace.not_carried
+    assert "llm_calls" not in trace.missing
+
+
+@pytest.mark.parametrize(
+    "prefix", ["[CONTEXT COMPACTION — REFERENCE ONLY] ", "[CONTEXT SUMMARY]: "]
+)
+def test_counts_of_a_dumped_request_with_a_summary_are_lower_bounds(prefix):
+    summary = {"role": "user", "content": prefix + "Earlier turns"}
+    missing = read_trace(dump([summary, *MESSAGES])).missing
+    assert missing["llm_calls"] == missing["tool_calls"]
+    assert "a summary stands for earlier messages" in missing["llm_calls"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        dump([{"role": "user", "content": []}], system="Be brief."),
+        dump("Hi"),
+        dump([]),
+        {**dump(MESSAGES), "request": []},
+        {**dump(MESSAGES), "request": {"body": {"messages": MESSAGES}}},
+    ],
+)
+def test_dumps_of_other_requests_are_not_claimed(value):
+    assert not IMPORTER.matches(value)

@@ -185,8 +185,8 @@ def test_a_run_of_a_team_of_agno_counts_once_although_its_member_has_a_table(
         "finder": [{**row, "agent_id": "a", "memory": json.dumps({"runs": [member, alone]})}],
         "crew": [{**row, "team_id": "t", "memory": json.dumps({"runs": [team]})}],
     }
-    lines = lines_of(write(tmp_path / "a.db", tables))
-    assert [json.loads(line.raw)["id"] for line in lines] == ["team", "alone"]
+    traces = traces_in(lines_of(write(tmp_path / "a.db", tables)))
+    assert [trace.id for trace in traces] == ["team", "alone"]
 
 
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
