@@ -5,6 +5,7 @@ Commands are function calls in the messages, or the only code block in their tex
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from weighbridge.traces.chat.conversation import (
 )
 from weighbridge.traces.fields import (
     cost_of,
+    count_of,
     counts_of,
     object_of,
     read_usage,
@@ -36,6 +38,7 @@ from weighbridge.traces.formats.mini_swe_commands import (
     languages_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.unread_counts import missing_without_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +127,13 @@ def _read(value: Any) -> list[Trace]:
     if not languages:
         run.notes.add("answers whose commands are found only by the run's own pattern", chat.unread)
         run.notes.calls_left += read + chat.unread
-    return [read_messages(chat.messages, "mini-swe-agent", run, _REASONS)]
+    trace = read_messages(chat.messages, "mini-swe-agent", run, _REASONS)
+    if chat.messages or count_of(stats.get("api_calls")) == 0:
+        return [trace]
+    unread = missing_without_messages(1)
+    known = {"llm_calls": run.counts, "cost": run.cost_usd}
+    unread = {name: reason for name, reason in unread.items() if known.get(name) is None}
+    return [replace(trace, missing={**unread, **trace.missing})]
 
 
 def _beside(value: dict[str, Any]) -> Run:
@@ -271,5 +280,5 @@ IMPORTER = Importer(
         ("error", "extra.exception_info"),
         ("metadata", "metadata, info.exit_status, info.mini_version, info.model_stats.api_calls"),
     ),
-    lacks="tool definitions; tokens and times, unless the responses are kept",
+    lacks="tool definitions; tokens and times, unless the responses are kept; all counts of a run that is kept without its messages, such as with a text of its own beside none",
 )

@@ -49,6 +49,16 @@ def test_the_only_block_of_an_answer_is_a_call_and_the_message_after_it_the_resu
     assert trace.not_carried == ()
 
 
+def test_the_counts_of_a_run_that_is_kept_without_its_messages_are_not_known():
+    bare = {**traj(model_stats={}), "messages": [], "context": "It ran."}
+    assert set(read_trace(bare).missing) >= {"llm_calls", "tool_calls", "token_usage", "cost"}
+    stated = read_trace({**traj(), "messages": []})
+    assert "no messages" in stated.missing["tool_calls"]
+    assert stated.missing.keys().isdisjoint({"llm_calls", "cost"})
+    none = read_trace({**traj(model_stats={"api_calls": 0}), "messages": []})
+    assert none.missing.keys().isdisjoint({"llm_calls", "tool_calls"})
+
+
 @pytest.mark.parametrize("language", ["bash", "mswea_bash_command"])
 def test_messages_alone_are_a_run_if_one_is_what_a_command_printed(language):
     answer = {"role": "assistant", "content": f"I look.\n\n```{language}\nls -F\n```"}
