@@ -31,6 +31,8 @@ _OF_STORE = frozenset(
     {"checkpoints", "tasks"}
 )  #: modes of which a list of plain messages is enough
 _SPOKEN = frozenset({"content", "parts", "tool_calls"})  #: fields of which a plain message has one
+#: Key of a checkpoint or task from a database: the number of messages before it that are copies of another thread's.
+COPIED = "copied_messages"
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
 Part = tuple[str, Any]

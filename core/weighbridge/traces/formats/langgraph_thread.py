@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import CALL_FIELDS
 from weighbridge.traces.chat.chunked_messages import is_chunk, whole_messages
-from weighbridge.traces.fields import Notes, id_of, object_of, objects_of, string_of, text_of
+from weighbridge.traces.fields import (
+    Notes,
+    count_of,
+    id_of,
+    object_of,
+    objects_of,
+    string_of,
+    text_of,
+)
 from weighbridge.traces.formats import langchain
 from weighbridge.traces.formats.langgraph_parts import (
+    COPIED,
     STATES,
     Part,
     has_unread_lists,
@@ -84,6 +93,11 @@ class Thread:
             for message in streamed_in(held):
                 self._take_streamed(message, is_piece=mode == "messages")
         elif mode in STATES:
+            copied = (
+                count_of(object_of(held).get(COPIED)) if mode in {"checkpoints", "tasks"} else 0
+            )
+            if copied:
+                self.notes.add("messages copied from another thread", copied)
             is_whole = mode in {"values", "checkpoints"}
             for state in states_in(mode, held):
                 self._take_state(state, is_whole=is_whole)

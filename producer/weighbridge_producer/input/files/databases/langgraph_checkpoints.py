@@ -8,6 +8,7 @@ content is kept. Pickled objects are not read.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +17,7 @@ import orjson
 from weighbridge.settings import MIB
 from weighbridge.traces.fields import id_of, json_in, object_of
 from weighbridge.traces.formats.langgraph_parts import (
+    COPIED,
     OWN_CHANNELS,
     has_messages,
     has_unread,
@@ -39,16 +41,21 @@ _MOST_BYTES = 8 * MIB
 _MOST_LEVELS = 50  #: maximum number of objects packed in each other
 _OBJECTS = range(6)  #: codes of packed objects, by how they are made
 _CONTENT = 2  #: the place of the content in a packed object, after the module and the name
+#: A part of the ids that LangChain gives to messages, by which a copy is told from a message that is equal by chance.
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Checkpoints:
     """The checkpoints of one thread, of which each message is kept once.
 
-    The first one without new messages that shows that a node has run is kept as the result of a task without messages.
+    The first one without new messages that shows that a node has run is kept as the result of a task without messages. A
+    thread may begin with the messages of another one, from which its state was copied; those are left out, and counted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, others: dict[str, int]) -> None:
+        self._others = others  #: the hash of each message of the threads before, by its id
         self._known: dict[str, int] = {}  #: the hash of each message, by its id
+        self._copies = 0  #: number of copied messages since the last row that is kept
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
         self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
         self._has_messages = False  #: whether any checkpoint has
@@ -89,11 +96,17 @@ class Checkpoints:
         except (ValueError, TypeError, RecursionError):
             return None
 
+    def close(self) -> None:
+        """End the thread: its messages are known to the threads after it."""
+        self._others |= {name: mark for name, mark in self._known.items() if _UUID.search(name)}
+
     def _kept(self, part: Part, name: str) -> Row:
         """Return a row with a part that has messages, or with a task of this name if it is the first that shows that a node has run."""
+        is_run, is_told = shows_node(part), _is_told(part)
+        if is_told and self._copies:
+            part[1][COPIED], self._copies = self._copies, 0
         text = orjson.dumps(part[1], _none, orjson.OPT_NON_STR_KEYS).decode()
-        is_run = shows_node(part)
-        if not _is_told(part):
+        if not is_told:
             if self._has_run or not (is_run and self._has_messages):
                 return {STATE: ""}
             text = orjson.dumps(_task(name)).decode()
@@ -102,15 +115,19 @@ class Checkpoints:
         return {STATE: text}
 
     def _new(self, held: Any) -> Any:
-        """Return a value of a state; of a list of messages that all have ids, those that are new or have changed."""
+        """Return a value of a state; of a list of messages that all have ids, those of this thread that are new or have changed."""
         if type(held) is not list or not all(map(_id_of, held)):
             return held
         new = []
         for message in held:
             name = str(_id_of(message))
             mark = hash(orjson.dumps(message, _none, orjson.OPT_NON_STR_KEYS))
-            if self._known.get(name) != mark:
-                self._known[name] = mark
+            if self._known.get(name) == mark:
+                continue
+            self._known[name] = mark
+            if self._others.get(name) == mark:
+                self._copies += 1
+            else:
                 new.append(message)
         return new
 

@@ -183,6 +183,7 @@ class _Sessions:
         self._sessions: dict[Any, int] = {}
         self._subs: dict[Any, list[int]] = {}
         self._roots: dict[Any, Any] = {}
+        self._messages: dict[str, int] = {}  #: of the threads of LangGraph that were read
         self._damage = database.damage  #: that may hide rows of any session
         self.is_damaged = False  #: whether damage was found in the rows
         self.have_rows = False
@@ -244,7 +245,7 @@ class _Sessions:
     ) -> Iterator[SourceLine]:
         lists: list[list[Row]] = [[] for _ in self._tables]
         size, unread = 0, int(self._damage is not None)
-        checkpoints = Checkpoints() if self._store.is_packed else None
+        checkpoints = Checkpoints(self._messages) if self._store.is_packed else None
         for source, number in numbers:
             table, columns = self._tables[source]
             row = self._row(table, columns, number)
@@ -260,6 +261,8 @@ class _Sessions:
                 yield SourceLine(b"\n", length_fault(size, self._most), size)
                 return
             lists[source].append(row)
+        if checkpoints:
+            checkpoints.close()
         if not (any(lists) or unread):
             return
         traces = single_traces(self._value(key[-1], lists)) if any(lists) else None

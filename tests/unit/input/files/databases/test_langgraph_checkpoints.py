@@ -89,6 +89,38 @@ def test_each_thread_is_a_trace_whatever_the_subgraph(tmp_path: Path) -> None:
     assert [trace.steps for trace in traces] == [LANGGRAPH_TRACE.steps] * 2
 
 
+def said(number: int, text: str = "x", kind: str = "ai") -> dict[str, Any]:
+    """Return a message with an id as LangChain gives one."""
+    name = f"lc_run--019b1df9-afe1-7112-8add-{number:012}-0"
+    return {**LANGGRAPH_MESSAGES[-1], "type": kind, "id": name, "content": text}
+
+
+def test_messages_that_a_thread_has_copied_from_another_one_do_not_count(tmp_path: Path) -> None:
+    asked, told, own, late = said(1, kind="human"), said(2), said(3), said(4)
+    changed = {**told, "content": "y"}
+    first = [checkpoint(at, list(map(packed, [asked, told][:at]))) for at in (1, 2)]
+    fork = [
+        checkpoint(at, list(map(packed, messages)), "fork")
+        for at, messages in enumerate(
+            ([asked, told], [asked, told, own], [asked, told, own, late]), 3
+        )
+    ]
+    copy = checkpoint(7, [packed(asked), packed(told)], "copy")
+    edited = checkpoint(8, [packed(asked), packed(changed)], "edited")
+    traces = traces_of(tmp_path, *first, *fork, copy, edited)
+    assert [trace.id for trace in traces] == ["t", "fork", "edited"]
+    assert [[step.id for step in trace.steps] for trace in traces] == [
+        [asked["id"], told["id"]],
+        [own["id"], late["id"]],
+        [told["id"]],
+    ]
+    assert [trace.not_carried for trace in traces] == [
+        (),
+        ("messages copied from another thread (2)",),
+        ("messages copied from another thread (1)",),
+    ]
+
+
 def test_a_thread_without_an_answer_does_not_say_how_often_models_were_called(
     tmp_path: Path,
 ) -> None:
