@@ -85,6 +85,7 @@ _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"
 _LOOKED_AT = 20  #: number of an object's keys, or of a list's items, that are examined
 _NAME_CHARACTERS = 40
 _NAMES_SHOWN = 3
+_SPOKEN = CONTENTS | {"text", "message", "utterance"}  #: fields with what a message says
 #: Fields of a list's items: the noun for an item that has the field, and the field's known values.
 _WORDS: dict[str, tuple[str, frozenset[str]]] = {
     "role": ("message", ROLE_WORDS),
@@ -231,6 +232,8 @@ def _misspelt_word(listed: list[Any], field: str) -> str:
         word = item.get(field) if type(item) is dict else None
         if type(word) is str and word not in known:
             guess = closest(word.lower(), sorted(known))
+            if not guess and field == "role" and len(item) > 1 and _SPOKEN.isdisjoint(item):
+                return ""  # a record of another kind
             instead = did_you_mean(guess) or f"; known: {', '.join(sorted(known))}"
             return f"{noun} {number} has the {field} {word[:_NAME_CHARACTERS]!r}{instead}"
     return ""

@@ -31,6 +31,7 @@ UNSAID = "none of the messages has content or tool calls where they are read; th
         ([{"role": "usr"}], "message 1 has the role 'usr'; did you mean 'user'?"),
         ([{"role": "user"}, {"role": "Assistant"}], "message 2 has the role 'Assistant'; did you mean 'assistant'?"),
         ({"messages": [{"role": "narrator"}]}, "message 1 has the role 'narrator'; known: agent, ai, "),
+        ([{"role": "worker", "text": "x"}], "message 1 has the role 'worker'; known: agent, ai, "),
         ({"turns": [{"role": "user", "content": "x"}, {"role": "narrator", "content": "y"}]}, "message 2 has the role 'narrator'; known: agent, ai, "),
         ({"conversations": [{"role": "usr"}]}, "message 1 has the role 'usr'; did you mean 'user'?"),
         ({"results": {"results": [{"vars": {}, "testCase": {}, "promptIdx": 0, "testIdx": 0}]}}, "these are results of promptfoo"),
@@ -67,6 +68,7 @@ def test_a_slip_is_told_with_what_was_meant(value: Any, hint: str) -> None:
         *({"values": [], "next": [], "checkpoint": {}}, {"values": {"links": []}, "next": []}),
         *({"steps": {}}, {5: []}, {"role": 5, "content": ""}, {"content": "hi"}),
         [*MANY, {"role": "usr"}],
+        [{"role": "worker", "type": "prompt_sent", "payload": {}}],
     ],
     ids=lambda value: str(value)[:20],
 )
