@@ -73,6 +73,14 @@ _is_stopped = re.compile(
     r"|is (?:unavailable|not allowed) in [\w ]{1,40})"
     r"|agent with id \S{1,80} not found"
 ).fullmatch
+#: Prefixes of the results of tools that ran, by tool; another text says why a tool did not.
+_RESULTS_OF = {
+    **dict.fromkeys(
+        ("spawn_agent", "send_input", "wait_agent", "close_agent", "resume_agent"), "{"
+    ),
+    "request_user_input": "{",
+    "update_plan": "Plan updated",
+}
 _SCRIPT_CALL_PREFIX = "exec-"  #: prefix of the IDs of calls that scripts in code mode make
 _END_SUFFIX = "_end"  #: suffix of the types of events of a call's end
 #: Names of tools, by event.
@@ -138,6 +146,7 @@ class Rollout:
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
+        self._result_of: dict[str, str] = {}  #: prefixes of results, by call ID
         self._has_agents = False  #: whether the agent started other agents
         self._has_scripts = False  #: whether a script may have made calls
         self._reviews: list[Usage | None] = []  #: totals before each unfinished review
@@ -217,12 +226,16 @@ class Rollout:
 
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
+        call_id = string_of(item.get("call_id")) or ""
+        if expected := _RESULTS_OF.get(word_of(item.get("name"))):
+            self._result_of[call_id] = expected
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
             self._has_scripts = self._has_scripts or _CALLS_IN_SCRIPT in script
         if word_of(item.get("type")) in _RESULTS:
             output = _opening(item.get("output"))
-            self._fail(item, _has_failed(output))
+            is_refusal = not output.startswith(self._result_of.get(call_id, ""))
+            self._fail(item, _has_failed(output) or (bool(output) and is_refusal))
             self._has_agents = self._has_agents or output.startswith(_SPAWNED)
         elif self._pending and not self._reviews and item.get("role") == "assistant":
             self._items.set_usage(self._pending)

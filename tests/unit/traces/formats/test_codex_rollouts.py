@@ -104,6 +104,27 @@ def test_a_call_whose_result_states_a_failure_has_failed(kind, output, has_faile
     assert tool.error == (output if has_failed else None)
 
 
+@pytest.mark.parametrize(
+    ("name", "output", "has_failed"),
+    [
+        ("spawn_agent", '{"agent_id":"a"}', False),
+        ("spawn_agent", "Agent depth limit reached. Solve the task yourself.", True),
+        ("wait_agent", '{"status":{},"timed_out":true}', False),
+        ("close_agent", "agent with id a not found", True),
+        ("send_input", "", False),
+        ("request_user_input", '{"answers":{}}', False),
+        ("update_plan", "Plan updated", False),
+        ("update_plan", "update_plan is a checklist tool and is not allowed in Plan mode", True),
+        ("web_search", "Nothing", False),
+    ],
+)
+def test_a_tool_with_one_form_of_result_has_failed_if_it_says_something_else(
+    name, output, has_failed
+):
+    [tool] = read_trace(call(name=name, output=output)).steps_of("tool")
+    assert bool(tool.error) == has_failed
+
+
 def test_a_script_has_failed_whose_result_says_so_in_its_first_part():
     def parts(*texts):
         return [{"type": "input_text", "text": text} for text in texts]
