@@ -227,7 +227,7 @@ class Rollout:
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
         call_id = string_of(item.get("call_id")) or ""
-        if expected := _RESULTS_OF.get(word_of(item.get("name"))):
+        if call_id and (expected := _RESULTS_OF.get(word_of(item.get("name")))):
             self._result_of[call_id] = expected
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
