@@ -230,7 +230,7 @@ def _opening(raw: bytes, texts: list[tuple[bytes, LogLine | None]]) -> LogLine |
     if end == len(raw) or len(texts) >= _TEXTS_BEFORE_DOCUMENT or before.endswith(_GOES_ON):
         return None
     rows = [text for text, _ in texts] + [before] * bool(before)
-    is_after_text = bool(rows) and all(map(_is_plain, rows))
+    is_after_text = bool(rows) and not any(map(_may_be_cut_off, rows))
     return LogLine(raw, b"", texts_before=len(texts)) if is_after_text else None
 
 
@@ -266,8 +266,12 @@ def _is_json(raw: bytes, found: LogLine | None) -> bool:
 
 def _is_plain(raw: bytes) -> bool:
     """Return whether a line is neither a row of a table nor the rest of a line of JSON that was cut off."""
-    is_cut_off = raw.rstrip().endswith((b"}", b"]")) or b'":' in raw
-    return not (is_cut_off or any(separator in raw for separator in _OF_TABLES))
+    return not (_may_be_cut_off(raw) or any(separator in raw for separator in _OF_TABLES))
+
+
+def _may_be_cut_off(raw: bytes) -> bool:
+    """Return whether a line may be the rest of a line of JSON."""
+    return raw.rstrip().endswith((b"}", b"]")) or b'":' in raw
 
 
 def _is_of_run(raw: bytes) -> bool:
