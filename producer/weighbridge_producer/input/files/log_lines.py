@@ -227,7 +227,8 @@ def _opening(raw: bytes, texts: list[tuple[bytes, LogLine | None]]) -> LogLine |
     """Return a line that may begin a document on many lines behind other text; None for another line."""
     end = _before_bracket(raw)
     before = raw[:end].rstrip()
-    if end == len(raw) or len(texts) >= _TEXTS_BEFORE_DOCUMENT or before.endswith(_GOES_ON):
+    is_other = end == len(raw) or raw[:1].isspace() or before.endswith(_GOES_ON)
+    if is_other or len(texts) >= _TEXTS_BEFORE_DOCUMENT:
         return None
     rows = [text for text, _ in texts] + [before] * bool(before)
     is_after_text = bool(rows) and not any(map(_may_be_cut_off, rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import textwrap
 from time import process_time
 
 import pytest
@@ -278,6 +279,7 @@ def test_text_before_a_document_on_many_lines_does_not_cost_it(tmp_path, begins,
         export("begins\n" * 21),
         export("begins\n").replace('"messages"', "messages"),
         "begins\n{\n",
+        "begins\n" + textwrap.indent(export(""), " "),
         "begins\n{\n\n1,\n",
     ],
 )
