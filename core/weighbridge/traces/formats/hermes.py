@@ -51,6 +51,7 @@ _SAVED = frozenset({"session_start", "last_updated", "message_count"})
 _EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
 _DUMPED = frozenset({"session_id", "reason", "request"})
 _DUMP_FIELDS = _DUMPED | {"timestamp"}
+_BODY_FIELDS = frozenset({"model", "messages", "tools"})
 #: Prefixes of the message that stands for earlier ones in a request.
 _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
@@ -125,6 +126,7 @@ def _read(value: Any) -> list[Trace]:
     )
     if is_dump:
         run.notes.add_fields(value, _DUMP_FIELDS, "dump")
+        run.notes.add_fields(_body(value), _BODY_FIELDS, "request")
     trace = read_messages(messages, "hermes", run, _REASONS)
     summary = next(filter(None, map(_summary, messages)), None) if is_dump else None
     return [replace(trace, missing={**missing_before_summary(summary), **trace.missing})]
