@@ -56,7 +56,7 @@ _REFUSED = (
     "exec command rejected: ",
     "patch rejected: ",
     "approval policy is ",
-    # A patch that cannot be applied, until 2025, and a call of an MCP server that failed.
+    # In older versions, a patch that cannot be applied, and a call of an MCP server that failed.
     "error: ",
     "err: ",
     # A script in code mode. One that was terminated or still runs has not failed.
@@ -110,7 +110,7 @@ def _is_count(line: dict[str, Any]) -> bool:
 
 
 def is_opening(value: Any) -> bool:
-    """Return whether a value has the data of a session, as at the start of a rollout until 2025, whose lines are items."""
+    """Return whether a value has the data of a session, as at the start of a rollout until September 2025, whose lines are items."""
     return (
         type(value) is dict
         and value.keys() >= {"id", "timestamp"}
@@ -119,12 +119,12 @@ def is_opening(value: Any) -> bool:
 
 
 def _is_state(item: Any) -> bool:
-    """Return whether a line of a rollout until 2025 precedes the items of a response, or those of a user."""
+    """Return whether a line of a rollout until September 2025 precedes the items of a response, or those of a user."""
     return type(item) is dict and item.get("record_type") == "state"
 
 
 def _by_response(items: Sequence[Any]) -> list[Any]:
-    """Return the items of a rollout until 2025 with each response's results after its other items.
+    """Return the items of a rollout until September 2025 with each response's results after its other items.
 
     Codex wrote a response's items in the order in which they ended, each call with its result, and a line before them.
     """
@@ -201,7 +201,7 @@ class Rollout:
             self._items.notes.add_kind("lines", kind)
 
     def read_items(self, items: Sequence[Any], opening: dict[str, Any]) -> None:
-        """Add the items of a session until 2025, and its data."""
+        """Add the items of a session until September 2025, and its data."""
         self._run.id = self._run.id or string_of(opening.get("id"))
         for item in _by_response(items) if any(map(_is_state, items)) else items:
             if _is_state(item):
