@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 37
+    version = 38
     Config = LoopConfig
     settings: LoopConfig
 

@@ -240,20 +240,6 @@ class Rule(Enum):
         "with at most known results between them",
         _THREE_TIMES,
     )
-    ONE_REQUEST_OF_SEVERAL_TOOLS = (
-        Kind.SAME_FAILURE,
-        "one request of several tools",
-        "with nothing but failures between",
-        Least(1, 2),
-    )
-    KNOWN_PARTS = (
-        Kind.SAME_FAILURE,
-        "calls with only known parts in their results",
-        "most of which failed",
-        _THREE_TIMES,
-        Least(6),
-        "if some results have a new part",
-    )
     RETURNING_REASON = (
         Kind.SAME_FAILURE,
         "related calls that fail for one reason",
@@ -407,12 +393,6 @@ class Rule(Enum):
     UNMOVED_SCREEN = (
         Kind.NOTHING_NEW,
         "actions that show one of a few known screens",
-        "with nothing else between them",
-        _FOUR_TIMES,
-    )
-    KNOWN_CALLS = (
-        Kind.NOTHING_NEW,
-        "calls without recorded results that were all made before",
         "with nothing else between them",
         _FOUR_TIMES,
     )

@@ -129,10 +129,6 @@ _APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|
 _mentions_walk = occurs(
     r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
 )
-_mentions_place = occurs(r"\b(?:go|move|walk|travel|navigate) to (?:the )?[a-z]")
-_mentions_direction = occurs(
-    r"\bto (?:the )?(?:north|south|east|west|left|right|next|previous|front|back|up|down|forward)"
-)
 #: Words for what is done to a thing, some of which have a direction: `put the box down`.
 _mentions_handling = occurs(
     r"\b(?:pick|put|lift|lay|set|drop|load|unload|carry|bring|fetch|deliver|give|fill|empty|clean|push|pull"
@@ -359,15 +355,6 @@ def handles_things(call: Call) -> bool:
 def observes(call: Call) -> bool:
     """Return whether a call shows where the agent is, what it has, or what it is to do."""
     return is_read_only(call) or _is_observing_tool(_name_of(call))
-
-
-def goes_to_a_place(call: Call) -> bool:
-    """Return whether a call goes to something that it names, such as a room, and not in some direction."""
-    arguments = call.arguments.key
-    if len(arguments) > ARGUMENTS_CHARACTERS:
-        return False
-    told = f"{_name_of(call)} {arguments.decode(errors='replace')}"
-    return _mentions_place(told) and not _mentions_direction(told)
 
 
 def explores(call: Call) -> bool:
