@@ -307,3 +307,15 @@ def test_a_tag_among_the_arguments_is_none_of_them():
 def test_a_history_may_have_the_ends_of_lines_of_windows():
     windows = read_trace(SPECSTORY_HISTORY.replace("\n", "\r\n"))
     assert windows.steps == read_trace(SPECSTORY_HISTORY).steps
+
+
+def test_files_of_2024_begin_with_a_heading_in_place_of_a_comment():
+    title = "## look at the models  (10/16/2024, 10:22:51 PM)"
+    turns = "_**User**_\n\nlook at the models\n\n---\n\n_**Assistant**_\n\nThere are two.\n\n---\n"
+    trace = read_trace(f"## SpecStory\n\n{title}\n\n{turns}")
+    assert [(step.type, step.output) for step in trace.steps] == [
+        ("user", "look at the models"),
+        ("llm", "There are two."),
+    ]
+    assert trace.metadata["title"] == title.removeprefix("## ")
+    assert "older versions" in trace.missing["tool_calls"]
