@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 38
+    version = 39
     Config = LoopConfig
     settings: LoopConfig
 

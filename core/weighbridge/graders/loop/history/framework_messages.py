@@ -40,6 +40,11 @@ _PAUSE_NS = (
 )  #: after it a message is from a person or a scheduler; a framework prompts within seconds
 #: An event of a task in the background, of which each is news, however alike they are.
 _NOTIFICATION = re.compile(r"\s{0,9}<[\w-]{0,40}(?:notification|event)\b", re.IGNORECASE)
+_ANSWER_CHARACTERS = 60  #: maximum length of an answer to a question of the agent
+_QUESTION_CHARACTERS = 200  #: of the end of an agent's text that are searched for a question
+_orders_again = occurs(
+    r"\b(?:again|re-?try|once more|one more time|re-?run|repeat|still|instead)\b"
+)
 _QUOTED_CHARACTERS = 60  #: of a message that another one quotes
 _ANNOUNCING_CHARACTERS = 4_000  #: of the first message that are searched for it
 _QUOTED = re.compile(
@@ -144,7 +149,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     A short message that comes again after a turn with a call and an answer, such as that of a scheduler, is a request, too,
     and so is one that the first message of the run announces in quotation marks, and one that comes minutes after the agent's answer.
     The others are messages that are soon repeated, including the first one; near repeats whose length or text shows that
-    they are from the framework; those with the banner of an earlier one; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
+    they are from the framework; those with the banner of an earlier one; short answers to what the agent asks after a failure; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
     """
     found: set[int] = set()
     names = {step.name for step in steps if step.type == "user"}
@@ -170,6 +175,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             announced = announced if announced is not None else _quoted_in(first.text)
             if text.strip() and _plain(text) in announced:
                 continue
+        if first is not message and _answers_failure(steps, index):
+            found.add(index)
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
@@ -190,6 +197,20 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             found.add(index)
         last.append(message)
     return found
+
+
+def _answers_failure(steps: Sequence[Step], index: int) -> bool:
+    """Return whether a short message answers what the agent asks after a failure, and does not order the same again."""
+    text, question = user_text(steps[index]), steps[index - 1]
+    return (
+        len(text) <= _ANSWER_CHARACTERS
+        and question.type == "llm"
+        and type(question.output) is str
+        and "?" in question.output[-_QUESTION_CHARACTERS:]
+        and "?" not in text
+        and not _orders_again(text)
+        and _has_failed_before(steps, index)
+    )
 
 
 def _follows_pause(steps: Sequence[Step], index: int) -> bool:

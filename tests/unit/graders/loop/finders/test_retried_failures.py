@@ -193,3 +193,33 @@ def test_looks_that_find_nothing_whenever_the_user_orders_them_are_no_loop():
     names = ("today.md", "yesterday.md", "memory.md")
     looks = [called("read", f"Error: no such file: {name}", path=name) for name in names]
     assert kinds([step for at in range(6) for step in (ASKED[at], *looks)]) == []
+
+
+ASKING = (
+    "I am sorry, that index is not valid. Can you confirm the index?",
+    "The list refuses my change once more. Which number has your reminder?",
+    "Nothing was updated, I am afraid. What is the number of the entry?",
+    "My update did not go through. Would you tell me the index, please?",
+)
+
+
+def confirmed(*answers, asking=ASKING):
+    """Return an update that is refused, once for the order of the user and once for each answer to the agent's question."""
+    refused = called("update_reminder", "Error: Invalid reminder index.", index=2, text="noon")
+    steps = [ASKED[0]]
+    for question, text in zip(asking, (*answers, ""), strict=False):
+        steps += [refused, {"type": "llm", "output": question}]
+        steps += [{"type": "user", "output": text}] if text else []
+    return steps
+
+
+def test_short_answers_to_what_the_agent_asks_after_a_failure_are_no_new_requests():
+    assert kinds(confirmed("ok, index 2", "2", "index: 2")) == [("identical", 4)]
+    assert kinds(confirmed("ok, index 2", "2")) == []
+
+
+def test_orders_to_try_again_and_words_after_no_question_are_new_requests():
+    assert kinds(confirmed("try it again", "once more, please", "and again!")) == []
+    told = [text.replace("?", ".") for text in ASKING]
+    assert kinds(confirmed("ok, index 2", "2", "index: 2", asking=told)) == []
+    assert kinds(confirmed(*(f"{step['output']} {step['output']}" for step in ASKED[1:4]))) == []
