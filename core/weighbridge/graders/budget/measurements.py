@@ -124,7 +124,7 @@ class Measurements:
             case "steps":
                 return self._has_all_steps()
             case "duration_ms":
-                is_whole = self.duration.is_of_run or not self._may_go_on()
+                is_whole = self.duration.is_of_run or not self._may_exceed_its_times()
                 return self.duration.is_exact and is_whole
             case "max_step_latency_ms":
                 has_times = bool(self.latencies.timed) or "timing" not in self.trace.missing
@@ -148,10 +148,11 @@ class Measurements:
             return stated is not None and stated >= len(self.trace.steps) + self.unread_calls
         return stated is not None or not self.trace.missing.keys() >= _CALLS
 
-    def _may_go_on(self) -> bool:
+    def _may_exceed_its_times(self) -> bool:
         """Return whether the run may have begun before its first recorded time, or ended after the last.
 
-        So it may if a part of the run is missing with its times, or if calls of its own agent were counted but not read.
+        That is possible if a part of the run is missing with its times, or if the source counts calls of the run's own
+        agent that were not read.
         """
         missing = self.trace.missing
         return {"timing", "llm_calls"} <= missing.keys() or any(

@@ -1,4 +1,4 @@
-"""The reading for each limit: the measurement, its steps, and the reason if it is not exact."""
+"""The reading for each limit: the measurement and its steps."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
-from weighbridge.graders.budget.consumption import exceeds, valid_count
-from weighbridge.graders.budget.costs import priceable
+from weighbridge.graders.budget.consumption import exceeds
+from weighbridge.graders.budget.inexact_reasons import InexactReasons, first_few
 from weighbridge.graders.budget.limit_table import LIMITS, limit_of
 from weighbridge.graders.budget.limits import Breach, Reading, named, shown
 from weighbridge.graders.budget.measurements import milliseconds
 from weighbridge.graders.trace_grader import STEP_IDS_LIMIT, excerpt_of
 from weighbridge.graders.values import as_json
-from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,12 +21,9 @@ if TYPE_CHECKING:
     from weighbridge.graders.budget.consumption import Amount, Total
     from weighbridge.graders.budget.limit_table import Limit, Measured
     from weighbridge.graders.budget.measurements import Measurements
-    from weighbridge.traces import Capability, Step, Usage
+    from weighbridge.traces import Capability, Step
 
-_NAMED_THINGS = 3  #: reasons or models named in a description
 _NAME_CHARACTERS = 80
-_ONLY_A_TOTAL = "no cost, and of the tokens only a total, is recorded"
-_COUNTS_MORE_CALLS = "the source counts more calls than it has recorded"
 
 
 class Readings:
@@ -44,7 +40,7 @@ class Readings:
         ignores_missing: bool,
     ) -> None:
         self._measured = measured
-        self._lacking = lacking
+        self._reasons = InexactReasons(measured, lacking)
         self._ignores_missing = ignores_missing
 
     def of(self, check: str) -> Reading:
@@ -97,14 +93,6 @@ class Readings:
     def _tokens(self, limit: Limit) -> Reading:
         total = self._measured.totals[limit.measured]
         is_exact = self._measured.is_exact(limit.measured)
-        inexact_reason = ""
-        if not is_exact:
-            inexact_reason = self._inexact_reason(
-                "token_usage",
-                total,
-                f"no {limit.unit} are recorded",
-                f"only a part of the {limit.unit} is recorded",
-            )
         return Reading(
             unit=limit.unit,
             known=total.known,
@@ -114,55 +102,10 @@ class Readings:
             course=total.course,
             steps=total.steps,
             is_ignored=self._ignores_missing and not is_exact,
-            inexact_reason=inexact_reason,
+            inexact_reason="" if is_exact else self._reasons.of_tokens(total, limit.unit),
             inexact_steps=total.missing,
             remark=self._difference(limit.measured),
         )
-
-    def _inexact_reason(self, capability: Capability, total: Total, none: str, some: str) -> str:
-        """Return the reason why a total is not exact; `none` and `some` say that nothing or a part of it is recorded."""
-        has_steps_without = total.is_stated and bool(total.missing)
-        if capability in self._measured.trace.missing and not has_steps_without:
-            return self._lacking(capability, total.is_stated)
-        if not total.missing and self._measured.lacks_calls(total):
-            return "the source counts more model calls than it has recorded"
-        if not total.missing:
-            return f"{some if total.is_stated else none} by the run and its steps"
-        stating = total.stating_ids
-        by_reason: dict[str, list[Step]] = {none: []}
-        incomplete: list[Step] = []
-        for step in total.missing:
-            if step.usage and step.usage.is_partial:
-                incomplete.append(step)
-                continue
-            reason = none
-            if step.id in stating:
-                reason = some
-            elif capability == "cost" and step.usage:
-                reason = self._why_unpriced(step.usage, none, some)
-            by_reason.setdefault(reason, []).append(step)
-        reasons = [
-            f"{recorded} by {self._share(steps)} ({named(steps)})"
-            for recorded, steps in by_reason.items()
-            if steps
-        ]
-        if incomplete:
-            counted = f"the output of {self._share(incomplete)} was counted before it was complete"
-            reasons.append(f"{counted} ({named(incomplete)})")
-        return ", and ".join(reasons)
-
-    def _why_unpriced(self, usage: Usage, none: str, some: str) -> str:
-        """Return the reason why tokens give no exact cost; `none` and `some` as for a total."""
-        if not self._measured.is_priced:
-            return "no cost is recorded"
-        if priceable(usage):
-            return some
-        return _ONLY_A_TOTAL if valid_count(usage.total_tokens) else none
-
-    def _share(self, steps: Sequence[Step]) -> str:
-        if all(step.type == "llm" for step in steps):
-            return f"{len(steps)} of {len(self._measured.llm_steps)} LLM steps"
-        return f"{pluralize(len(steps), 'step')} that used a model"
 
     def _count(self, limit: Limit, steps: Sequence[Step], tool: str | None = None) -> Reading:
         """Return the reading of a number of steps; `tool` is the name of the tool if they are the calls of one."""
@@ -171,12 +114,7 @@ class Readings:
         known = measured.counted(limit.measured, len(steps))
         of_tool = "" if tool is None else f" of {tool[:_NAME_CHARACTERS]!r}"
         noun = limit.noun.split()[-1]
-        inexact_reason = ""
-        if not is_exact and limit.capability:
-            in_part = known > 0 or (tool is not None and bool(measured.tool_steps))
-            inexact_reason = self._lacking(limit.capability, in_part)
-        elif not is_exact:
-            inexact_reason = self._unread_calls()
+        in_part = known > 0 or (tool is not None and bool(measured.tool_steps))
         return Reading(
             unit=limit.unit + of_tool,
             known=known,
@@ -187,7 +125,9 @@ class Readings:
             ),
             course=lambda: zip(steps, count(1)),
             steps=steps,
-            inexact_reason=inexact_reason,
+            inexact_reason=(
+                "" if is_exact else self._reasons.of_count(limit.capability, in_part=in_part)
+            ),
             remark=self._difference(limit.measured),
             is_count=True,
         )
@@ -196,7 +136,6 @@ class Readings:
         measured = self._measured
         took = measured.duration
         is_exact = measured.is_exact(limit.measured)
-        inexact_reason = "" if is_exact else self._unknown_ends()
         return Reading(
             unit=limit.unit,
             known=milliseconds(took.nanoseconds),
@@ -205,18 +144,8 @@ class Readings:
             breach=self._moment_beyond,
             course=self._moments,
             steps=took.edges,
-            inexact_reason=inexact_reason,
+            inexact_reason="" if is_exact else self._reasons.of_duration(),
         )
-
-    def _unknown_ends(self) -> str:
-        """Return the reason why a run may have begun before its first recorded time, or ended after the last."""
-        measured = self._measured
-        lacks_times = "timing" in measured.trace.missing
-        if not measured.duration.is_exact and not (lacks_times and not measured.duration.is_stated):
-            return "the start or the end of the run is not recorded"
-        if lacks_times:
-            return self._lacking("timing", measured.times.are_recorded)
-        return _COUNTS_MORE_CALLS
 
     def _moments(self) -> Iterator[tuple[Step, Amount]]:
         took = self._measured.duration
@@ -254,30 +183,10 @@ class Readings:
             breach=self._slow_steps,
             course=lambda: ((step, milliseconds(took)) for step, took in timed),
             steps=[slowest[0]] if slowest else [],
-            inexact_reason="" if is_exact else self._unknown_latencies(),
+            inexact_reason="" if is_exact else self._reasons.of_latency(),
             inexact_steps=untimed,
             remark=f"; {which} is {named([slowest[0]])}" if slowest else "",
         )
-
-    def _unknown_latencies(self) -> str:
-        """Return the reason why a call may have been slower than the slowest one recorded."""
-        measured = self._measured
-        missing, untimed = measured.trace.missing, measured.latencies.untimed
-        if "timing" in missing and not measured.latencies.timed:
-            return self._lacking("timing", measured.times.are_recorded)
-        if untimed:
-            calls = len(measured.llm_steps) + len(measured.tool_steps)
-            return f"the start or the end of {len(untimed)} of {calls} calls is not recorded ({named(untimed)})"
-        return self._unread_calls()
-
-    def _unread_calls(self) -> str:
-        """Return the reason why the run may have calls that were not read."""
-        measured = self._measured
-        if "tool_calls" in measured.trace.missing:
-            return self._lacking("tool_calls", bool(measured.tool_steps))
-        if "llm_calls" in measured.trace.missing:
-            return self._lacking("llm_calls", bool(measured.llm_steps))
-        return _COUNTS_MORE_CALLS
 
     def _slow_steps(self, limit: Amount) -> Breach:
         slow = [step for step, took in self._measured.latencies.timed if milliseconds(took) > limit]
@@ -293,7 +202,7 @@ class Readings:
             models = [
                 f"{model[:_NAME_CHARACTERS]} as {price}" for model, price in cost.priced_as.items()
             ]
-            remark = f"; priced by {' and '.join(cost.price_lists)}: {_some(models)}"
+            remark = f"; priced by {' and '.join(cost.price_lists)}: {first_few(models)}"
         return Reading(
             unit=limit.unit,
             known=total.known,
@@ -306,22 +215,9 @@ class Readings:
             is_ignored=(
                 self._ignores_missing and not is_exact and measured.is_priced and not cost.unpriced
             ),
-            inexact_reason="" if is_exact else self._unpriced(),
+            inexact_reason="" if is_exact else self._reasons.of_cost(),
             inexact_steps=total.missing,
             remark=remark + self._difference(limit.measured),
-        )
-
-    def _unpriced(self) -> str:
-        cost = self._measured.cost
-        if not cost.unpriced:
-            none = "neither a cost nor tokens to price are recorded"
-            some = "only a part of the cost or of the tokens to price is recorded"
-            return self._inexact_reason("cost", cost.total, none, some)
-        return _some(
-            [
-                f"{reason} ({named(steps)})" if steps else reason
-                for reason, steps in cost.unpriced.items()
-            ]
         )
 
 
@@ -353,12 +249,3 @@ def _beyond(steps: Sequence[Step], limit: int, noun: str, *, is_first: bool) -> 
     step = steps[0]
     excerpt = f"{step.name or ''} {as_json(step.arguments)}" if step.type == "tool" else ""
     return Breach(which, steps, excerpt_of(excerpt), is_first)
-
-
-def _some(things: Sequence[str]) -> str:
-    named_things = ", ".join(things[:_NAMED_THINGS])
-    return (
-        named_things
-        if len(things) <= _NAMED_THINGS
-        else f"{named_things} and {len(things) - _NAMED_THINGS} more"
-    )
