@@ -64,8 +64,8 @@ class RunJudge:
         )
         acceptance = self._acceptance(failing, history, steps, calls_budget) if failing else None
         details = report.details(given, loops, coverage, spared, history.calls, acceptance)
-        would = report.would_pass(acceptance, given.max_repeats, len(steps)) if acceptance else ""
-        shown = report.evidence_of_loops(loops, fail_on=given.fail_on, would_pass=would)
+        remark = report.remark_on(acceptance, given.max_repeats, len(steps)) if acceptance else ""
+        shown = report.evidence_of_loops(loops, fail_on=given.fail_on, remark=remark)
         if acceptance:
             return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
         # Actions written in the agent's texts were already compared as part of these texts.
@@ -106,7 +106,7 @@ class RunJudge:
     ) -> Acceptance:
         """Return which larger `max_repeats` accepts a run that fails, given the budget of its calls.
 
-        A search without budget might find something else than grading the run again.
+        Searches end with the budget, because one without any might find something else than grading the run again.
         """
 
         def search(max_repeats: int) -> Sequence[Finding] | None:

@@ -116,7 +116,7 @@ def first_loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> list[F
 
 
 def _findings(run: CallRun) -> Iterator[list[Finding]]:
-    """Add the findings of each place in the search to a run, and yield them."""
+    """Search in the order of the groups, and yield the findings of each stage after adding them to the run."""
     for group in _GROUPS:
         if group.is_needed(run):
             for together in group.finders:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _READS_BETWEEN = 5  #: maximum read-only calls between two attempts
-_FAILED = 3  #: maximum calls for each that failed
+_CALLS_PER_FAILURE = 3  #: maximum calls for each attempt that failed
 _CALLS_BETWEEN = 2  #: maximum other calls between two attempts
 
 
@@ -114,7 +114,7 @@ def _rounds(
         [call.arguments_id for at in run if (call := calls[at]) and not is_read_only(call)]
     )
     if (
-        _FAILED * failed.total() >= len(run)
+        _CALLS_PER_FAILURE * failed.total() >= len(run)
         and max(failed.values(), default=0) >= limits.max_repeats
     ):
         yield Finding.by(Rule.ROUNDS_ACROSS_REQUESTS, run, least)

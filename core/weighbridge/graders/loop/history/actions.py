@@ -252,7 +252,10 @@ class _HistoryReader:
         return call
 
     def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
-        """Leave the one result that the calls of a message share, such as the screen after several commands, to the last of them."""
+        """Remove the result of the call before if it is that of this call too, and both are of one message.
+
+        Such a result, as the screen after several commands, is that of all calls of the message, and stays with the last.
+        """
         before = self._history.calls[-1] if self._history.calls else None
         if (
             before is not None

@@ -82,10 +82,10 @@ _is_trial_tool = named_like(
         re.IGNORECASE,
     )
 )
-#: Tools by which the agent reports that it is done.
-_is_edit = named_like(
+_is_editing_tool = named_like(
     re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
 )
+#: Tools by which the agent reports that it is done.
 _is_completion_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:finish\w*|done|complete\w*|completion|terminate|finalize|conclude|end|stop|exit)(?:[_\W]|$)",
@@ -322,11 +322,11 @@ def is_abridged(call: Call) -> bool:
 
 
 def is_unseen_edit(call: Call) -> bool:
-    """Return whether the trace has nothing of what a call that edits a file has written."""
+    """Return whether a call edits a file, and the trace has nothing of what it wrote."""
     value = call.arguments.value
     is_empty = value is None or (type(value) in (dict, str) and not value)
-    is_told = call.result.has_failed or call.result.is_informative
-    return is_empty and _is_edit(call.tool) and not is_told
+    result_says_what = call.result.has_failed or call.result.is_informative
+    return is_empty and _is_editing_tool(call.tool) and not result_says_what
 
 
 def writes(call: Call) -> bool:

@@ -49,7 +49,6 @@ _OWN_CODE = re.compile(
     r"\b(?:wrote|generated|ran|executed|executing|running) (?:this|the|the following) (?:code|script|program):?\s{0,9}```.*?```",
     re.IGNORECASE | re.DOTALL,
 )
-_HEADING_CHARACTERS = 100
 _OWN_CODES = 20  #: removed from one result
 #: A harness's line that names the tool, above what the tool returned: `Tool 'show_file' executed successfully. Result:`.
 _HEADING = re.compile(
@@ -58,6 +57,7 @@ _HEADING = re.compile(
     r"(?:(?:output|results?|response):[ \t]?)?\n?",
     re.IGNORECASE,
 )
+_HEADING_CHARACTERS = 100  #: beginning of a result that has the tool's name, if it has such a line
 #: An action in one argument, such as `Search[the first president]`, with what a result may echo of it.
 _WRITTEN_CALL = re.compile(r"\s{0,9}\w{1,40}[\[(](.*)[\])]\s{0,9}", re.DOTALL)
 _PART = re.compile(r"[^\n,;|(){}\[\]]+")  #: part of a result, whose words are compared in any order

@@ -33,8 +33,8 @@ Steps = Sequence["Call | Message | None"]
 LOOPS_LIMIT = 50  #: maximum loops listed in the details
 SPARED_LIMIT = 20  #: the same of what is spared
 DETAILED_IDS_LIMIT = 1_000  #: maximum step ids in the details, over all loops
-#: What some rules count besides the steps of a loop, for the number of these.
-_COUNTED_BESIDE = {
+#: Of rules that count more than the steps of a loop: what these steps do not include, as it is said behind their number.
+_NOT_INCLUDED = {
     Rule.REPEATED_TALK: ", without the replies",
     Rule.KNOWN_RESULTS: ", without the first",
 }
@@ -163,12 +163,10 @@ def _spared_as_json(spared: Spared, calls: Steps) -> dict[str, object]:
     }
 
 
-def evidence_of_loops(
-    loops: Sequence[Loop], *, fail_on: str, would_pass: str = ""
-) -> list[Evidence]:
+def evidence_of_loops(loops: Sequence[Loop], *, fail_on: str, remark: str = "") -> list[Evidence]:
     """Return an evidence entry for each loop; with `fail_on` for unrecovered loops only, a recovered loop passes.
 
-    The first one that fails the run says with which configuration it `would_pass`.
+    The description of the first loop that fails the run ends with the remark.
     """
     entries = []
     for loop in loops:
@@ -177,8 +175,8 @@ def evidence_of_loops(
             entry["passed"] = True
             del entry["cause"]
         else:
-            entry["description"] += would_pass
-            would_pass = ""
+            entry["description"] += remark
+            remark = ""
         entries.append(entry)
     return bounded(entries, "loops")
 
@@ -198,7 +196,7 @@ def _entry(loop: Loop) -> Evidence:
     entry: Evidence = {
         "check": "loop",
         "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}: "
-        f"{pluralize(count, 'step')}{_beside_counted(loop)}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
+        f"{pluralize(count, 'step')}{_compared_to_count(loop)}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
         "passed": False,
         "cause": loop.differences.cause_by(rule.id),
         "limit": measure.limit,
@@ -211,7 +209,7 @@ def _entry(loop: Loop) -> Evidence:
     return entry
 
 
-def would_pass(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
+def remark_on(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
     """Say with which larger `max_repeats` a run that fails would pass, or that none was found; empty if it is the largest."""
     accepted, refused = acceptance.accepted, acceptance.refused
     if accepted is not None:
@@ -278,12 +276,12 @@ def evidence_of_others(reason: str) -> Evidence:
     }
 
 
-def _beside_counted(loop: Loop) -> str:
+def _compared_to_count(loop: Loop) -> str:
     """Describe how the steps of a loop differ from what its rule counts; empty if they are the same."""
     counted, count = loop.measure.counted, len(loop.step_ids)
     if counted < count:
         return " in the whole loop"
-    return _COUNTED_BESIDE.get(loop.measure.rule, "") if counted > count else ""
+    return _NOT_INCLUDED.get(loop.measure.rule, "") if counted > count else ""
 
 
 def _alike(loop: Loop) -> str:
