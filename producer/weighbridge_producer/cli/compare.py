@@ -9,9 +9,9 @@ import typer
 from weighbridge.errors import InvalidFilterError, InvalidGateError
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.compared_runs import ComparedRuns, comparison_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.pair_comparison import compare_pairs
 from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import ExitStack
 
-    from weighbridge_producer.cli.left_out_outputs import ChosenOutputs
+    from weighbridge_producer.cli.chosen_outputs import ChosenOutputs
     from weighbridge_producer.comparison.regression_gates import RegressionGates
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult

@@ -15,8 +15,8 @@ from weighbridge.errors import InputError
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.completed_values import batch_ids
-from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.result_output import (
     CountedResults,
     gathered,

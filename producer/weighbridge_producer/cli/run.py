@@ -11,8 +11,8 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
-from weighbridge_producer.cli.left_out_outputs import chosen_outputs
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_chosen,

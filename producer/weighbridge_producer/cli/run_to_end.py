@@ -24,7 +24,7 @@ from weighbridge_producer.cli.show import (
 )
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import goes_to_stdout
-from weighbridge_producer.run.differences import differences, read_alike
+from weighbridge_producer.run.key_differences import key_differences, share_a_file
 from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run_to_end(
             bar.update(progress.state, progress.note, progress.read_share)
 
         run = LocalRun(options, settings, show, stdout, print_waiting, _print_restart)
-        _mention_interrupted(run, cases, settings)
+        _print_interrupted(run, cases, settings)
         try:
             return run.go()
         except KeyboardInterrupt:
@@ -97,8 +97,8 @@ def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_jso
         print_json({"error": error_value(InterruptionError(message, hint).fault)})
 
 
-def _mention_interrupted(run: LocalRun, cases: list[str], settings: Settings) -> None:
-    """Print which interrupted run is continued, or what keeps one of the same input from it, and that others are kept."""
+def _print_interrupted(run: LocalRun, cases: list[str], settings: Settings) -> None:
+    """Print which interrupted run is continued, or why one of the same input is not, and that others are kept."""
     if run.state.batch:
         err.print(f"continuing the interrupted run in {shown(str(run.state.folder))}")
     kept = []
@@ -106,13 +106,7 @@ def _mention_interrupted(run: LocalRun, cases: list[str], settings: Settings) ->
         for state in RunState.interrupted(state_root(settings)):
             kept.append(state)
             state.release()
-    # The latest of those that differ least.
-    nearest = min(
-        (state for state in reversed(kept) if _could_be_continued(state, run)),
-        key=lambda state: len(differences(state.key, run.state.key)),
-        default=None,
-    )
-    if nearest:
+    if nearest := _nearest_of_same_input(kept, run):
         kept.remove(nearest)
         _print_why_not_continued(nearest, run, cases)
     if kept:
@@ -127,14 +121,23 @@ def _mention_interrupted(run: LocalRun, cases: list[str], settings: Settings) ->
         )
 
 
-def _could_be_continued(state: RunState, run: LocalRun) -> bool:
-    """Return whether somebody may expect a run to continue an interrupted one, and it does not."""
-    begins = not run.state.batch and run.state.resumable
-    return begins and state.key != run.state.key and read_alike(state.key, run.state.key)
+def _nearest_of_same_input(kept: list[RunState], run: LocalRun) -> RunState | None:
+    """Return the interrupted run that a run of the same input differs least from, the latest of several.
+
+    It is None if the run continues one, or could not continue any.
+    """
+    if run.state.batch or not run.state.resumable:
+        return None
+    key = run.state.key
+    return min(
+        (state for state in reversed(kept) if state.key != key and share_a_file(state.key, key)),
+        key=lambda state: len(key_differences(state.key, key)),
+        default=None,
+    )
 
 
 def _print_why_not_continued(state: RunState, run: LocalRun, cases: list[str]) -> None:
-    why = "; ".join(differences(state.key, run.state.key))
+    why = "; ".join(key_differences(state.key, run.state.key))
     discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
     err.print(
         shown(

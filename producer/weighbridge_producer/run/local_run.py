@@ -123,7 +123,8 @@ class LocalRun:
     ) -> None:
         """Prepare a run; `on_wait` is called with the reason when an output has to wait.
 
-        `on_restart` is called with the reason when an interrupted run cannot be continued, and this one begins anew.
+        `on_restart` is called with the reason when an interrupted run cannot be continued, so that this one starts at
+        the first line.
         """
         self._options = options
         self._settings = settings
@@ -189,7 +190,7 @@ class LocalRun:
             except ChunkConflictError as error:
                 if not resumed:
                     raise
-                batch = self._anew(client, batch, error)
+                batch = self._batch_for_changed_lines(client, batch, error)
                 report = self._grade(client, batch, worker, resumed=False)
             if not private:
                 batch.delete()
@@ -230,10 +231,13 @@ class LocalRun:
         self.state.save()
         return batch
 
-    def _anew(
+    def _batch_for_changed_lines(
         self, client: RedisClient, batch: RedisBatch, conflict: ChunkConflictError
     ) -> RedisBatch:
-        """Return a new batch in place of one that was started with other lines, whose results are discarded."""
+        """Return a new batch in place of one that was started with other lines, and discard that one's results.
+
+        Raises ChunkConflictError if some of these have been printed.
+        """
         batch.delete()
         if self._streams:
             self.state.batch = ""  # nothing is left to resume

@@ -1,4 +1,4 @@
-"""Outputs that need a package which is not installed: the others are written, and the command ends with status 1."""
+"""The outputs that a command writes: those that need a package which is not installed are left out, with status 1."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import pytest
 
 from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.settings import Settings
-from weighbridge_producer.run.differences import differences, read_alike
 from weighbridge_producer.run.judging import judging
+from weighbridge_producer.run.key_differences import key_differences, share_a_file
 
 GRADERS = parse_specs(["loop", {"grader": "budget", "config": {"max_steps": 3}}])
 BEFORE: dict[str, Any] = {
@@ -78,27 +78,27 @@ BEFORE: dict[str, Any] = {
 def test_each_part_of_a_key_that_differs_is_named_with_its_former_value(
     changed: dict[str, Any], clauses: list[str]
 ) -> None:
-    assert differences(BEFORE, BEFORE | changed) == clauses
+    assert key_differences(BEFORE, BEFORE | changed) == clauses
 
 
 def test_equal_keys_do_not_differ() -> None:
-    assert differences(BEFORE, dict(BEFORE)) == []
+    assert key_differences(BEFORE, dict(BEFORE)) == []
 
 
 @pytest.mark.parametrize("damage", [None, 1, "x", [None], [[]], [{"label": []}], {"a": [1]}])
 def test_a_damaged_key_differs_from_a_new_one(damage: object) -> None:
-    assert differences({}, BEFORE)
+    assert key_differences({}, BEFORE)
     for part, sound in BEFORE.items():
-        assert damage == sound or differences(BEFORE | {part: damage}, BEFORE), part
-    assert not read_alike(BEFORE | {"input": damage}, BEFORE)
+        assert damage == sound or key_differences(BEFORE | {part: damage}, BEFORE), part
+    assert not share_a_file(BEFORE | {"input": damage}, BEFORE)
 
 
 def test_what_another_version_of_weighbridge_has_saved_is_called_so() -> None:
     old = BEFORE | {"versions": ["0.1.0", 33, 8]}
-    assert differences(old, BEFORE) == ["it is of another version of Weighbridge"]
+    assert key_differences(old, BEFORE) == ["it is of another version of Weighbridge"]
 
 
 def test_runs_are_alike_if_they_read_a_file_in_common() -> None:
-    assert read_alike(BEFORE, BEFORE | {"input": [["/data/b.jsonl", 3, 3]]})
-    assert not read_alike(BEFORE, BEFORE | {"input": [["/data/c.jsonl", 10, 1]]})
-    assert not read_alike({}, {})
+    assert share_a_file(BEFORE, BEFORE | {"input": [["/data/b.jsonl", 3, 3]]})
+    assert not share_a_file(BEFORE, BEFORE | {"input": [["/data/c.jsonl", 10, 1]]})
+    assert not share_a_file({}, {})

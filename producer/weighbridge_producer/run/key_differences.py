@@ -1,4 +1,4 @@
-"""What keeps a run from continuing an interrupted run of the same input: what differs between their keys, in words."""
+"""What differs between the keys of an interrupted run and of a new one, in words: why the new one does not continue it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from weighbridge.text import pluralize
 
-#: Parts of a key that are compared as a whole, by what they are called in a sentence.
+#: By the parts of a key that are compared as a whole: the clause for a difference.
 _WHOLE = {
     "mapping": "the mapping differs",
     "joins": "the joined rows differ",
@@ -20,12 +20,12 @@ _WHOLE = {
 _PRIVATE = "a private one"
 
 
-def read_alike(before: dict[str, Any], now: dict[str, Any]) -> bool:
+def share_a_file(before: dict[str, Any], now: dict[str, Any]) -> bool:
     """Return whether two keys are of runs that read a file in common."""
     return not _files(before).keys().isdisjoint(_files(now))
 
 
-def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def key_differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Return what differs between the key of an interrupted run, which may be damaged, and that of a new one, as clauses.
 
     The list is empty for equal keys only.
@@ -40,9 +40,9 @@ def _clauses(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     if before.get("input") != now.get("input"):
         yield from _changed_files(_files(before), _files(now))
     for part, clause in _WHOLE.items():
-        # Other files have other names.
-        is_follow_up = part == "names" and _files(before).keys() != _files(now).keys()
-        if not is_follow_up and before.get(part) != now.get(part):
+        # That files differ was said above, and other files have other names.
+        is_said = part == "names" and _files(before).keys() != _files(now).keys()
+        if not is_said and before.get(part) != now.get(part):
             yield clause
     yield from _changed_graders(_graders(before), _graders(now))
     for name, was, is_now in _changed(before.get("versions"), now.get("versions")):
