@@ -41,8 +41,8 @@ class Store:
     filled: tuple[str, str, str] | None = None
     #: A column, and how its text begins in rows that are copies of others.
     copies: tuple[str, str] | None = None
-    #: Columns of tables whose sessions may contain runs that also stand in sessions of other tables.
-    containing: frozenset[str] = frozenset()
+    #: Columns, one of which marks a table whose sessions may contain runs that sessions of other tables have too.
+    container_columns: frozenset[str] = frozenset()
     is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -56,7 +56,7 @@ class Store:
 
 
 #: Columns of tables of Agno with the sessions of teams and workflows.
-_OF_MEMBERS = frozenset({"team_id", "workflow_id"})
+_TEAM_COLUMNS = frozenset({"team_id", "workflow_id"})
 _PHOENIX_SPANS = frozenset(
     {
         *("span_id", "parent_id", "name", "span_kind", "start_time", "end_time", "attributes"),
@@ -85,13 +85,13 @@ STORES = (
         frozenset({"session_id", "session_type", "runs"}),
         ("session_id",),
         filled=("runs", "run_id", "runs"),
-        containing=_OF_MEMBERS,
+        container_columns=_TEAM_COLUMNS,
     ),
     Store(
         frozenset({"session_id", "memory", "session_data"}),
         ("session_id",),
         filled=("memory", "run_id", "runs"),
-        containing=_OF_MEMBERS,
+        container_columns=_TEAM_COLUMNS,
     ),
     # Goose.
     Store(
@@ -220,7 +220,9 @@ def stores_in(database: Database) -> list[tuple[str, Store]]:
         store = next((store for store in STORES if store.is_in(database, table)), None)
         if store:
             found.append((table, store))
-    return sorted(found, key=lambda each: each[1].containing.isdisjoint(database.tables[each[0]]))
+    return sorted(
+        found, key=lambda each: each[1].container_columns.isdisjoint(database.tables[each[0]])
+    )
 
 
 def unknown_store(database: Database) -> Fault:

@@ -48,13 +48,14 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 class Checkpoints:
     """The checkpoints of one thread, of which each message is kept once.
 
-    The first one without new messages that shows that a node has run is kept as the result of a task without messages. A
-    thread may begin with the messages of another one, from which its state was copied; those are left out, and counted.
+    Of the checkpoints without new messages, only the first that shows that a node has run is kept, as the result of a task
+    without messages. A thread may begin with copies of another one's messages; those are left out, and counted.
     """
 
-    def __init__(self, others: dict[str, int]) -> None:
-        self._others = others  #: the hash of each message of the threads before, by its id
-        self._known: dict[str, int] = {}  #: the hash of each message, by its id
+    def __init__(self, known_to_others: dict[str, int]) -> None:
+        #: the hash of each message of the threads before, by its id
+        self._known_to_others = known_to_others
+        self._known: dict[str, int] = {}  #: the same of this thread's messages
         self._copies = 0  #: number of copied messages since the last row that is kept
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
         self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
@@ -97,21 +98,26 @@ class Checkpoints:
             return None
 
     def close(self) -> None:
-        """End the thread: its messages are known to the threads after it."""
-        self._others |= {name: mark for name, mark in self._known.items() if _UUID.search(name)}
+        """End the thread, and add its messages to those known to the threads after it."""
+        self._known_to_others |= {
+            name: mark for name, mark in self._known.items() if _UUID.search(name)
+        }
 
-    def _kept(self, part: Part, name: str) -> Row:
-        """Return a row with a part that has messages, or with a task of this name if it is the first that shows that a node has run."""
-        is_run, is_told = shows_node(part), _is_told(part)
-        if is_told and self._copies:
+    def _kept(self, part: Part, task_name: str) -> Row:
+        """Return a row with what is kept of a part: all if it has messages, and an empty text if it tells nothing new.
+
+        Without messages, the first part that shows that a node has run becomes a task of the name.
+        """
+        shows_run, may_have_messages = shows_node(part), _may_have_messages(part)
+        if may_have_messages and self._copies:
             part[1][COPIED], self._copies = self._copies, 0
         text = orjson.dumps(part[1], _none, orjson.OPT_NON_STR_KEYS).decode()
-        if not is_told:
-            if self._has_run or not (is_run and self._has_messages):
+        if not may_have_messages:
+            if self._has_run or not (shows_run and self._has_messages):
                 return {STATE: ""}
-            text = orjson.dumps(_task(name)).decode()
+            text = orjson.dumps(_task(task_name)).decode()
         self._has_messages = True
-        self._has_run = self._has_run or is_run
+        self._has_run = self._has_run or shows_run
         return {STATE: text}
 
     def _new(self, held: Any) -> Any:
@@ -125,7 +131,7 @@ class Checkpoints:
             if self._known.get(name) == mark:
                 continue
             self._known[name] = mark
-            if self._others.get(name) == mark:
+            if self._known_to_others.get(name) == mark:
                 self._copies += 1
             else:
                 new.append(message)
@@ -154,7 +160,7 @@ def _id_of(message: Any) -> str | None:
     return id_of((object_of(held.get("kwargs")) if "lc" in held else held).get("id"))
 
 
-def _is_told(part: Part) -> bool:
+def _may_have_messages(part: Part) -> bool:
     """Return whether a part has messages, or what seems to be messages in a form that is not read."""
     return has_messages(part) or has_unread(part)
 

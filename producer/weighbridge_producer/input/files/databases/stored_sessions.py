@@ -173,7 +173,7 @@ class _Sessions:
         self, database: Database, table: str, store: Store, most: int, contained: ContainedRuns
     ) -> None:
         self._database = database
-        self._contained = contained if store.containing else None
+        self._contained = contained if store.container_columns else None
         said = Table(table, store.columns.union(store.key), store.others)
         #: The tables with the rows of sessions, each with the columns that are read.
         self._tables = [(each.name, self._columns_of(each)) for each in (said, store.parts) if each]
