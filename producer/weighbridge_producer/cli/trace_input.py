@@ -121,8 +121,8 @@ class Traces:
             yield from found
 
     @property
-    def place(self) -> str:
-        """Where the traces read last are: the location of their line, or its number."""
+    def location(self) -> str:
+        """The location of the line that was read last, or its number."""
         return self._line.location or f"line {self._line.number}"
 
     def lose(self, error: LineError | TraceError) -> None:

@@ -259,7 +259,7 @@ def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
     with closing(DuplicateIndex()) as ids:
         for found in traces:
             try:
-                target.write(_line_with_own_id(found, traces.place, ids))
+                target.write(_line_with_unique_id(found, traces.location, ids))
             except TraceError as error:
                 traces.lose(error)
                 continue
@@ -269,17 +269,17 @@ def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
     return written, traces.lost
 
 
-def _line_with_own_id(found: NamedTrace, place: str, ids: DuplicateIndex) -> bytes:
-    """Return a trace as a line with its name as id, and the place where it was read if another trace has that name."""
+def _line_with_unique_id(found: NamedTrace, location: str, ids: DuplicateIndex) -> bytes:
+    """Return a trace as a line with its name as id, and also the location of its line if another trace has that id."""
     from weighbridge.jobs.limits import NAME_LIMIT
     from weighbridge_producer.input.duplicates import Duplicate
 
-    trace_id = found.name or place
+    trace_id = found.name or location
     for number in count(1):
         line = _line(found, trace_id)
         if ids.claim(trace_id, line) is not Duplicate.CONFLICT:
             break
-        where = place if number == 1 else f"{place}, {number}"
+        where = location if number == 1 else f"{location}, {number}"
         trace_id = f"{found.name} ({where})"[-NAME_LIMIT:]
     return line
 
