@@ -27,7 +27,7 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
     print_summary(
         *(report.summary, counts, console, report.examples),
         names_words=names_words,
-        by_names=report.by_names,
+        passes_by_names=report.passes_by_names,
     )
     print_slices(report.slices, console)
     if report.errored:
@@ -64,7 +64,7 @@ def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, obj
             {"label": label, "cause": cause, "example": example}
             for (label, cause), example in report.examples.items()
         ],
-        "passes_by_names": +report.by_names,
+        "passes_by_names": +report.passes_by_names,
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,

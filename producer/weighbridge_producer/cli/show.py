@@ -177,12 +177,12 @@ def print_summary(
     examples: Mapping[tuple[str, str], str] | None = None,
     *,
     names_words: bool = True,
-    by_names: Mapping[str, int] | None = None,
+    passes_by_names: Mapping[str, int] | None = None,
 ) -> None:
     """Print a table of outcomes by label, and a table of causes with examples.
 
-    Without `names_words`, it is not said how to name words for true and false. `by_names` are, by label, the numbers of
-    passes in which only lists of names judged the calls.
+    Without `names_words`, it is not said how to name words for true and false. `passes_by_names` has, by label, the number
+    of passes in which only lists of names judged the calls.
     """
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
@@ -197,8 +197,8 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
-        if by_names and by_names.get(row.label):
-            names = share(by_names[row.label], row.passed)
+        if passes_by_names and passes_by_names.get(row.label):
+            names = share(passes_by_names[row.label], row.passed)
             console.print(
                 f"{_name(row, console)}: passes by names alone (no schema for the tools called): {names}"
             )

@@ -45,7 +45,8 @@ class Survey:
     """The counts of a report."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
-    by_names: Counter[str] = field(default_factory=Counter)  #: passes by names alone, by label
+    #: by label, passes in which only lists of names judged the calls
+    passes_by_names: Counter[str] = field(default_factory=Counter)
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
     _jobs: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and outcome
     _causes: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and cause
@@ -96,7 +97,7 @@ class Survey:
             self._scores[label, min(int(row.score * SCORE_BUCKETS), SCORE_BUCKETS - 1)] += 1
         if outcome is Outcome.PASSED:
             self._jobs[label, VACUOUS] += cause == VACUOUS
-            self.by_names[label] += passed_by_names(row)
+            self.passes_by_names[label] += passed_by_names(row)
             return
         key = label, cause or outcome.word
         if key not in self._first and len(self._first) >= CAUSES_LIMIT:

@@ -90,7 +90,8 @@ class RunReport:
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
     uncalled: list[ToolLimit]  #: limits on tools that no trace calls
-    by_names: Counter[str]  #: passes by names alone, by label
+    #: by label, passes in which only lists of names judged the calls
+    passes_by_names: Counter[str]
 
     def decide(self, gates: Sequence[Gate]) -> Decision:
         """Return the exit status of the run."""
@@ -338,7 +339,7 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
             uncalled=uncalled_tools(results, self._options.graders),
-            by_names=passes_by_names(results, self._options.graders),
+            passes_by_names=passes_by_names(results, self._options.graders),
         )
         if state.counts.total:
             self._write_outputs(results, report)

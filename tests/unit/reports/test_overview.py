@@ -75,7 +75,7 @@ def test_passes_without_a_schema_are_counted_unless_nothing_was_checked(tmp_path
         trace("refused", "rm"),
     ]
     grader = {"grader": "tool-schema", "label": "tools", "config": {"blocklist": ["rm"]}}
-    assert +surveyed(*cases, graders=[grader]).by_names == {"tools": 2}
+    assert +surveyed(*cases, graders=[grader]).passes_by_names == {"tools": 2}
 
     results = tmp_path / "results.jsonl"
     specs = parse_specs([grader, "loop"])
