@@ -161,10 +161,12 @@ def _written_call(text: str) -> Form:
     might_react = "Action" in text or "ACTION" in text
     might_tag, might_mark = "<" in text, any(sign in text for sign in _MARK_SIGNS)
     might_json = any(word in text for word in _JSON_WORDS)
-    might_say = any(word in text for word in _CAPITAL_WORDS)
+    might_use_capitals = any(word in text for word in _CAPITAL_WORDS)
     if _PYTHONIC.fullmatch(text):
         return Form.CALL
-    if not (might_react or might_tag or might_mark or might_json or might_say or "```" in text):
+    if not (
+        might_react or might_tag or might_mark or might_json or might_use_capitals or "```" in text
+    ):
         return Form.NONE
     if "```" in text:
         if _FENCED_CALL.search(text):
@@ -176,7 +178,7 @@ def _written_call(text: str) -> Form:
         or (might_tag and _is_tagged(text))
         or (might_mark and any(not _is_quoted(text, mark) for mark in _MARK.finditer(text)))
         or (might_json and _holds_json(_JSON, text))
-        or (might_say and ("[TOOL_CALLS]" in text or _CAPITALS.search(text)))
+        or (might_use_capitals and ("[TOOL_CALLS]" in text or _CAPITALS.search(text)))
     ):
         return Form.CALL
     return Form.DATA if might_json and _holds_json(_JSON_ACTION, text) else Form.NONE
@@ -187,6 +189,7 @@ def _is_quoted(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_tagged(text: str) -> bool:
+    """Return whether a text has a call's tag at the start of a line, or one that is closed and not quoted."""
     if _TAG_AT_LINE.search(text):
         return True
     return any(
@@ -196,6 +199,7 @@ def _is_tagged(text: str) -> bool:
 
 
 def _holds_json(form: re.Pattern[str], text: str) -> bool:
+    """Return whether a text has JSON of a form, with nothing before it in its line that makes it part of a sentence."""
     for found in islice(form.finditer(text), _JSON_LIMIT):
         start = max(0, found.start() - _LINE_CHARACTERS)
         line = text.rfind("\n", start, found.start()) + 1 or start
@@ -213,6 +217,7 @@ def _is_scratchpad(text: str) -> bool:
 
 
 def _ends_in_an_element(text: str) -> bool:
+    """Return whether a text ends with an element, such as `<search>...</search>`, that is no answer or thought."""
     end = _END_TAG.search(text[-_END_CHARACTERS:].rstrip())
     return end is not None and end[1] not in _NO_ACTIONS and f"<{end[1]}" in text
 

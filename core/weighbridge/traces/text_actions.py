@@ -27,7 +27,7 @@ _LEFT_BEHIND = (
 #: Reason why calls are missing of which only the results are recorded. A number of calls that the source states replaces it.
 UNASKED = "there are tool results whose calls the source does not have"
 
-_MANY = 3  #: calls of a run that consists of them
+_CALLS_IF_ALL = 3  #: minimum calls of a run in which almost every message has one
 
 
 def missing_calls(
@@ -53,41 +53,42 @@ def missing_calls(
 def _acts_in_text(steps: Sequence[Step]) -> bool:
     """Return whether a run without tool calls writes them as text.
 
-    A message in the form of a call may be an example for the reader, and one in the form of an observation a user's. Calls of
-    the run itself have an answer: an observation, or the next message of the agent, which nobody has asked for. Where the
-    answers have no form of their own, as what a terminal shows, they count if they begin with the same label, or if the run
-    consists of calls.
+    A message in the form of a call may be an example for the reader, and one in the form of an observation may be a user's.
+    So a call counts if an answer to it has a form of its own, or begins with the same label as an earlier one, or if the
+    message consists of the call. Other answers, such as what a terminal shows, are told from a user's by how the agent writes.
     """
-    run = _Run()
+    calls = _TextCalls()
     for step in steps:
         text = step.output
         if type(text) is str:
-            (run.add_message if step.type == "llm" else run.add_reply)(text)
-            if run.has_answered_call:
+            (calls.add_message if step.type == "llm" else calls.add_reply)(text)
+            if calls.are_certain:
                 return True
-    return run.consists_of_calls()
+    return calls.are_likely()
 
 
-class _Run:
-    """The messages of a run, as far as they show whether the agent writes calls as text."""
+class _TextCalls:
+    """The calls that the agent of a run seems to write as text."""
 
     def __init__(self) -> None:
-        self.has_answered_call = False
-        self._messages = 0  #: of the agent
-        self._calls = 0
-        self._last_words = 0  #: calls at the end of a message
-        self._went_on = False  #: whether the agent went on after a call, although nobody wrote
+        self.are_certain = False  #: whether one of them has an answer, or is all of a message
+        self._messages = 0  #: number of the agent's messages
+        self._calls = 0  #: number of its messages with a call
+        self._final_calls = 0  #: number of its messages that end in a call
+        self._has_continued = (
+            False  #: whether the agent wrote two messages in a row, the first with a call
+        )
         self._labels: set[tuple[str, str]] = set()  #: with which replies to calls begin
-        self._before: Form | None = None  #: of the message before, if it is the agent's
+        self._before: Form | None = None  #: form of the message before, if it is the agent's
 
     def add_message(self, text: str) -> None:
         """Add a message of the agent."""
         form = form_of(text)
         self._messages += 1
-        self._went_on |= self._before is not None and self._before >= Form.DATA
+        self._has_continued |= self._before is not None and self._before >= Form.DATA
         self._calls += form >= Form.DATA
-        self._last_words += form >= Form.CALL and ends_in_a_call(text)
-        self.has_answered_call |= form is Form.WHOLE
+        self._final_calls += form >= Form.CALL and ends_in_a_call(text)
+        self.are_certain |= form is Form.WHOLE
         self._before = form
 
     def add_reply(self, text: str) -> None:
@@ -96,13 +97,17 @@ class _Run:
             return
         form, self._before = self._before, None
         label = label_of(text) if form >= Form.DATA else None
-        self.has_answered_call |= is_answer(text, form) or label in self._labels
+        self.are_certain |= is_answer(text, form) or label in self._labels
         if label:
             self._labels.add(label)
 
-    def consists_of_calls(self) -> bool:
-        """Return whether the agent's calls, none of which has an answer in a form of its own, are the run's all the same."""
+    def are_likely(self) -> bool:
+        """Return whether the calls, none of which is certain, are the run's own.
+
+        There are at least two of them, and the agent goes on after one by itself, ends several messages with one, or writes
+        one in almost every message.
+        """
         if self._calls < 2:
             return False
-        is_all = self._calls >= max(_MANY, self._messages - 1)
-        return self._went_on or is_all or self._last_words > 1
+        are_in_all = self._calls >= max(_CALLS_IF_ALL, self._messages - 1)
+        return self._has_continued or are_in_all or self._final_calls > 1
