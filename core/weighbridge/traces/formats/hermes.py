@@ -96,10 +96,28 @@ def _are_messages(value: Any) -> bool:
 
 def _read(value: Any) -> list[Trace]:
     held = {"messages": value} if type(value) is list else value
-    is_dump = "messages" not in held
-    if is_dump:
-        ended_at = held.get("timestamp")
-        held = {"session_id": held.get("session_id"), "ended_at": ended_at, **_body(held)}
+    return [_session(held) if "messages" in held else _dumped(held)]
+
+
+def _session(held: dict[str, Any]) -> Trace:
+    messages, run = _conversation(held)
+    return read_messages(messages, "hermes", run, _REASONS)
+
+
+def _dumped(dump: dict[str, Any]) -> Trace:
+    """Return the session up to a dumped request; its counts are lower bounds if a summary stands for earlier messages."""
+    body = _body(dump)
+    about = {"session_id": dump.get("session_id"), "ended_at": dump.get("timestamp")}
+    messages, run = _conversation({**about, **body})
+    run.notes.add_fields(dump, _DUMP_FIELDS, "dump")
+    run.notes.add_fields(body, _BODY_FIELDS, "request")
+    trace = read_messages(messages, "hermes", run, _REASONS)
+    summary = next(filter(None, map(_summary, messages)), None)
+    return replace(trace, missing={**missing_before_summary(summary), **trace.missing})
+
+
+def _conversation(held: dict[str, Any]) -> tuple[list[Any], Run]:
+    """Return the messages of a session, and what it states beside them."""
     messages = [message for message in held["messages"] if not _is_meta(message)]
     meta: dict[str, Any] = next(filter(_is_meta, held["messages"]), {})
     prompt = string_of(held.get("system_prompt"))
@@ -124,12 +142,7 @@ def _read(value: Any) -> list[Trace]:
         of_message=_failures(messages),
         fields=_FIELDS,
     )
-    if is_dump:
-        run.notes.add_fields(value, _DUMP_FIELDS, "dump")
-        run.notes.add_fields(_body(value), _BODY_FIELDS, "request")
-    trace = read_messages(messages, "hermes", run, _REASONS)
-    summary = next(filter(None, map(_summary, messages)), None) if is_dump else None
-    return [replace(trace, missing={**missing_before_summary(summary), **trace.missing})]
+    return messages, run
 
 
 def _summary(message: Any) -> str | None:
