@@ -1,7 +1,7 @@
 """Logs with something before the JSON of each line, such as a container's name or a time: it is removed, and so are lines without JSON.
 
 A log may also have nothing before its JSON, and begin with other lines, as programs write them when they start. So may one JSON
-document on many lines, as programs print it behind their messages (`opencode export ID > FILE 2>&1`).
+document on many lines.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import shorten
 from weighbridge.traces.fields import object_of, objects_of
 from weighbridge.traces.split import is_trace, opens_session
+from weighbridge_producer.input.files.documents_behind_text import (
+    before_bracket,
+    may_be_cut_off,
+    may_follow_opening,
+    may_open_document,
+)
 from weighbridge_producer.input.files.log_prefixes import (
     LogLine,
     begins_with_tag,
@@ -37,10 +43,6 @@ _OF_TABLES = (b"\t", b"|")
 _OBJECT = re.compile(rb'\{\s{0,9}"')
 _FIRST_FIELD = re.compile(rb'[\[\s]{0,9}\{\s{0,9}"([^"\\]{1,100})"')
 _FIELDS_LIMIT = 1_000
-#: Ends of a text that goes on with the bracket behind it, as in a program.
-_GOES_ON = (b"=", b"(", b":", b",", b'"', b"'", b"[", b"{")
-_IN_DOCUMENT = re.compile(rb'\s*(?:"(?:[^"\\]|\\.){0,1000}"\s*:|[\[{])')
-_TEXTS_BEFORE_DOCUMENT = 20  #: most lines with content
 _OBJECTS_TRIED = 5  #: places in a text where an object may begin
 _AFTER_DOCUMENT = "content after document"  #: how the JSON library says that something follows
 _SHOWN_CHARACTERS = 60
@@ -78,7 +80,7 @@ class LogLines:
         each = (line for read in lines for line in read.lines())
         for line in each:
             is_first = self.texts == texts and bool(line.raw.strip(JSON_SPACE))
-            end = _before_bracket(line.raw) if is_first else len(line.raw)
+            end = before_bracket(line.raw) if is_first else len(line.raw)
             shown = line.raw[:end].decode(errors="replace").strip()
             self.texts += bool(shown)
             self.first_text = self.first_text or shown
@@ -202,7 +204,7 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
     for raw in lines:
         if not raw.strip(JSON_SPACE):
             continue
-        if opening and _IN_DOCUMENT.match(raw):
+        if opening and may_follow_opening(raw):
             return opening
         if opening and opening.text.lstrip().startswith(_JSON_STARTS):
             return None
@@ -224,21 +226,11 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
 
 
 def _opening(raw: bytes, texts: list[tuple[bytes, LogLine | None]]) -> LogLine | None:
-    """Return a line that may begin a document on many lines behind other text; None for another line."""
-    end = _before_bracket(raw)
-    before = raw[:end].rstrip()
-    is_other = end == len(raw) or raw[:1].isspace() or before.endswith(_GOES_ON)
-    if is_other or len(texts) >= _TEXTS_BEFORE_DOCUMENT:
-        return None
-    rows = [text for text, _ in texts] + [before] * bool(before)
-    is_after_text = bool(rows) and not any(map(_may_be_cut_off, rows))
-    return LogLine(raw, b"", texts_before=len(texts)) if is_after_text else None
-
-
-def _before_bracket(raw: bytes) -> int:
-    """Return the place of an opening bracket at the end of a line; the line's length if there is none."""
-    content = raw.rstrip(JSON_SPACE)
-    return len(content) - 1 if content.endswith((b"{", b"[")) else len(raw)
+    """Return a line that may be the first one of a document behind text; None for another line."""
+    has_bracket = before_bracket(raw) < len(raw)
+    if has_bracket and may_open_document(raw, [text for text, _ in texts]):
+        return LogLine(raw, b"", texts_before=len(texts))
+    return None
 
 
 def _may_be_in_parts(found: LogLine) -> bool:
@@ -267,12 +259,7 @@ def _is_json(raw: bytes, found: LogLine | None) -> bool:
 
 def _is_plain(raw: bytes) -> bool:
     """Return whether a line is neither a row of a table nor the rest of a line of JSON that was cut off."""
-    return not (_may_be_cut_off(raw) or any(separator in raw for separator in _OF_TABLES))
-
-
-def _may_be_cut_off(raw: bytes) -> bool:
-    """Return whether a line may be the rest of a line of JSON."""
-    return raw.rstrip().endswith((b"}", b"]")) or b'":' in raw
+    return not (may_be_cut_off(raw) or any(separator in raw for separator in _OF_TABLES))
 
 
 def _is_of_run(raw: bytes) -> bool:
