@@ -16,6 +16,13 @@ from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
 from weighbridge.graders.loop.history.actions import History, history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.reporting import report
+from weighbridge.graders.loop.reporting.evidence import (
+    evidence_beyond_limits,
+    evidence_of_loops,
+    evidence_of_none,
+    evidence_of_others,
+    remark_on,
+)
 from weighbridge.graders.loop.reporting.reported_loop import FindingsInRow, ids_of, loops_of
 from weighbridge.graders.loop.work_budget import STEPS_LIMIT, Limits, WorkBudget
 from weighbridge.traces.text_actions import ACTIONS_IN_TEXT
@@ -59,13 +66,13 @@ class RunJudge:
         found += self._loops_in_texts(history, coverage, texts_budget, ids_of(found))
         loops = loops_of(found, history, steps)
         failing = self._failing(found, lambda: loops)
-        beyond = report.evidence_beyond_limits(
+        beyond = evidence_beyond_limits(
             trace, is_compared=calls_budget.is_left and texts_budget.is_left
         )
         acceptance = self._acceptance(failing, history, steps, calls_budget) if failing else None
         details = report.details(given, loops, coverage, spared, history.calls, acceptance)
-        remark = report.remark_on(acceptance, given.max_repeats, len(steps)) if acceptance else ""
-        shown = report.evidence_of_loops(loops, fail_on=given.fail_on, remark=remark)
+        remark = remark_on(acceptance, given.max_repeats, len(steps)) if acceptance else ""
+        shown = evidence_of_loops(loops, fail_on=given.fail_on, remark=remark)
         if acceptance:
             return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
         # Actions written in the agent's texts were already compared as part of these texts.
@@ -75,12 +82,12 @@ class RunJudge:
         requires_calls = "tool" in given.step_types and not is_covered_by_texts
         reason = trace.missing.get("tool_calls")
         if requires_calls and reason in MADE_BY_OTHERS:
-            beyond.append(report.evidence_of_others(reason))
+            beyond.append(evidence_of_others(reason))
             requires_calls = False
         lacking = lacking if requires_calls else []
         if lacking or len(steps) < len(trace.steps):
             return graded(Verdict.UNGRADABLE, details, lacking + beyond)
-        evidence = (shown or report.evidence_of_none(coverage, self._limits, spared)) + beyond
+        evidence = (shown or evidence_of_none(coverage, self._limits, spared)) + beyond
         return graded(Verdict.PASS, details, evidence, report.score(loops, coverage))
 
     def blank_details(self) -> dict[str, object]:

@@ -13,7 +13,7 @@ from weighbridge.graders.loop.history import similarity, text_forms
 from weighbridge.graders.loop.history.actions import history_of
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial
 from weighbridge.graders.loop.history.identity import CallNumbering
-from weighbridge.graders.loop.reporting import report
+from weighbridge.graders.loop.reporting import evidence
 from weighbridge.graders.loop.work_budget import WORK_LIMIT, WorkBudget
 from weighbridge.traces import Step, Trace
 
@@ -199,7 +199,7 @@ def _facts(step):
 def steps_limit(monkeypatch):
     """A limit that is soon exceeded, on the steps that are examined."""
     limit = 1_000
-    for module in (judgement, report):
+    for module in (judgement, evidence):
         monkeypatch.setattr(module, "STEPS_LIMIT", limit)
     return limit
 
