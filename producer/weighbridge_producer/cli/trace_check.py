@@ -154,36 +154,10 @@ def _read(found: NamedTrace) -> CheckedTrace:
 
 
 def _print_file(checked: CheckedFile) -> None:
-    from weighbridge_producer.trace_view.trace_summary import lack
-
     formats = ", ".join(dict.fromkeys(trace.format for trace in checked.traces))
     read = f"{formats}  {_counts(checked.traces)}" if checked.traces else "[red]not read[/]"
     out.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
-    of = len(checked.traces)
-    differing: Counter[str] = Counter()
-    for trace in checked.traces:
-        for found in trace.differences:
-            differing[f"{found['of']}: {_difference(found, is_of_one=of == 1)}"] += 1
-    _print_each("differs ", differing, of)
-    _print_each(
-        "",
-        Counter(
-            f"{lack(name, trace.counts)}: {why}"
-            for trace in checked.traces
-            for name, why in trace.missing.items()
-        ),
-        of,
-    )
-    _print_each("", Counter(_lower_bounds(checked.traces)), of)
-    _print_each(
-        "not carried over: ",
-        Counter(
-            _NUMBER.sub("", lost) if of > 1 else lost
-            for trace in checked.traces
-            for lost in trace.not_carried
-        ),
-        of,
-    )
+    _print_lacks(checked.traces)
     if checked.prefix_note:
         out.print(f"  [dim]{shown(checked.prefix_note, _NOTE_WIDTH)}[/]")
     if pointers := checked.pointers_without_value:
@@ -196,6 +170,30 @@ def _print_file(checked: CheckedFile) -> None:
             out.print(f"    {shown(error['hint'], _WIDTH)}")
     if len(checked.errors) > _ERRORS_SHOWN:
         out.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
+
+
+def _print_lacks(traces: list[CheckedTrace]) -> None:
+    """Print where traces differ from their source's own totals, and what they lack, have in part, or do not carry over."""
+    from weighbridge_producer.trace_view.trace_summary import lack
+
+    of = len(traces)
+    differing = (
+        f"{found['of']}: {_difference(found, is_of_one=of == 1)}"
+        for trace in traces
+        for found in trace.differences
+    )
+    lacks = (
+        f"{lack(name, trace.counts)}: {why}"
+        for trace in traces
+        for name, why in trace.missing.items()
+    )
+    not_carried = (
+        _NUMBER.sub("", lost) if of > 1 else lost for trace in traces for lost in trace.not_carried
+    )
+    _print_each("differs ", Counter(differing), of)
+    _print_each("", Counter(lacks), of)
+    _print_each("", Counter(_lower_bounds(traces)), of)
+    _print_each("not carried over: ", Counter(not_carried), of)
 
 
 def _difference(found: dict[str, Any], *, is_of_one: bool) -> str:

@@ -183,9 +183,8 @@ def _read(value: Any) -> list[Trace]:
         and not _is_last(value, messages)
     )
     if is_unread and are_apart(value):
-        usage = usage and structs.replace(
-            usage, is_partial=True
-        )  # the usage of the answer, not of the run
+        # The usage is that of the answer, not of the run.
+        usage = usage and structs.replace(usage, is_partial=True)
     if answer is None:
         run.usage = usage or stated
         run.totals_from = "usage beside the messages" if usage else _TOTAL if stated else ""
@@ -196,17 +195,20 @@ def _read(value: Any) -> list[Trace]:
         began, ended = times or (time_of(whole.get("created")), None)
         facts = Facts(usage=usage, cost_usd=run.cost_usd, started_at=began, ended_at=ended)
         run.of_message, run.cost_usd = {len(messages) - 1: facts}, None
-        if len(whole["choices"]) > 1:
-            run.notes.add("other choices of the completion", len(whole["choices"]) - 1)
-            # Some proxies put the text into one choice and the calls into another.
-            others = (
-                object_of(choice.get("message")) for choice in objects_of(whole["choices"][1:])
-            )
-            run.notes.calls_left += sum(len(calls_of(other)) for other in others)
+        _note_other_choices(run, whole["choices"])
     trace = _trace(messages, run)
     if is_unread:
         trace = with_unknown_part(trace, dict.fromkeys(COUNTED, _UNREAD))
     return [with_unknown_part(trace, missing_of_session(whole))]
+
+
+def _note_other_choices(run: Run, choices: list[Any]) -> None:
+    """Note the choices of a completion after the first, and the calls in them."""
+    if len(choices) > 1:
+        run.notes.add("other choices of the completion", len(choices) - 1)
+        # Some proxies put the text into one choice and the calls into another.
+        others = (object_of(choice.get("message")) for choice in objects_of(choices[1:]))
+        run.notes.calls_left += sum(len(calls_of(other)) for other in others)
 
 
 IMPORTER = Importer(
