@@ -73,8 +73,8 @@ _is_stopped = re.compile(
     r"|is (?:unavailable|not allowed) in [\w ]{1,40})"
     r"|agent with id \S{1,80} not found"
 ).fullmatch
-#: Prefixes of the results of tools that ran, by tool; another text says why a tool did not.
-_RESULTS_OF = {
+#: By tool: the beginning of the results of calls that were carried out. Any other text says why one was not.
+_RESULT_PREFIXES = {
     **dict.fromkeys(
         ("spawn_agent", "send_input", "wait_agent", "close_agent", "resume_agent"), "{"
     ),
@@ -109,8 +109,8 @@ def _is_count(line: dict[str, Any]) -> bool:
     return payload.get("type") == "token_count" and type(usage) is dict
 
 
-def is_opening(value: Any) -> bool:
-    """Return whether a value has the data of a session, as at the start of a rollout until September 2025, whose lines are items."""
+def is_session_data(value: Any) -> bool:
+    """Return whether a value is the data of a session, the first line of a rollout until September 2025; the others are items."""
     return (
         type(value) is dict
         and value.keys() >= {"id", "timestamp"}
@@ -146,7 +146,7 @@ class Rollout:
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
-        self._result_of: dict[str, str] = {}  #: prefixes of results, by call ID
+        self._result_prefixes: dict[str, str] = {}  #: prefixes of results, by call ID
         self._has_agents = False  #: whether the agent started other agents
         self._has_scripts = False  #: whether a script may have made calls
         self._reviews: list[Usage | None] = []  #: totals before each unfinished review
@@ -200,9 +200,9 @@ class Rollout:
         elif kind != "event_msg":  # events repeat the items
             self._items.notes.add_kind("lines", kind)
 
-    def read_items(self, items: Sequence[Any], opening: dict[str, Any]) -> None:
+    def read_items(self, items: Sequence[Any], session_data: dict[str, Any]) -> None:
         """Add the items of a session until September 2025, and its data."""
-        self._run.id = self._run.id or string_of(opening.get("id"))
+        self._run.id = self._run.id or string_of(session_data.get("id"))
         for item in _by_response(items) if any(map(_is_state, items)) else items:
             if _is_state(item):
                 self._items.close()
@@ -227,14 +227,14 @@ class Rollout:
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
         call_id = string_of(item.get("call_id")) or ""
-        if call_id and (expected := _RESULTS_OF.get(word_of(item.get("name")))):
-            self._result_of[call_id] = expected
+        if call_id and (expected := _RESULT_PREFIXES.get(word_of(item.get("name")))):
+            self._result_prefixes[call_id] = expected
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
             self._has_scripts = self._has_scripts or _CALLS_IN_SCRIPT in script
         if word_of(item.get("type")) in _RESULTS:
             output = _opening(item.get("output"))
-            is_refusal = not output.startswith(self._result_of.get(call_id, ""))
+            is_refusal = not output.startswith(self._result_prefixes.get(call_id, ""))
             self._fail(item, _has_failed(output) or (bool(output) and is_refusal))
             self._has_agents = self._has_agents or output.startswith(_SPAWNED)
         elif self._pending and not self._reviews and item.get("role") == "assistant":

@@ -167,7 +167,7 @@ def _read(value: Any) -> list[Trace]:
             reader.rollout(value)
         elif held is None:
             reader.exchange(value)
-        elif codex_rollouts.is_opening(session := object_of(value.get("session"))):
+        elif codex_rollouts.is_session_data(session := object_of(value.get("session"))):
             reader.beside_items({key: value[key] for key in value.keys() - {"session"}})
             reader.codex.read_items(held, session)
         else:
@@ -202,7 +202,7 @@ class _ResponseReader:
 
     def items(self, items: list[Any]) -> None:
         """Add items that do not name their response."""
-        if items and codex_rollouts.is_opening(items[0]):
+        if items and codex_rollouts.is_session_data(items[0]):
             self.codex.read_items(items[1:], items[0])
             return
         for item in items:
