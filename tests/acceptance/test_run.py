@@ -23,7 +23,7 @@ from support.cases import true_false_cases, write_cases
 from support.preloaded import COMMAND_LINE, ForkedProcess
 from support.servers import TcpServer, free_port
 from support.tool_results import LAYOUTS, LONG
-from support.unhurried import graded_here, saved_bytes, sorted_lines
+from support.unhurried import graded_here, sorted_lines
 from support.waiting import eventually
 from weighbridge.store import Store
 
@@ -719,7 +719,7 @@ def test_a_pipe_that_is_silent_is_left_in_order_however_often_one_interrupts(cli
 
 def test_a_reader_that_leaves_early_ends_the_run_and_leaves_it_to_be_resumed(cli, many):
     run = cli.start("run", many.name, "-o", "-")
-    eventually(lambda: run.poll() is not None or saved_bytes(cli), 30, "the first results")
+    eventually(lambda: run.poll() is not None or cli.saved_bytes(), 30, "the first results")
     run.stdout.close()
     said = run.stderr.read().decode()
     assert run.wait(20) == 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from support.unhurried import graded_here, saved_bytes, sorted_lines
+from support.unhurried import graded_here, sorted_lines
 from support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def folder_of(cli: Cli) -> Path:
 def begun(cli: Cli, *arguments: object) -> subprocess.Popen[bytes]:
     """Start a run and return it once it has saved first results."""
     run = cli.fork("run", *arguments)
-    eventually(lambda: run.poll() is not None or saved_bytes(cli), 30, "the first results")
+    eventually(lambda: run.poll() is not None or cli.saved_bytes(), 30, "the first results")
     assert run.poll() is None, run.stderr and run.stderr.read()
     return run
 
@@ -74,8 +74,8 @@ def test_an_older_state_file_costs_no_line_and_doubles_none(cli: Cli, many: Path
     older = (folder_of(cli) / "run.json").read_bytes()
     # A checkpoint's chunks are freed after it is saved and before the next one is.
     for _ in range(2):
-        size = saved_bytes(cli)
-        eventually(lambda: run.poll() is not None or saved_bytes(cli) > size, 30, "more results")  # noqa: B023
+        size = cli.saved_bytes()
+        eventually(lambda: run.poll() is not None or cli.saved_bytes() > size, 30, "more results")  # noqa: B023
     assert run.poll() is None, "the run ended too early"
     kill_everything(cli, run)
     (folder_of(cli) / "run.json").write_bytes(older)
@@ -91,10 +91,10 @@ def test_a_server_that_lost_its_last_writes_costs_no_line_and_doubles_none(
     server = folder_of(cli) / "server"
     processes = suspended(cli)
     shutil.copytree(server / "appendonlydir", older)
-    size = saved_bytes(cli)
+    size = cli.saved_bytes()
     for process in processes:
         process.resume()
-    eventually(lambda: run.poll() is not None or saved_bytes(cli) > 2 * size, 30, "more results")
+    eventually(lambda: run.poll() is not None or cli.saved_bytes() > 2 * size, 30, "more results")
     assert run.poll() is None, "the run ended too early"
     kill_everything(cli, run)
     shutil.rmtree(server / "appendonlydir")

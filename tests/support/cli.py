@@ -171,6 +171,11 @@ class Cli:
         sizes = [path.stat().st_size for path in self.folder.glob(".weighbridge-*.partial")]
         return max(sizes, default=0)
 
+    def saved_bytes(self) -> int:
+        """Return how many bytes of results the last checkpoint of the only run covers; 0 before the first."""
+        states = [orjson.loads(path.read_bytes()) for path in self.state.glob("*/run.json")]
+        return max((state["collected"]["written_bytes"] for state in states), default=0)
+
     def clean_up(self) -> None:
         """End all processes, and remove all files."""
         for process in self.processes():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -69,9 +68,3 @@ def graded_here(path: Path, graders: Sequence[str | Mapping[str, Any]] = ()) -> 
 def sorted_lines(path: Path) -> list[bytes]:
     """Return the lines of a file, sorted."""
     return sorted(path.read_bytes().splitlines(keepends=True))
-
-
-def saved_bytes(cli: Cli) -> int:
-    """Return how many bytes of results the last checkpoint of the only run covers; 0 before the first."""
-    states = [json.loads(path.read_bytes()) for path in cli.state.glob("*/run.json")]
-    return max((int(state["collected"]["written_bytes"]) for state in states), default=0)
