@@ -41,7 +41,7 @@ def accepting_repeats(
             break
         # Each search may find more repeats than the one before, so that estimates alone may take long.
         least = refused + 1 if at < _ESTIMATES else refused * 2
-        estimate = max(_beyond(refused, finding) for finding in failing)
+        estimate = max(_repeats_to_pass(refused, finding) for finding in failing)
         tried = min(max(estimate, least), MAX_REPEATS_LIMIT)
         found = search(tried)
         if found is None:
@@ -67,7 +67,7 @@ def _smallest(refused: int, accepted: int, search: Search, searches: int) -> Acc
     return Acceptance(accepted, refused)
 
 
-def _beyond(max_repeats: int, finding: Finding) -> int:
+def _repeats_to_pass(max_repeats: int, finding: Finding) -> int:
     """Return the `max_repeats` from which on a finding would be no loop by its rule, if its limit grows in proportion."""
     counted, least = finding.measure.counted, finding.measure.least
     slope = max(1, least // max_repeats)
