@@ -214,7 +214,7 @@ IMPORTER = Importer(
         ("name, arguments", "tool_name, tool_input"),
         (
             "output",
-            "tool_response; tool_output of a transcript; of the call with the same id or input, also where a hook added to the input, or of the tool's last if a transcript's result has no input",
+            "tool_response, or tool_output of a transcript; it is that of the call with the same id or input (a hook may have added to the input), or in a transcript without input, of the tool's last call",
         ),
         ("error", "tool_response.success: false, or a PostToolUseFailure event"),
         ("started_at, ended_at", "a time that the hook added"),

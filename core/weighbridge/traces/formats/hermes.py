@@ -236,5 +236,5 @@ IMPORTER = Importer(
         ("started_at, ended_at", "timestamp"),
     ),
     tried_on="sessions in public tests, and the source; a real dump of a request",
-    lacks="the tokens of a single call; in the dump of a request what a summary in it stands for, and the failed request itself; in logs and saved sessions all tokens and cost; in exports tool definitions",
+    lacks="the tokens of a single call; in the dump of a request the messages that a summary replaces, and the model call that failed; in logs and saved sessions all tokens and cost; in exports tool definitions",
 )

@@ -162,7 +162,7 @@ def _unwrapped(mode: str, held: Any) -> Part:
     return _DEBUG.get(word_of(debug.get("type")), ""), debug.get("payload")
 
 
-def shows_node(part: Part) -> bool:
+def shows_that_a_node_ran(part: Part) -> bool:
     """Return whether a part of a stream shows that a node has run: its result, or a state that may have it.
 
     A checkpoint states how many steps came before; the first is the input.

@@ -24,7 +24,7 @@ from weighbridge.traces.formats.langgraph_parts import (
     Part,
     has_unread_lists,
     message_lists,
-    shows_node,
+    shows_that_a_node_ran,
     states_in,
     streamed_in,
 )
@@ -88,7 +88,7 @@ class Thread:
         mode, held = part
         self.id = self.id or thread_of(part)
         self._states += mode == "values"
-        self._has_run = self._has_run or self._states > 1 or shows_node(part)
+        self._has_run = self._has_run or self._states > 1 or shows_that_a_node_ran(part)
         if mode in {"messages", "partial"}:
             for message in streamed_in(held):
                 self._take_streamed(message, is_piece=mode == "messages")

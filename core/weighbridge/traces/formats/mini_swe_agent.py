@@ -280,5 +280,5 @@ IMPORTER = Importer(
         ("error", "extra.exception_info"),
         ("metadata", "metadata, info.exit_status, info.mini_version, info.model_stats.api_calls"),
     ),
-    lacks="tool definitions; tokens and times, unless the responses are kept; all counts of a run that is kept without its messages, such as with a text of its own beside none",
+    lacks="tool definitions; tokens and times, unless the responses are kept; all counts of a run that is kept without its messages",
 )

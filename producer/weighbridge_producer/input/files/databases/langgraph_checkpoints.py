@@ -21,7 +21,7 @@ from weighbridge.traces.formats.langgraph_parts import (
     OWN_CHANNELS,
     has_messages,
     has_unread,
-    shows_node,
+    shows_that_a_node_ran,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Checkpoints:
 
         Without messages, the first part that shows that a node has run becomes a task of the name.
         """
-        shows_run, may_have_messages = shows_node(part), _may_have_messages(part)
+        shows_run, may_have_messages = shows_that_a_node_ran(part), _may_have_messages(part)
         if may_have_messages and self._copies:
             part[1][COPIED], self._copies = self._copies, 0
         text = orjson.dumps(part[1], _none, orjson.OPT_NON_STR_KEYS).decode()
