@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SUMMED_UP = ("max_llm_calls", "max_tool_calls", "max_tokens")
 #: The limits whose measurements can be known in part although the source lacks no capability.
 _EXPLAINED = ("max_tokens", "max_cost_usd")
-#: By capability: the measurement of which a part can be known although the source lacks it, and what it is made of.
+#: By capability: the measurement of which a part can be known although the source lacks it, and the noun for what it measures.
 _OF_CAPABILITY: Mapping[Capability, tuple[Measured, str]] = {
     **{
         limit.capability: (limit.measured, f"{limit.noun}s")

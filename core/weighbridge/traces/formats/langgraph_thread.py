@@ -93,17 +93,19 @@ class Thread:
             for message in streamed_in(held):
                 self._take_streamed(message, is_piece=mode == "messages")
         elif mode in STATES:
-            copied = (
-                count_of(object_of(held).get(COPIED)) if mode in {"checkpoints", "tasks"} else 0
-            )
-            if copied:
-                self.notes.add("messages copied from another thread", copied)
+            self._note_copies(mode, held)
             is_whole = mode in {"values", "checkpoints"}
             for state in states_in(mode, held):
                 self._take_state(state, is_whole=is_whole)
             self._note_failures(held)
         elif mode != "metadata":
             self.notes.add(f"parts of mode {mode!r}")
+
+    def _note_copies(self, mode: str, held: Any) -> None:
+        """Note how many messages were left out before a part that was read from a database, as copies."""
+        copied = count_of(object_of(held).get(COPIED))
+        if copied and mode in {"checkpoints", "tasks"}:
+            self.notes.add("messages copied from another thread", copied)
 
     def _take_streamed(self, message: dict[str, Any], *, is_piece: bool) -> None:
         key = self._key(message, ("new", len(self._found)), self._asked)

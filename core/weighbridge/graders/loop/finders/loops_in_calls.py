@@ -98,7 +98,7 @@ def loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> Loops:
     if len(calls) <= limits.max_repeats:
         return Loops(row, [], [])
     run = CallRun(calls, row, limits)
-    for _ in _findings(run):
+    for _ in _search(run):
         pass
     loops, spared = sorted_out(run.findings, calls, limits)
     spared += [Spared(finding, Reason.MOVES) for finding in run.moves]
@@ -109,13 +109,13 @@ def first_loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> list[F
     """Return loops of the first finders that find any, not merged; empty if there is no loop."""
     if len(calls) <= limits.max_repeats:
         return []
-    for found in _findings(CallRun(calls, row_of(calls), limits)):
+    for found in _search(CallRun(calls, row_of(calls), limits)):
         if found and (loops := sorted_out(found, calls, limits)[0]):
             return loops
     return []
 
 
-def _findings(run: CallRun) -> Iterator[list[Finding]]:
+def _search(run: CallRun) -> Iterator[list[Finding]]:
     """Search in the order of the groups, and yield the findings of each stage after adding them to the run."""
     for group in _GROUPS:
         if group.is_needed(run):
