@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +33,10 @@ from weighbridge.graders.loop.finders.refused_edits import refused_edits
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
-from weighbridge.graders.loop.finders.repeated_results import repeated_results
+from weighbridge.graders.loop.finders.repeated_results import (
+    repeated_results,
+    requests_of_several_tools,
+)
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
     retried_failures,
@@ -53,6 +57,7 @@ from weighbridge.graders.loop.finders.unmoved_screens import unmoved_screens
 from weighbridge.graders.loop.finders.vain_changes import vain_changes
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
 from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
+from weighbridge.graders.loop.history.tool_names import is_thinking_tool
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
@@ -164,6 +169,20 @@ def _known_results(run: CallRun) -> Iterator[Finding]:
     return without_moves(found, run.calls, run.limits, run.moves)
 
 
+def _thoughtless_repeats(run: CallRun) -> Iterator[Finding]:
+    """Find calls in a fixed order, with nothing but the agent's notes to itself between them."""
+    tools = {call.tool for call in run.calls if call is not None}
+    thinking = {tool for tool in tools if is_thinking_tool(tool)}
+    if not thinking:
+        return
+    indices = [
+        index for index, call in enumerate(run.calls) if call is None or call.tool not in thinking
+    ]
+    acting = [run.calls[index] for index in indices]
+    for finding in ordered_calls(acting, [run.row[index] for index in indices], run.limits):
+        yield replace(finding, indices=tuple([indices[index] for index in finding.indices]))
+
+
 def _have_known_results(run: CallRun) -> bool:
     return repeats_in(run.tool_results) >= run.limits.least_known
 
@@ -194,6 +213,7 @@ _GROUPS = (
                 _in_row(recurring_questions),
                 _by_calls(varied_attempts),
                 _by_calls(repeated_results),
+                _by_calls(requests_of_several_tools),
                 _in_row(failing_cycles),
             ),
         )
@@ -241,4 +261,6 @@ _GROUPS = (
         ),
         _are_repeated,
     ),
+    # Repeats in a fixed order once more, with the agent's notes to itself left out. No finder depends on what these are.
+    _Group(((_thoughtless_repeats,),)),
 )

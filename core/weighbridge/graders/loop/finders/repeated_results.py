@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_SPECIFIC_CHARACTERS = 20  #: shorter arguments may be the same by chance
 _LISTED = 12  #: number of attempts examined for a list
 _TOOLS_OF_A_LIST = 2  #: maximum tools that go through the items of a list
 _REQUEST_CHARACTERS = 4_000  #: longer requests are not compared
@@ -64,6 +67,27 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
                 indices = range(start + first, start + last)
                 yield Finding.by(rule, indices, rule.least(limits), kind=kind)
         index = end
+
+
+def requests_of_several_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    """Find one request that is made `max_repeats + 2` times, of several tools, while every call fails."""
+    rule = Rule.ONE_REQUEST_OF_SEVERAL_TOOLS
+    least = rule.least(limits)
+    for failing, group in groupby(enumerate(calls), key=_has_failed):
+        row = [(index, call) for index, call in group if call is not None] if failing else []
+        if len(row) < least:
+            continue
+        made: defaultdict[bytes, list[tuple[int, Call]]] = defaultdict(list)
+        for index, call in row:
+            if len(call.arguments.key) >= _SPECIFIC_CHARACTERS:
+                made[call.arguments.key].append((index, call))
+        for alike in made.values():
+            if len(alike) >= least and len({call.tool for _, call in alike}) > 1:
+                yield Finding.by(rule, (index for index, _ in alike), least)
+
+
+def _has_failed(entry: tuple[int, Call | None]) -> bool:
+    return entry[1] is not None and entry[1].result.has_failed
 
 
 def _have_same_result(one: Call | None, other: Call | None) -> bool:

@@ -240,6 +240,12 @@ class Rule(Enum):
         "with at most known results between them",
         _THREE_TIMES,
     )
+    ONE_REQUEST_OF_SEVERAL_TOOLS = (
+        Kind.SAME_FAILURE,
+        "one request of several tools",
+        "with nothing but failures between",
+        Least(1, 2),
+    )
     RETURNING_REASON = (
         Kind.SAME_FAILURE,
         "related calls that fail for one reason",

@@ -64,6 +64,22 @@ def refused(tool, query=QUERY):
     return {"type": "tool", "name": tool, "arguments": {"input": query}, "output": output}
 
 
+def test_one_request_of_two_tools_that_fails_five_times_is_a_loop():
+    tools = ["check_sql", "check_sql", "run_sql", "run_sql", "run_sql"]
+    assert verdict(map(refused, tools)) == "fail"
+    assert verdict(map(refused, tools[:-1])) == "pass"
+    # Other requests that fail may lie between.
+    steps = [refused(tool) for tool in tools]
+    steps.insert(2, refused("run_sql", QUERY[13:-1]))
+    assert verdict(steps) == "fail"
+
+
+def test_one_request_of_two_tools_is_no_loop_if_something_else_came_of_it():
+    steps = [*map(refused, ["check_sql", "run_sql"] * 3)]
+    steps[3] = act(QUERY, "staff: 12 rows", "run_sql")
+    assert verdict(steps) == "pass"
+
+
 PAGE = "RootWebArea 'Theses'\nResults 1-10 of 214\nlink 'A'\nlink 'B'\nbutton 'Next'"
 
 
