@@ -1,4 +1,4 @@
-"""The smallest `max_repeats` with which a failing run passes, found by searching the run again with larger ones."""
+"""The smallest `max_repeats` with which no loop fails a run, found by searching the run again with larger ones."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SEARCHES_LIMIT = 8  #: of one run
 _ESTIMATES = 3  #: searches after which the value is at least doubled
 _STEPS_LIMIT = 16_000  #: steps that all searches of one run go through
+_CHARACTERS_LIMIT = 8_000_000  #: characters of results and texts that they read
 
 
 class Acceptance(NamedTuple):
@@ -26,9 +27,10 @@ class Acceptance(NamedTuple):
     refused: int  #: the largest value below it, or of all, with which one does
 
 
-def searches_for(steps: int) -> int:
-    """Return how often a run of so many steps may be searched again."""
-    return min(_SEARCHES_LIMIT, _STEPS_LIMIT // max(1, steps))
+def searches_for(steps: int, characters: int) -> int:
+    """Return how often a run of so many steps, with results and texts of so many characters, may be searched again."""
+    by_size = _CHARACTERS_LIMIT // max(1, characters)
+    return min(_SEARCHES_LIMIT, _STEPS_LIMIT // max(1, steps), by_size)
 
 
 def accepting_repeats(

@@ -71,7 +71,7 @@ class RunJudge:
         )
         acceptance = self._acceptance(failing, history, steps, calls_budget) if failing else None
         details = report.details(given, loops, coverage, spared, history.calls, acceptance)
-        remark = remark_on(acceptance, given.max_repeats, len(steps)) if acceptance else ""
+        remark = remark_on(acceptance, given.max_repeats) if acceptance else ""
         shown = evidence_of_loops(loops, fail_on=given.fail_on, remark=remark)
         if acceptance:
             return graded(Verdict.FAIL, details, shown + beyond, report.score(loops, coverage))
@@ -122,7 +122,8 @@ class RunJudge:
             return found if budget.is_left else None
 
         own = self._settings.max_repeats
-        return accepting_repeats(own, failing, search, searches_for(len(steps)))
+        searches = searches_for(len(steps), history.characters())
+        return accepting_repeats(own, failing, search, searches)
 
     def _failing_in(self, history: History, steps: Sequence[Step]) -> Sequence[Finding]:
         """Return findings that fail a run, of calls only the first; empty if no loop does."""

@@ -44,7 +44,7 @@ def graded(trace, **config):
 def test_a_failing_run_names_the_smallest_max_repeats_that_accepts_it(run):
     letters, accepting = RUNS[run]
     result = graded(calls(letters))
-    assert result["details"]["max_repeats_to_pass"] == accepting
+    assert result["details"]["max_repeats_without_loop"] == accepting
     would = f"; with max_repeats {accepting} no loop would fail the run"
     smaller = f", with {accepting - 1} one would" if accepting > 4 else ""
     assert result["evidence"][0]["description"].endswith(f"{would}{smaller}")
@@ -58,7 +58,9 @@ def test_texts_are_searched_again_as_well():
         Step(id=f"s{at}", type="llm", output="It is in Graz, I think.") for at in range(6)
     )
     assert (
-        graded(Trace(id="r", format="weighbridge", steps=steps))["details"]["max_repeats_to_pass"]
+        graded(Trace(id="r", format="weighbridge", steps=steps))["details"][
+            "max_repeats_without_loop"
+        ]
         == 6
     )
 
@@ -80,23 +82,20 @@ def test_a_run_that_passes_is_not_searched_again(monkeypatch):
     monkeypatch.setattr(judgement, "accepting_repeats", None)
     for run in (calls("abc"), calls("aaa"), Trace(id="r", format="weighbridge", steps=())):
         result = graded(run)
-        assert (result["verdict"], result["details"]["max_repeats_to_pass"]) == ("pass", None)
+        assert (result["verdict"], result["details"]["max_repeats_without_loop"]) == ("pass", None)
 
 
 def test_it_says_why_no_max_repeats_is_named():
     def said(count, **config):
         result = graded(calls("a" * count), **config)
-        assert result["details"]["max_repeats_to_pass"] is None
+        assert result["details"]["max_repeats_without_loop"] is None
         return result["evidence"][0]["description"].rpartition("; ")[2]
 
     assert (
         said(1_001)
         == "with each larger max_repeats that was tried, up to 1,000, a loop would fail the run"
     )
-    assert (
-        said(17_000)
-        == "no larger max_repeats was tried, because the run of 17,000 steps is too large"
-    )
+    assert said(17_000) == "no larger max_repeats was tried, because the run is too large"
     assert said(1_001, max_repeats=1_000).startswith("cost from the first repeat")
 
 
@@ -104,10 +103,11 @@ def test_a_run_that_is_not_compared_in_full_is_not_searched_again(monkeypatch):
     monkeypatch.setattr(work_budget, "WORK_LIMIT", 0)
     result = graded(calls("a" * 7))
     assert result["verdict"] == "fail"
-    assert result["details"]["max_repeats_to_pass"] is None
+    assert result["details"]["max_repeats_without_loop"] is None
     assert "; no larger max_repeats was tried, because" in result["evidence"][0]["description"]
 
 
 @pytest.mark.parametrize(("steps", "most"), [(100, 8), (2_000, 8), (4_000, 4), (16_000, 1)])
 def test_the_longer_a_run_the_fewer_searches(steps, most):
-    assert judgement.searches_for(steps) == most
+    assert judgement.searches_for(steps, 1_000) == most
+    assert judgement.searches_for(100, 1_000 * steps) == min(8, 8_000 // steps)

@@ -285,7 +285,7 @@ def test_a_failure_that_echoes_its_arguments_is_one_failure_unless_it_is_long():
     def numbers(length):
         failures = FailureNumbers(budget)
         words = ("alpha", "gamma", "delta")
-        texts = [f"there is no {word} ".ljust(length, "=") for word in words]
+        texts = [f"there is no {word} ".ljust(length, ".") for word in words]
         return [
             failures.number(Call(Step("s", "tool"), "find", Arguments({"q": word}), CallResult(text), None))
             for word, text in zip(words, texts, strict=True)

@@ -7,12 +7,12 @@ from collections import Counter
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.loop.finders.exemptions.moving_calls import least_of_unseen
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
-    is_unseen_edit,
     is_writing_tool,
 )
 from weighbridge.graders.loop.history.tool_names import creates, stores, takes_notes
@@ -67,7 +67,7 @@ def idle_changes(
             told = (call.tool, call.result.text or "") if call is not None else None
             is_known = call is not None and told in seen and is_read_only(call)
             if is_idle or not is_known or index - row[-1] > _BETWEEN:
-                yield from _found(calls, row, least, budget)
+                yield from _found(calls, row, limits, budget)
                 row = []
         if is_idle:
             row.append(index)
@@ -88,7 +88,7 @@ def _is_writing_tool(tool: str) -> bool:
 def _writes(call: Call) -> bool:
     text = call.result.text
     return (
-        not (is_command(call) or is_unseen_edit(call))
+        not is_command(call)
         and len(call.arguments.key) <= _CHARACTERS
         and text is not None
         and len(text) <= _CONFIRMATION_CHARACTERS
@@ -97,11 +97,12 @@ def _writes(call: Call) -> bool:
 
 
 def _found(
-    calls: Sequence[Call | None], row: Sequence[int], least: int, budget: WorkBudget
+    calls: Sequence[Call | None], row: Sequence[int], limits: Limits, budget: WorkBudget
 ) -> Iterator[Finding]:
+    made = [call for index in row if (call := calls[index]) is not None]
+    least = max(Rule.IDLE_WRITING.least(limits), least_of_unseen(made, limits))
     if len(row) < least or not budget.is_left:
         return
-    made = [call for index in row if (call := calls[index]) is not None]
     sums = [0, *accumulate(_news(made, budget))]
     begin = end = 0
     for first in range(len(row) - least + 1):

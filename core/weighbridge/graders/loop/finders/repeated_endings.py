@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -16,15 +18,19 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_WORD = re.compile(r"\w+")
 _PER_OTHER = 2  #: minimum endings for each other call between them
+_CLAIM_WORDS = 5  #: an ending with fewer words may be of one of several things
+_OWN = 0.25  #: maximum share of words that only one ending has, as one that ends something else has many
 
 
 def repeated_endings(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find more than `2 * max_repeats` calls that report the work as done within one request, with few other calls between.
+    """Find more than `2 * max_repeats` calls of one tool that report the same work as done within one request.
 
-    Their results only acknowledge or repeat what they say. Calls in `known` loops are not examined.
+    At most half as many other calls lie between. Their results only acknowledge or repeat what they say, and hardly a word of
+    any is in none of the others. Calls in `known` loops are not examined.
     """
     least = Rule.ENDED_AGAIN.least(limits)
     ends = [
@@ -36,12 +42,21 @@ def repeated_endings(
     for index, call in enumerate((*calls, None)):
         if call is None:
             for first, last in ranges(ends[start:index], _PER_OTHER, least):
-                found = range(start + first, start + last)
-                yield Finding.by(
-                    Rule.ENDED_AGAIN, compress(found, ends[found.start : found.stop]), least
-                )
+                places = range(start + first, start + last)
+                found = [*compress(places, ends[places.start : places.stop])]
+                if _end_the_same([call for at in found if (call := calls[at]) is not None]):
+                    yield Finding.by(Rule.ENDED_AGAIN, found, least)
             start = index + 1
 
 
 def _ends(call: Call) -> bool:
-    return claims_done(call) and not (call.result.is_long or call.result.has_failed)
+    """Return whether a call ends the work with a sentence, and its result says nothing of its own."""
+    is_said = call.arguments.texts.count(" ") >= _CLAIM_WORDS - 1
+    return claims_done(call) and is_said and not (call.result.is_long or call.result.has_failed)
+
+
+def _end_the_same(made: Sequence[Call]) -> bool:
+    said = [frozenset(_WORD.findall(call.arguments.texts.casefold())) for call in made]
+    counts = Counter(word for words in said for word in words)
+    own = sum(sum(counts[word] == 1 for word in words) / max(1, len(words)) for words in said)
+    return len({call.tool for call in made}) == 1 and own <= _OWN * len(made)

@@ -23,7 +23,7 @@ from weighbridge.graders.loop.history.framework_messages import (
 )
 from weighbridge.graders.loop.history.ordered_times import Order, order_in
 from weighbridge.graders.loop.history.result_kinds import is_omitted_image
-from weighbridge.graders.loop.history.results import LONG_CHARACTERS, CallResult
+from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json
@@ -54,6 +54,7 @@ _CURRENT = re.compile(
 _PROMPT_CHARACTERS = 200  #: of its beginning, which all prompts share
 _SHOWN_CHARACTERS = 20_000  #: of what a harness writes after a call that are kept
 _RESULT_CHARACTERS = 40  #: a shorter answer is an acknowledgement
+_TYPED_CHARACTERS, _LEAST_TYPED = 40, 2  #: characters of a command that a screen shows on one line
 _NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
 
 
@@ -97,6 +98,11 @@ class History:
     turns: list[Message] = field(default_factory=list)
     #: what the user orders to be done several times, by the index of the request in the calls
     ordered: dict[int, Order] = field(default_factory=dict)
+
+    def characters(self) -> int:
+        """Return the length of all results and texts together."""
+        results = sum(len(call.result.text or "") for call in self.made_calls())
+        return results + sum(len(turn.text) for turn in self.turns)
 
     def made_calls(self) -> Iterator[Call]:
         """Yield the calls, without the entries for new requests."""
@@ -252,18 +258,16 @@ class _HistoryReader:
         return call
 
     def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
-        """Remove the result of the call before if it is that of this call too, and both are of one message.
-
-        Such a result, as the screen after several commands, is that of all calls of the message, and stays with the last.
-        """
+        """Leave the screen that several commands of a message share, and that shows each of them, to the last one."""
         before = self._history.calls[-1] if self._history.calls else None
         if (
             before is not None
             and before.message == message
             and type(step.output) is str
-            and len(step.output) >= LONG_CHARACTERS
             and step.output == before.step.output
+            and step.error is before.step.error is None
             and arguments.key != before.arguments.key
+            and all(_is_shown(each, step.output) for each in (before.arguments, arguments))
         ):
             before.result = CallResult(
                 None, None, before.arguments.value, self._budget, before.tool
@@ -322,6 +326,14 @@ class _HistoryReader:
         arguments = Arguments(normalized(given))
         result = CallResult(answer, None, arguments.value, self._budget)
         return Call(step, tool, arguments, result, None, self._speakers.get(step.id))
+
+
+def _is_shown(arguments: Arguments, screen: str) -> bool:
+    """Return whether a screen shows what was typed, as the beginning of the longest argument."""
+    given = arguments.value
+    texts = [text for text in given.values() if type(text) is str] if type(given) is dict else []
+    typed = max(texts, key=len, default="").strip()[:_TYPED_CHARACTERS]
+    return len(typed) >= _LEAST_TYPED and typed in screen
 
 
 def _observation_in(answer: str, before: str) -> str:

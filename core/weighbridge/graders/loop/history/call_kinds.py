@@ -323,10 +323,9 @@ def is_abridged(call: Call) -> bool:
 
 def is_unseen_edit(call: Call) -> bool:
     """Return whether a call edits a file, and the trace has nothing of what it wrote."""
-    value = call.arguments.value
-    is_empty = value is None or (type(value) in (dict, str) and not value)
     result_says_what = call.result.has_failed or call.result.is_informative
-    return is_empty and _is_editing_tool(call.tool) and not result_says_what
+    is_unrecorded = call.arguments.value is None and not result_says_what
+    return is_unrecorded and _is_editing_tool(call.tool)
 
 
 def writes(call: Call) -> bool:

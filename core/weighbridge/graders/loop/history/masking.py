@@ -92,8 +92,6 @@ _NOTICES = Mask(
 |\n[^\n]{0,40}\b(?:you|this)\b[^\n]{0,40}\b(?:last|final) (?:step|turn|action|attempt|iteration|round|chance|message|response|try)\b[^\n]{0,120}
 |\nonly \d{1,4} \w{1,20} (?:are |were )?allowed\b[^\n]{0,80}"""
 )
-#: Characters that a test runner prints, one for each test that has ended, as far as it had got when it was cut off.
-_TESTS_RUN = Mask(r"(?:^|\s)(?-i:[.FEs]{8,500})(?:\s{1,80}\[\s{0,3}\d{1,3}%\])?(?:\s|$)")
 _NOTICE_WORDS = ("tokens", "sent", "last", "final", "allowed")  #: each notice has one of them
 _DAYS_AND_MONTHS = frozenset(
     {
@@ -146,8 +144,6 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if "\r" in text:
         text = _overwritten(text)
     text = _without_notices(text, budget)
-    if "....." in text:
-        text = _masked(_TESTS_RUN, " ... ", text, budget)
     if not _DIGIT.search(text) and not any(mark in text for mark in _VARYING):
         return text
     if _TIME_LEFT.may_occur(text):

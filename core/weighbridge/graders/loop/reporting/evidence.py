@@ -79,7 +79,7 @@ def _entry(loop: Loop) -> Evidence:
     return entry
 
 
-def remark_on(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
+def remark_on(acceptance: Acceptance, max_repeats: int) -> str:
     """Say with which larger `max_repeats` a run that fails would pass, or that none was found; empty if it is the largest."""
     accepted, refused = acceptance.accepted, acceptance.refused
     if accepted is not None:
@@ -89,7 +89,7 @@ def remark_on(acceptance: Acceptance, max_repeats: int, steps: int) -> str:
         return f"; with each larger max_repeats that was tried, up to {refused:,}, a loop would fail the run"
     if max_repeats == MAX_REPEATS_LIMIT:
         return ""
-    return f"; no larger max_repeats was tried, because the run of {steps:,} steps is too large"
+    return "; no larger max_repeats was tried, because the run is too large"
 
 
 def _severity(severity: Severity) -> str:
@@ -215,10 +215,11 @@ def _why_no_loop(repetition: Repetition, limits: Limits, spared: Sequence[Spared
         return ""
     if least := least_without_results(calls, repetition.period, limits):
         missing = sum(call.result.text is None or call.result.omits_image for call in calls)
-        known = (
-            f": without results, {least:,} in a row are a loop" if repetition.period == 1 else ""
-        )
-        return f"; the trace lacks the results of {missing:,} of these {len(calls):,} steps, so each may have had another{known}"
+        what, may = "results", "each may have had another"
+        if not missing:
+            missing, what, may = len(calls), "arguments", "each may have written something else"
+        known = f": without {what}, {least:,} in a row are a loop" if repetition.period == 1 else ""
+        return f"; the trace lacks the {what} of {missing:,} of these {len(calls):,} steps, so {may}{known}"
     within = [
         (sum(index in repetition.indices for index in each.finding.indices), each.reason)
         for each in spared

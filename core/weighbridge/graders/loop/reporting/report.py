@@ -92,7 +92,7 @@ def details(
         "spared_found": len(spared),
         "steps_examined": coverage.steps,
         "steps_in_loops": len({step_id for loop in loops for step_id in loop.step_ids}),
-        "max_repeats_to_pass": acceptance.accepted if acceptance else None,
+        "max_repeats_without_loop": acceptance.accepted if acceptance else None,
         "longest_repeat": coverage.longest_repeat,
         "most_rounds": coverage.most_rounds,
         "max_repeats": given.max_repeats,

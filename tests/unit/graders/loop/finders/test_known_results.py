@@ -288,17 +288,24 @@ def test_words_of_any_script_part_attempts():
     assert kinds(steps) == []
 
 
-def test_one_result_of_all_commands_of_a_message_is_one_result():
-    screen = "ida@ferry:/app# jq .a in.json\nbash: jq: command not found\nida@ferry:/app# jq .b in.json\n"
+def test_the_screen_that_all_commands_of_a_message_share_is_one_result():
+    commands = [f"jq .cases.{key} in.json" for key in "abcdefgh"]
+    screen = "".join(f"ida@ferry:/app# {each}\nbash: jq: command not found\n" for each in commands)
 
-    def typed(keys, parents):
-        calls = [bash(f"jq .cases.{key} in.json", screen) for key in keys]
-        return [{**call, "parent_id": parents(at)} for at, call in enumerate(calls)]
+    def typed(parents, output=screen):
+        return [
+            {**bash(each, output), "parent_id": parents(at)} for at, each in enumerate(commands)
+        ]
 
-    def message(at):
+    def message(at, output=screen):
         given = {"id": f"m{at}", "type": "llm", "output": "Look at each of the keys."}
-        return [given, *typed("abcdefgh", lambda _: f"m{at}")]
+        return [given, *typed(lambda _: f"m{at}", output)]
 
     assert kinds(message(0)) == []
-    assert kinds(typed("abcdefgh", lambda at: f"m{at}")) == [("same_failure", 8)]
     assert kinds([step for at in range(4) for step in message(at)]) == [("cycle", 32)]
+    # Each of several failures with one text is one of its own.
+    refused = (
+        "Error: the service that keeps the cases refuses the request, which has no valid token"
+    )
+    assert kinds(message(0, refused)) == [("same_failure", 8)]
+    assert kinds(typed(lambda at: f"m{at}", refused)) == [("same_failure", 8)]

@@ -63,3 +63,24 @@ def test_an_end_of_each_request_of_the_user_is_no_loop():
 def test_an_end_that_is_answered_with_what_is_missing_is_no_such_loop():
     told = "Not yet: {} of the cases in the table of module {} still fail, the first of them with a comment in line {}."
     assert rules([finish(at, told.format(90 - 9 * at, at, at * 5)) for at in range(9)]) == []
+
+
+THINGS = (
+    "the ferry timetable for winter has its own page",
+    "every cabin shows which beds remain free",
+    "refunds reach travellers within three working days",
+    "cars longer than six metres pay another fare",
+    "dogs travel on deck unless their owner objects",
+    "night crossings print luggage tags beforehand",
+    "a group gets one invoice instead of many",
+    "harbours without staff open gates by phone",
+)
+
+
+def test_ends_of_different_things_are_no_loop():
+    told = [tool("finish_subtask", {"summary": text}, "noted") for text in THINGS]
+    assert rules(told) == []
+    numbered = [tool("complete_task", {"id": at}, f"Task {at} marked complete") for at in range(8)]
+    assert rules(numbered) == []
+    turns = [tool("end_turn", {}, f"Turn {at} ends. Gold: {13 * at}.") for at in range(3, 11)]
+    assert rules(turns) == []

@@ -157,17 +157,3 @@ def test_another_link_in_place_of_what_was_read_is_another_result(link):
 )
 def test_what_counts_failures_is_no_progress(refusal):
     assert is_loop([refusal.format(at) for at in range(3, 15)])
-
-
-def test_how_far_tests_had_got_when_they_were_cut_off_is_no_progress():
-    rows = [
-        "." * 33 + "F.",
-        "." * 34,
-        "..............F..................",
-        "." * 24 + " [ 12%]",
-        "." * 60,
-    ]
-    assert is_loop([f"Tool error: {row}" for row in rows])
-    assert is_loop(rows)
-    # A row of a map is more than dots.
-    assert not is_loop(["." * at + "@" + "." * (30 - at) for at in range(5)])
