@@ -60,4 +60,4 @@ def test_edits_of_which_nothing_is_recorded_may_each_have_written_something_else
     edit = {"type": "tool", "name": "edit", "output": "ok"}
     assert kinds([edit] * 29) == []
     assert kinds([edit] * 30) == ["nothing_new"]
-    assert kinds([{**edit, "arguments": {}}] * 12) == ["nothing_new"]
+    assert kinds([{**edit, "arguments": {}}] * 12) == ["identical"]
