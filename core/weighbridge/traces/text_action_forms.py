@@ -30,12 +30,15 @@ _TAGS_LIMIT = 100  #: tags of a text that are looked at to find one that is clos
 #: The marks of chat templates, which are words of no language.
 _MARK = re.compile(
     r"<(?:\|python_tag\||\|tool_call|\|action_start\||\|channel\|>\w{1,20} to=|\uff5ctool\u2581call"
-    r"|\uff5cDSML\uff5c(?:function_calls|tool_calls|invoke)\b)(?![ \t])|^\u273fFUNCTION\u273f:",
+    r"|\uff5cDSML\uff5c(?:function_calls|tool_calls|invoke)\b)(?![ \t])|^\u273fFUNCTION\u273f:"
+    r"|\[TOOL_CALLS\](?: ?\[?\{|\w)",
     re.MULTILINE,
 )
-_MARK_SIGNS = ("<|", "<\uff5c", "\u273f")
+_MARK_SIGNS = ("<|", "<\uff5c", "\u273f", "[TOOL_CALLS]")
 #: A line that says in capitals that a call begins: `----BEGIN_FUNCTION_CALL----`, `<<<TOOL_CALL>>>`.
-_CAPITALS = re.compile(r"^[^\w\n]{0,12}(?:BEGIN[ _])?(?:TOOL|FUNCTION)[ _]CALLS?\b", re.MULTILINE)
+_CAPITALS = re.compile(
+    r"^[^\w\n]{0,12}(?:BEGIN[ _])?(?:TOOL|FUNCTION)[ _]CALLS?\b|\[TOOL_CALLS\]", re.MULTILINE
+)
 _CAPITAL_WORDS = ("_CALL", " CALL")
 #: A call as JSON: its name, then its arguments.
 _JSON = re.compile(
@@ -49,8 +52,12 @@ _JSON_ACTION = re.compile(
 )
 _JSON_WORDS = (
     *('input"', 'args"', '"arguments"', '"parameters"', '"keystrokes"'),
-    *('"action"', '"actions"', '"tool_call'),
+    *('"action"', '"actions"', '"tool_call', '"thought'),
 )
+#: A message that is one object, with the agent's thought and what it does: `{"thought": "...", "command": "ls"}`.
+_OBJECT = re.compile(r"\s{0,20}(?:```\w{0,9}\s{0,9})?\{.*\}\s{0,20}(?:```\s{0,20})?", re.DOTALL)
+_THOUGHT_KEY = re.compile(r'"thoughts?"\s{0,9}:')
+_ACT_KEY = re.compile(r'"(?:command|action|tool|tool_name)"\s{0,9}:\s{0,9}"')
 #: What may stand before JSON in its line: marks, other JSON, the end of a tag, or a label that says that it is a call.
 _BEFORE_JSON = re.compile(
     r"[^\w\n]*|.*[>\]][^\w\n]{0,9}"
@@ -70,36 +77,40 @@ _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _PYTHONIC = re.compile(
     r"\s{0,9}\[\s{0,9}[A-Za-z_][\w.]{0,80}\((?:\w{1,60}\s?=[^\n]{0,4000})?\)\s{0,9}\]\s{0,9}"
 )
-#: A message that consists of one call in tags or marks.
-_WHOLE = re.compile(
-    r"\s*<(tool_call|tool_use|function_calls?|tool(?= name=)|\uff5cDSML\uff5cfunction_calls)\b[^>\n]*>.*</\1>\s*"
-    r"|\s*\u273fFUNCTION\u273f: ?\S.*\u273fARGS\u273f:.*",
-    re.DOTALL,
-)
+#: A message that consists of a call in Qwen-Agent's marks, and of what it gave.
+_WHOLE = re.compile(r"\s*\u273fFUNCTION\u273f: ?\S.*\u273fARGS\u273f:.*", re.DOTALL)
 _SCRATCHPAD = re.compile(r"\s{0,20}[*_#]{0,4}(?:Thought|Question|Action)\b", re.IGNORECASE)
 _OBSERVATION_LINE = re.compile(rf"{_LINE}(?:Observation|OBSERVATION){_NUMBER}:", re.MULTILINE)
 
+#: What stands before a call that a reader is shown: `Send this:`.
+_INTRODUCTION = re.compile(r"[:\uff1a][*_\s]{0,20}\Z")
+_INTRODUCTION_CHARACTERS = 30  #: how far before a call its introduction is looked for
+_THOUGHT_LINE = re.compile(rf"{_LINE}(?:Thought|THOUGHT){_NUMBER}:", re.MULTILINE)
 #: An action in words or as a program, which counts only where the next message is an observation.
 _LOOSE_ACTION = re.compile(
     rf"{_LINE}(?:Act(?:ion)?|ACT(?:ION)?){_NUMBER}:|^```\w|<code>",
     re.MULTILINE,
 )
-_END_TAG = re.compile(r"</([A-Za-z][\w.-]{0,40})>\Z")
+#: An element's end at the end of a text, before the marks with which chat templates end a message, such as `<|im_end|>`.
+_END_TAG = re.compile(r"</([A-Za-z][\w.-]{0,40})>(?:\s{0,9}<\|\w{1,20}\|>){0,3}\Z")
+_ACTION_ELEMENTS = frozenset(("act", "action", "actions"))
 #: Elements with which agents answer a reader, or think.
 _NO_ACTIONS = frozenset(
     ("answer", "final_answer", "final", "response", "think", "thinking", "thought", "reasoning")
 )
 _OBSERVATION = re.compile(
-    rf"\s{{0,20}}[*_#]{{0,4}}(?:(?:Observation|OBSERVATION|Obs){_NUMBER}:"
-    r"|<[\w.-]{0,30}(?:results?|observ\w{0,6}|obs|information|output|response|returncode|stdout)\b"
+    r"\s{0,20}[*_#]{0,4}(?:<[\w.-]{0,30}(?:results?|observ\w{0,6}|obs|information|output|response|returncode|stdout)\b"
     r"|EXECUTION RESULT of\b|The output of the OS:|Tool (?:output|result|response)\b[^\n:]{0,60}:"
     r"|(?:Tool|Function) ['\"`][^\n'\"`]{1,100}['\"`] (?:returned|failed|output|result)\b"
     r"|\[\w{1,40}(?: for [^\]\n]{1,200})?\] Result:)"
 )
-#: An observation behind other text, such as a harness's rules, which counts only in reply to an action, also a loose one.
-_LATE_OBSERVATION = re.compile(r"\b(?:Observation|OBSERVATION)[ \t]?:")
-#: What people write too; it counts only in reply to a call: an error of a call, a label that says what a call gave, a block
-#: of output, and an answer to a question that a call asked.
+#: An observation that is called one, at the start or behind other text, such as a harness's rules. People write it too.
+_SAID_OBSERVATION = re.compile(
+    rf"\A\s{{0,20}}[*_#]{{0,4}}(?:Observation|OBSERVATION|Obs){_NUMBER}:"
+    r"|\b(?:Observation|OBSERVATION)[ \t]?:"
+)
+#: What people write more often; it counts only in reply to a call: an error of a call, a label that says what a call gave, a
+#: block of output, and an answer to a question that a call asked.
 _ANSWER_TO_A_CALL = re.compile(
     r"Error (?:executing|calling) (?:\w{1,20} )?['\"`]\w{1,100}['\"`]:"
     r"|\s{0,9}(?:[^\s:]{1,60} ){0,4}(?:outputs?|results?|returned|response|stdout|stderr)\b[^\n:]{0,40}:"
@@ -119,9 +130,10 @@ class Form(IntEnum):
 
     NONE = 0
     LOOSE = 1  #: an action in words, a block of code or an element, which may as well be meant for a reader
-    DATA = 2  #: JSON that may as well be data
-    CALL = 3  #: a call that has a notation of its own, or the name of a tool and its arguments
-    WHOLE = 4  #: a message that consists of a call, or of calls and their observations
+    DATA = 2  #: JSON that may as well be data, an element `<action>`, or an action in words after a thought
+    SHOWN = 3  #: a call that may be an example: a colon introduces it, or text follows it
+    CALL = 4  #: a call that has a notation of its own, or the name of a tool and its arguments
+    WHOLE = 5  #: a message that ends in a call in tags or marks, or consists of calls and their observations
 
 
 def form_of(text: str) -> Form:
@@ -129,18 +141,30 @@ def form_of(text: str) -> Form:
     form = _written_call(text)
     if form and (_WHOLE.fullmatch(text) or _is_scratchpad(text)):
         return Form.WHOLE
-    if form is Form.NONE and (_LOOSE_ACTION.search(text) or _ends_in_an_element(text)):
-        return Form.LOOSE
-    return form
+    if form is not Form.NONE:
+        return form
+    element = _last_element(text)
+    if element in _ACTION_ELEMENTS:
+        return Form.DATA
+    if element or _LOOSE_ACTION.search(text):
+        return Form.DATA if _THOUGHT_LINE.search(text) else Form.LOOSE
+    return Form.NONE
 
 
 def is_answer(text: str, form: Form) -> bool:
-    """Return whether a message is in a form in which a harness answers a call that was written in this form."""
+    """Return whether a message is in a form in which only a harness answers a call that was written in this form."""
     if form is Form.NONE:
         return False
-    if _OBSERVATION.match(text) or _LATE_OBSERVATION.search(text):
+    if _OBSERVATION.match(text) or (form >= Form.DATA and _SAID_OBSERVATION.search(text)):
         return True
-    return form >= Form.CALL and (_ANSWER_TO_A_CALL.match(text) is not None or _is_json(text))
+    return form >= Form.CALL and _is_label_or_json(text)
+
+
+def may_be_answer(text: str, form: Form) -> bool:
+    """Return whether a message is in a form in which harnesses and people answer what was written in this form."""
+    if form is Form.LOOSE:
+        return _SAID_OBSERVATION.search(text) is not None
+    return form is Form.SHOWN and _is_label_or_json(text)
 
 
 def ends_in_a_call(text: str) -> bool:
@@ -173,39 +197,71 @@ def _written_call(text: str) -> Form:
             return Form.CALL
         if not text.lstrip().startswith(("```", "Action")):
             text = _FENCED.sub("```", text)
-    if (
-        (might_react and _REACT.search(text))
-        or (might_tag and _is_tagged(text))
-        or (might_mark and any(not _is_quoted(text, mark) for mark in _MARK.finditer(text)))
-        or (might_json and _holds_json(_JSON, text))
-        or (might_use_capitals and ("[TOOL_CALLS]" in text or _CAPITALS.search(text)))
-    ):
-        return Form.CALL
-    return Form.DATA if might_json and _holds_json(_JSON_ACTION, text) else Form.NONE
+    call = (
+        (_first_mark(text) if might_mark else None)
+        or (_first_tag(text) if might_tag else None)
+        or (_REACT.search(text) if might_react else None)
+        or (_first_json(_JSON, text) if might_json else None)
+        or (_CAPITALS.search(text) if might_use_capitals else None)
+    )
+    if call:
+        return _form_of_call(call, text)
+    if might_json and (_first_json(_JSON_ACTION, text) or _is_thought_and_act(text)):
+        return Form.DATA
+    return Form.NONE
+
+
+def _form_of_call(call: re.Match[str], text: str) -> Form:
+    """Return the form of a text's first call, by what stands before and after it."""
+    line = text.rfind("\n", 0, call.start()) + 1
+    is_introduced = _INTRODUCTION.search(text[max(0, line - _INTRODUCTION_CHARACTERS) : line])
+    if is_introduced or not (ends_in_a_call(text) or call.re is _CAPITALS):
+        return Form.SHOWN
+    is_at_line = not text[line : call.start()].strip() or text.lstrip().startswith(_MARK_SIGNS)
+    is_whole = (call.re is _MARK and is_at_line) or _ends_in_a_tag(text)
+    return Form.WHOLE if is_whole else Form.CALL
 
 
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
     return text[found.start() - 1 : found.start()] == "`"
 
 
-def _is_tagged(text: str) -> bool:
-    """Return whether a text has a call's tag at the start of a line, or one that is closed and not quoted."""
-    if _TAG_AT_LINE.search(text):
-        return True
-    return any(
-        not _is_quoted(text, tag) and text.find(f"</{tag[1]}>", tag.end()) > 0
-        for tag in islice(_TAG.finditer(text), _TAGS_LIMIT)
+def _first_mark(text: str) -> re.Match[str] | None:
+    """Return the first mark of a call in a text that is not quoted."""
+    return next((mark for mark in _MARK.finditer(text) if not _is_quoted(text, mark)), None)
+
+
+def _first_tag(text: str) -> re.Match[str] | None:
+    """Return a call's tag at the start of a line of a text, or else one that is closed and not quoted."""
+    if at_line := _TAG_AT_LINE.search(text):
+        return at_line
+    for tag in islice(_TAG.finditer(text), _TAGS_LIMIT):
+        if not _is_quoted(text, tag) and text.find(f"</{tag[1]}>", tag.end()) > 0:
+            return tag
+    return None
+
+
+def _ends_in_a_tag(text: str) -> bool:
+    """Return whether a text ends with the end of a call's tag that begins a line."""
+    end = _END_TAG.search(text[-_END_CHARACTERS:].rstrip())
+    tags = islice(_TAG_AT_LINE.finditer(text), _TAGS_LIMIT)
+    return end is not None and any(
+        tag[1] == end[1] and tag[0].lstrip(" \t").startswith("<") for tag in tags
     )
 
 
-def _holds_json(form: re.Pattern[str], text: str) -> bool:
-    """Return whether a text has JSON of a form, with nothing before it in its line that makes it part of a sentence."""
+def _first_json(form: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return a text's JSON of a form, with nothing before it in its line that makes it part of a sentence."""
     for found in islice(form.finditer(text), _JSON_LIMIT):
         start = max(0, found.start() - _LINE_CHARACTERS)
         line = text.rfind("\n", start, found.start()) + 1 or start
         if _BEFORE_JSON.fullmatch(text[line : found.start()]):
-            return True
-    return False
+            return found
+    return None
+
+
+def _is_thought_and_act(text: str) -> bool:
+    return all((_THOUGHT_KEY.search(text), _ACT_KEY.search(text), _OBJECT.fullmatch(text)))
 
 
 def _is_scratchpad(text: str) -> bool:
@@ -216,12 +272,16 @@ def _is_scratchpad(text: str) -> bool:
     return act is not None and _OBSERVATION_LINE.search(text, act.end()) is not None
 
 
-def _ends_in_an_element(text: str) -> bool:
-    """Return whether a text ends with an element, such as `<search>...</search>`, that is no answer or thought."""
+def _last_element(text: str) -> str | None:
+    """Return the name of the element that a text ends with, such as `<search>...</search>`, if it is no answer or thought."""
     end = _END_TAG.search(text[-_END_CHARACTERS:].rstrip())
-    return end is not None and end[1] not in _NO_ACTIONS and f"<{end[1]}" in text
+    if end is None or end[1] in _NO_ACTIONS or f"<{end[1]}" not in text:
+        return None
+    return end[1]
 
 
-def _is_json(text: str) -> bool:
-    text = text.strip()
-    return text.startswith(("{", "[")) and text.endswith(("}", "]"))
+def _is_label_or_json(text: str) -> bool:
+    """Return whether a text is what people write too where something has given a result."""
+    stripped = text.strip()
+    is_json = stripped.startswith(("{", "[")) and stripped.endswith(("}", "]"))
+    return is_json or _ANSWER_TO_A_CALL.match(text) is not None

@@ -10,6 +10,7 @@ from weighbridge.traces.text_action_forms import (
     form_of,
     is_answer,
     label_of,
+    may_be_answer,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ def _acts_in_text(steps: Sequence[Step]) -> bool:
     """Return whether a run without tool calls writes them as text.
 
     A message in the form of a call may be an example for the reader, and one in the form of an observation may be a user's.
-    So a call counts if an answer to it has a form of its own, or begins with the same label as an earlier one, or if the
-    message consists of the call. Other answers, such as what a terminal shows, are told from a user's by how the agent writes.
+    So a call counts if an answer to it has a form of its own, or one that people use too for the second time, or begins with
+    the same label as an earlier one, or if the message ends in the call in tags or marks. Other answers, such as what a
+    terminal shows, are told from a user's by how the agent writes.
     """
     calls = _TextCalls()
     for step in steps:
@@ -71,10 +73,15 @@ class _TextCalls:
     """The calls that the agent of a run seems to write as text."""
 
     def __init__(self) -> None:
-        self.are_certain = False  #: whether one of them has an answer, or is all of a message
+        self.are_certain = (
+            False  #: whether one of them has an answer, or is a message's end in tags or marks
+        )
         self._messages = 0  #: number of the agent's messages
         self._calls = 0  #: number of its messages with a call
         self._final_calls = 0  #: number of its messages that end in a call
+        self._has_possible_answer = (
+            False  #: whether one of them has an answer that people write too
+        )
         self._has_continued = (
             False  #: whether the agent wrote two messages in a row, the first with a call
         )
@@ -87,7 +94,7 @@ class _TextCalls:
         self._messages += 1
         self._has_continued |= self._before is not None and self._before >= Form.DATA
         self._calls += form >= Form.DATA
-        self._final_calls += form >= Form.CALL and ends_in_a_call(text)
+        self._final_calls += form >= Form.SHOWN and ends_in_a_call(text)
         self.are_certain |= form is Form.WHOLE
         self._before = form
 
@@ -98,6 +105,9 @@ class _TextCalls:
         form, self._before = self._before, None
         label = label_of(text) if form >= Form.DATA else None
         self.are_certain |= is_answer(text, form) or label in self._labels
+        if may_be_answer(text, form):
+            self.are_certain |= self._has_possible_answer
+            self._has_possible_answer = True
         if label:
             self._labels.add(label)
 

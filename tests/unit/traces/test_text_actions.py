@@ -271,6 +271,21 @@ IN_TEXT = {
     "JSON, and replies without any form": [ASK, *[message for _ in range(3) for message in run('{"action": {"type": "goto"}}', "red")[1:]]],
     "Cline, with another tool": run("<list_files>\n<path>.</path>\n</list_files>", "[list_files for '.'] Result:\na"),
     "Cline, a question": run("<ask_followup_question><question>Which?</question></ask_followup_question>", "<answer>P1</answer>"),
+    "tags behind a sentence": run('I look.\n<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>', "in Graz"),
+    "tags behind a sentence, never answered": [ASK, assistant(content='I look.\n<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call>')],
+    "an element of an action, and an observation behind rules": run("I look.\n<action>\ntool: track\n</action>", "Do not stop. Observation: in Graz"),
+    "elements of actions, and replies without any form": [ASK, *[message for _ in range(3) for message in run("I look.\n<action>go north</action>", "You see a desk")[1:]]],
+    "tags before a template's mark": run('I look.\n<tool_call>\n{"name": "track", "arguments": {}}\n</tool_call><|im_end|>', "in Graz"),
+    "JSON of a thought, a tool and its arguments": run('{"thought": "I look.", "tool": "track", "args": {}}', "API output: in Graz"),
+    "tags of an agent's own tool": run("I look.\n<execute_bash>\nls\n</execute_bash>", "a"),
+    "OpenAI's marks, once": run("<|channel|>commentary to=functions.track <|constrain|>json<|message|>{}<|call|>", "in Graz"),
+    "OpenAI's marks, behind an analysis": run("<|channel|>analysis<|message|>I look.<|end|><|start|>assistant<|channel|>commentary to=functions.track<|message|>{}<|call|>", "in Graz"),
+    "Llama's mark": run('<|python_tag|>track.call(parcel="P1")<|eom_id|>', "in Graz"),
+    "Mistral's mark": run('I look.\n[TOOL_CALLS][{"name": "track", "arguments": {}}]', "in Graz"),
+    "JSON of a thought and a command": [ASK, *[message for _ in range(3) for message in run('{"thought": "I look.", "command": "ls"}', "a")[1:]]],
+    "a thought, and an action in words": [ASK, *[message for _ in range(3) for message in run("Thought: I look.\nAction: go north", "You see a desk")[1:]]],
+    "blocks of code, and observations": [*run("I count.\n```py\nprint(1)\n```", "Observation: 1"), *run("I count on.\n```py\nprint(2)\n```", "Observation: 2")[1:]],
+    "JSON behind a colon, and replies as JSON": [*run('I send:\n{"name": "track", "arguments": {}}\nI wait.', '{"place": "Graz"}'), *run('I send:\n{"name": "track", "arguments": {}}\nI wait.', '["Graz"]')[1:]],
     "Cline": run("I look.\n<read_file>\n<path>a</path>\n</read_file>", "[read_file for 'a'] Result:\n1"),
 }  # fmt: skip
 
@@ -302,6 +317,16 @@ ORDINARY = {
     "tags in a sentence": [*run("In HTML write <function_call> to", "Yes."), *run("and <tool_call> for, or <|python_tag|> in", "No.")],
     "an object with an action in it": [*run('{"action": {"type": "alert"}}', "Next."), *run('{"actions": [{"type": "email"}]}', "Thanks.")],
     "elements of an answer": [*run("<think>x</think><answer>Graz</answer>", "Observation: it is not"), *run("<answer>Linz</answer>", "<results>none</results>")],
+    "JSON that a reader is shown, who shows what it gave": run('Send this:\n{"action": "run", "input": "x"}', '{"error": "bad"}'),
+    "JSON that a reader is shown, who tells what it gave": run('Post **this:**\n\n{"name": "bob", "parameters": {"a": 1}}', "Server response: 400"),
+    "JSON that a reader is told about": run('{"name": "bob", "parameters": {"a": 1}}\nis what to post.', "Server response: 400"),
+    "tags that a reader is shown": run('Write:\n<tool_call>{"name": "x", "arguments": {}}</tool_call>', "The result: nothing happened"),
+    "tags in a quotation": run('The manual has this.\n> <tool_call>\n> {"name": "x", "arguments": {}}\n> </tool_call>', "Thanks."),
+    "a mark that a reader is shown": run('Llama writes:\n<|python_tag|>f.call(a="b")', "Thanks."),
+    "an element, and an observation in a sentence": run("Use a <div>hello</div>", "Nothing. My observation is no. Observation: it is blue"),
+    "code, and an observation of the reader's": run("Try this:\n```python\nprint(1)\n```", "Observation: it prints 1"),
+    "an action in words, and an observation of a user's": [*run("Assessment: flu.\nAction: rest and fluids.", "Observation: 38 degrees"), assistant(content="Action: paracetamol")],
+    "JSON of a thought and a command, once": run('{"thought": "x", "command": "ls"}', "Thanks."),
     "JSON output": [*run('{"name": "Ann", "age": 5}', "Next."), *run('{"name": "Bob", "age": 6}', "Done.")],
 }  # fmt: skip
 
@@ -318,7 +343,7 @@ def test_text_is_not_looked_into_where_calls_were_read():
     assert "tool_calls" not in read_trace(messages).missing
 
 
-@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "BEGIN_CALL" * 20_000, "-" * 200_000 + " CALL", "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + ".", " <tool_call" * 50_000, "x" * 200_000 + '{"keystrokes":', "</x>" * 50_000, "result " * 50_000])  # fmt: skip
+@pytest.mark.parametrize("text", ["Action " * 50_000, "```" * 50_000, '"name":' * 50_000, "<" * 200_000, "BEGIN_CALL" * 20_000, "-" * 200_000 + " CALL", "\n```\n" * 50_000, "<tool_call>" + "</tool_call>  " * 50_000 + ".", " <tool_call" * 50_000, "x" * 200_000 + '{"keystrokes":', "</x>" * 50_000, "result " * 50_000, "`<|python_tag|>x" * 50_000, '{"thought":"","command":""' + "}" * 200_000 + ".", "Send:\n" * 50_000 + '{"name":"x","args":1}'+ "\n" * 200_000 + "!"])  # fmt: skip
 def test_looking_for_actions_in_long_text_takes_no_long_time(text):
     assert "tool_calls" not in read_trace(run(text, "Fine.")).missing
 
