@@ -35,7 +35,21 @@ _EXIT_CODE_AT_END = re.compile(r',"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\
 _JSON_OUTPUT = '{"output":'
 #: Number of first and last characters that may have the exit code.
 _HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200
-#: What Codex says in place of an output.
+#: Tools of Codex that run commands or apply patches, and its others whose results it may refuse with the same words.
+_COMMAND_TOOLS = frozenset(
+    {
+        *("shell", "container.exec", "local_shell", "shell_command", "exec_command"),
+        *("write_stdin", "unified_exec", "apply_patch"),
+    }
+)
+_OWN_TOOLS = _COMMAND_TOOLS | {
+    *("exec", "wait", "update_plan", "request_user_input", "view_image", "read_file"),
+    *("grep_files", "list_dir", "spawn_agent", "send_input", "wait_agent", "close_agent"),
+    *("resume_agent", "send_message", "followup_task", "list_agents"),
+}
+_SHELL_CALL = "local_shell_call"  #: type of calls of a tool that has no name
+_SERVER_PREFIX = "mcp__"  #: prefix of the namespaces of tools of MCP servers
+#: What Codex says in place of an output of its own tools.
 _REFUSED = (
     "apply_patch verification failed",
     "failed to parse function arguments",
@@ -56,13 +70,12 @@ _REFUSED = (
     "exec command rejected: ",
     "patch rejected: ",
     "approval policy is ",
-    # In older versions, a patch that cannot be applied, and a call of an MCP server that failed.
-    "error: ",
-    "err: ",
     # A script in code mode. One that was terminated or still runs has not failed.
     "Script failed\nWall time ",
 )
-#: Matches the whole result of a call that was refused, stopped or not run.
+#: In older versions, the beginnings of results of patches that cannot be applied.
+_REFUSED_PATCH = ("error: ", "err: ")
+#: Matches the whole result of a call of any tool that was refused, stopped or not run.
 _is_stopped = re.compile(
     r"(?:exec command|patch) rejected by user"
     r"|command timed out after \d{1,20} milliseconds"
@@ -72,6 +85,9 @@ _is_stopped = re.compile(
     r"|was cancelled before receiving a response|can only be used by the root thread"
     r"|is (?:unavailable|not allowed) in [\w ]{1,40})"
     r"|agent with id \S{1,80} not found"
+    r"|unsupported (?:custom tool )?call: \S{1,200}"
+    # Calls of an MCP server that failed, and ones whose arguments are no JSON.
+    r'|err: (?:"(?s:.*)"|[^\n]* at line \d{1,20} column \d{1,20})'
 ).fullmatch
 #: By tool: the beginning of the results of calls that were carried out. Any other text says why one was not.
 _RESULT_PREFIXES = {
@@ -146,7 +162,7 @@ class Rollout:
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
-        self._result_prefixes: dict[str, str] = {}  #: prefixes of results, by call ID
+        self._own_calls: dict[str, str] = {}  #: names of Codex's own tools, by call ID
         self._has_agents = False  #: whether the agent started other agents
         self._has_scripts = False  #: whether a script may have made calls
         self._reviews: list[Usage | None] = []  #: totals before each unfinished review
@@ -227,15 +243,14 @@ class Rollout:
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
         call_id = string_of(item.get("call_id")) or ""
-        if call_id and (expected := _RESULT_PREFIXES.get(word_of(item.get("name")))):
-            self._result_prefixes[call_id] = expected
+        if call_id and (name := _own_tool(item)):
+            self._own_calls[call_id] = name
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
             self._has_scripts = self._has_scripts or _CALLS_IN_SCRIPT in script
         if word_of(item.get("type")) in _RESULTS:
             output = _opening(item.get("output"))
-            is_refusal = not output.startswith(self._result_prefixes.get(call_id, ""))
-            self._fail(item, _has_failed(output) or (bool(output) and is_refusal))
+            self._fail(item, _has_failed(output, self._own_calls.get(call_id, "")))
             self._has_agents = self._has_agents or output.startswith(_SPAWNED)
         elif self._pending and not self._reviews and item.get("role") == "assistant":
             self._items.set_usage(self._pending)
@@ -311,10 +326,19 @@ def _opening(output: Any) -> str:
     return string_of(output) or ""
 
 
-def _has_failed(output: str) -> bool:
+def _own_tool(item: dict[str, Any]) -> str:
+    """Return the name of the tool of Codex that an item calls; empty for another item, or a tool of someone else."""
+    kind = word_of(item.get("type"))
+    is_of_server = (string_of(item.get("namespace")) or "").startswith(_SERVER_PREFIX)
+    name = "local_shell" if kind == _SHELL_CALL else word_of(item.get("name"))
+    return name if name in _OWN_TOOLS and kind not in _RESULTS and not is_of_server else ""
+
+
+def _has_failed(output: str, own_tool: str) -> bool:
     """Return whether a call's result states a failure.
 
-    It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run.
+    It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run. Only of Codex's
+    own tools is it known how the results of calls that it refused begin: those of others may quote such words.
     """
     if output.startswith(_COMMAND) and (after := _AFTER_COMMAND.search(output)):
         output = output[after.end() :]
@@ -322,9 +346,16 @@ def _has_failed(output: str) -> bool:
         found = _EXIT_CODE_AT_END.search(output[-_TAIL_CHARACTERS:])
     else:
         found = _EXIT_CODE.match(output[:_HEAD_CHARACTERS])
-    if found is None:
-        return output.startswith(_REFUSED) or _is_stopped(output) is not None
-    return any(code is not None and int(code) != 0 for code in found.groups())
+    if found is not None:
+        return any(code is not None and int(code) != 0 for code in found.groups())
+    if _is_stopped(output):
+        return True
+    if not own_tool:
+        return False
+    is_refusal = output.startswith(_REFUSED) or bool(
+        output and not output.startswith(_RESULT_PREFIXES.get(own_tool, ""))
+    )
+    return is_refusal or (own_tool in _COMMAND_TOOLS and output.startswith(_REFUSED_PATCH))
 
 
 def _made_call(event: str, end: dict[str, Any]) -> tuple[Call, Any]:

@@ -125,6 +125,42 @@ def test_a_tool_with_one_form_of_result_has_failed_if_it_says_something_else(
     assert bool(tool.error) == has_failed
 
 
+@pytest.mark.parametrize(
+    ("name", "output", "has_failed"),
+    [
+        ("mcp__x__lint", "error: 0 problems", False),
+        ("grep_files", "error: in src/a.py", False),
+        ("mcp__x__apply", "patch rejected: it was merged", False),
+        ("web.fetch", "approval policy is documented here", False),
+        ("read_docs", "err: is a prefix", False),
+        ("read_docs", "unsupported call: is what Codex says", False),
+        ("open", "unsupported call: open", True),
+        ("mcp__x__lint", 'err: "tool call error: timed out"', True),
+        ("mcp__x__lint", "err: EOF while parsing a value at line 1 column 0", True),
+        ("mcp__x__lint", "aborted by user after 3.2s", True),
+        ("read_docs", "Exit code: 1\nWall time: 0 seconds\nOutput:\n", True),
+    ],
+)
+def test_only_results_of_codex_s_own_tools_fail_by_how_they_begin(name, output, has_failed):
+    [tool] = read_trace(call(name=name, output=output)).steps_of("tool")
+    assert bool(tool.error) == has_failed
+
+
+def test_a_tool_of_a_server_with_the_name_of_one_of_codex_has_results_of_its_own_form():
+    asked, told = call(name="spawn_agent", output="started")
+    of_server = item(**asked["payload"], namespace="mcp__swarm__")
+    assert [step.error for step in read_trace([of_server, told]).steps_of("tool")] == [None]
+    assert [step.error for step in read_trace([asked, told]).steps_of("tool")] == ["started"]
+
+
+def test_a_command_of_the_local_shell_that_was_refused_has_failed():
+    action = {"type": "exec", "command": ["ls"]}
+    asked = item(type="local_shell_call", call_id="c1", status="completed", action=action)
+    told = item(type="function_call_output", call_id="c1", output="failed in sandbox: no")
+    [tool] = read_trace([asked, told]).steps_of("tool")
+    assert tool.error == tool.output
+
+
 def test_a_script_has_failed_whose_result_says_so_in_its_first_part():
     def parts(*texts):
         return [{"type": "input_text", "text": text} for text in texts]
