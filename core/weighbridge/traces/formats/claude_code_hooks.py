@@ -111,8 +111,9 @@ class _Begun:
     def take(self, event: dict[str, Any]) -> Call | None:
         """Remove and return the call that ends with an event: by ID, by input, or by the input before a hook changed it.
 
-        A hook may have added fields, or written text before and after a text. A result in a transcript without an input,
-        which the plug-in forgets after a minute, is taken for that of the tool's last call.
+        A hook may have added fields, or written text before and after a text: of several such calls, the one whose input has
+        most of the result's is taken. A result in a transcript without an input, which the plug-in forgets after a minute, is
+        taken for that of the tool's last call.
         """
         call = self._first(_key(event))
         if call is not None or "tool_use_id" in event:
@@ -120,11 +121,12 @@ class _Begun:
         recent = self._of_tool[string_of(event.get("tool_name"))]
         waiting = [key for key in reversed(recent) if key in self._calls]
         given = object_of(event.get("tool_input"))
+        inputs = [(key, object_of(self._calls[key][0].arguments)) for key in waiting]
         for is_similar in (_has_fields_of, _has_texts_of):
-            for key in waiting:
-                asked = object_of(self._calls[key][0].arguments)
-                if asked and is_similar(given, asked):
-                    return self._first(key)
+            similar = [(key, asked) for key, asked in inputs if asked and is_similar(given, asked)]
+            if similar:
+                key, _ = max(similar, key=lambda each: _likeness(given, each[1]))
+                return self._first(key)
         is_forgotten = not given and word_of(event.get("type")) in _LINE_FIELDS
         return self._first(waiting[0]) if is_forgotten and waiting else None
 
@@ -153,6 +155,13 @@ def _is_in(asked: Any, given: Any) -> bool:
     if type(asked) is str and type(given) is str:
         return asked in given and bool(asked) == bool(given)
     return bool(asked == given)
+
+
+def _likeness(given: dict[str, Any], asked: dict[str, Any]) -> tuple[int, int, int]:
+    """Return how much an input has of an earlier one that is part of it: fields, texts at its ends, characters of texts."""
+    texts = [(text, given[name]) for name, text in asked.items() if type(text) is str]
+    at_end = sum(longer.endswith(text) for text, longer in texts)
+    return len(asked), at_end, sum(len(text) for text, _ in texts)
 
 
 def _session(name: str | None, events: list[dict[str, Any]]) -> Trace:

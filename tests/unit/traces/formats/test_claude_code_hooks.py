@@ -111,6 +111,32 @@ def test_a_result_whose_input_a_hook_changed_is_of_the_call_with_the_text_that_i
     ]
 
 
+@pytest.mark.parametrize(
+    ("commands", "changed"),
+    [
+        (("ls -la", "ls"), ("export CI=1; ls -la", "export CI=1; ls")),
+        (("ls -la", "ls"), ("ls -la; date", "ls; date")),
+        (("ls", "export"), ("export CI=1; ls", "export CI=1; export")),
+    ],
+)
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_changed_input_is_of_the_call_of_which_it_has_most(commands, changed, is_reversed):
+    asked = [used(number, command=command) for number, command in enumerate(commands, 1)]
+    ends = [
+        {**ended(number, command=command), "tool_output": {"output": command}}
+        for number, command in enumerate(changed, 5)
+    ]
+    steps = read_trace([*(asked[::-1] if is_reversed else asked), *ends]).steps
+    assert {step.arguments["command"]: step.output["output"] for step in steps} == dict(
+        zip(commands, changed, strict=True)
+    )
+
+
+def test_fields_that_a_hook_added_are_of_the_call_of_which_the_input_has_most_fields():
+    lines = [used(1, command="ls", depth=1), used(2, command="ls"), ended(3, command="ls", depth=1, env="x")]  # fmt: skip
+    assert [bool(step.output) for step in read_trace(lines).steps] == [True, False]
+
+
 def test_a_result_of_a_transcript_without_an_input_is_of_the_tools_last_call():
     lines = [used(1, command="ls"), used(2, command="sleep 90"), {**ended(3), "tool_name": "read"}]
     trace = read_trace([*lines, ended(4), ended(5), ended(6)])
