@@ -1,7 +1,7 @@
 """Logs with something before the JSON of each line, such as a container's name or a time: it is removed, and so are lines without JSON.
 
-A log may also have nothing before its JSON, and begin with other lines, as programs write them when they start. So may one JSON
-document on many lines.
+A log may also have nothing before its JSON, and begin with other lines, as programs write them when they start. One JSON document
+on many lines may stand between such lines.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from weighbridge.traces.fields import object_of, objects_of
 from weighbridge.traces.split import is_trace, opens_session
 from weighbridge_producer.input.files.documents_behind_text import (
     before_bracket,
+    has_lines_of_json_behind,
+    is_text_behind,
     may_be_cut_off,
     may_follow_opening,
+    may_have_ended,
     may_open_document,
 )
 from weighbridge_producer.input.files.log_prefixes import (
@@ -76,7 +79,10 @@ class LogLines:
         return self._json_of(every)
 
     def _document_of(self, lines: Iterator[SourceLine], texts: int) -> Iterator[SourceLine]:
-        """Return the lines of a document, with blank ones in place of some lines of text, and without the text on its first line."""
+        """Return the lines of a document without the text on its first line, and with blank ones in place of text around it.
+
+        `texts` is the number of lines of text before it.
+        """
         each = (line for read in lines for line in read.lines())
         for line in each:
             is_first = self.texts == texts and bool(line.raw.strip(JSON_SPACE))
@@ -87,7 +93,11 @@ class LogLines:
             yield SourceLine(line.raw[end:] or b"\n", line.fault, line.size, line.origin)
             if is_first:
                 break
-        yield from each
+        is_ended = False
+        for line in each:
+            is_text = is_ended and line.fault is None and is_text_behind(line.raw)
+            yield self._text(LogLine(line.raw, b""), line) if is_text else line
+            is_ended = may_have_ended(line.raw, before=is_ended)
 
     def _json_of(self, lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         parts: dict[tuple[tuple[str, ...], str], _Parts] = {}
@@ -201,11 +211,12 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
     """Return the first line with JSON of a log; None if the first lines are not those of one."""
     texts: list[tuple[bytes, LogLine | None]] = []
     opening: LogLine | None = None
+    lines = iter(lines)
     for raw in lines:
         if not raw.strip(JSON_SPACE):
             continue
         if opening and may_follow_opening(raw):
-            return opening
+            return None if has_lines_of_json_behind(lines) else opening
         if opening and opening.text.lstrip().startswith(_JSON_STARTS):
             return None
         opening = _opening(raw, texts)

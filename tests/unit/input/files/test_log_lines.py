@@ -299,11 +299,43 @@ def test_a_document_behind_text_may_be_read_in_blocks():
     assert (read.texts, read.first_text, read.prefix) == (2, "warning", "")
 
 
-def test_text_behind_a_document_is_an_error_that_names_its_line(tmp_path):
+@pytest.mark.parametrize(
+    "ends", ["\nends\n", "\n\n[INFO] 3 of 3\r\nends: a\tb", "\nends\n\nends\n"]
+)
+@pytest.mark.parametrize("indent", [2, 0])
+def test_text_behind_a_document_that_text_precedes_is_left_out_too(tmp_path, ends, indent):
+    said = {"messages": SAID * 5, "meta": [[{"a": 1}], 5, {"b": [[]]}]}
     file = tmp_path / "session.json"
-    file.write_text(export("begins\n", "\nends\n"))
-    [fault] = [line.fault for line in Source(str(file), Settings()) if line.fault]
-    assert "goes on after its first JSON value" in fault.message
+    file.write_text("begins\n" + json.dumps(said, indent=indent) + ends)
+    source = Source(str(file), Settings())
+    [line] = [each for each in source if each.raw.strip() or each.fault]
+    assert line.fault is None
+    assert json.loads(line.raw)["inputs"]["trace"] == said
+    count = 1 + len(list(filter(str.strip, ends.splitlines())))
+    begins = f"{count} lines of a log without JSON, such as 'begins'"
+    assert source.notes.prefix_note() == f"{begins}, were left out"
+
+
+@pytest.mark.parametrize("ends", ['\nends {"messages": []}\n', '\nnt": "x"}\n'])
+def test_what_may_be_of_a_run_behind_a_document_stays_an_error(tmp_path, ends):
+    file = tmp_path / "session.json"
+    file.write_text(export("begins\n", ends))
+    assert [line.fault for line in Source(str(file), Settings()) if line.fault]
+
+
+@pytest.mark.parametrize("between", ["", "\nready\n[INFO] begins\n"])
+@pytest.mark.parametrize("indent", [2, 0])
+def test_a_document_among_the_lines_before_traces_does_not_cost_them(tmp_path, between, indent):
+    settings = {"port": 8080, "names": ["a"], "more": {"b": {"c": [{}]}}}
+    begins = "config:\n" + json.dumps(settings, indent=indent) + "\n" + between
+    traces = [
+        json.dumps({"messages": [*SAID, {"role": "assistant", "content": text}]}) for text in "ab"
+    ]
+    file = tmp_path / "agent.jsonl"
+    file.write_text(begins + "\n".join(traces))
+    *_, first, second = Source(str(file), Settings())
+    assert [first.raw.decode().strip(), second.raw.decode()] == traces
+    assert first.fault is second.fault is None
 
 
 @pytest.mark.parametrize(
