@@ -6,7 +6,8 @@ run without its messages.
 
 from __future__ import annotations
 
-from collections import deque
+import re
+from collections import Counter, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ _REASONING = "reasoning_messages"
 _RUNS = "runs"
 #: Columns of the tables of Agno 2 and Agno 1.
 _COLUMNS = (frozenset({"session_type", _RUNS}), frozenset({"session_data", "memory"}))
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  #: an ID that no other run has
 _OWN_FIELD = "stop_after_tool_call"  #: field that every message has
 _TOKENS = frozenset({"input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"})
 #: Providers whose recorded input tokens exclude those of a cache, as in their APIs.
@@ -61,13 +63,13 @@ _FIELDS = MESSAGE_FIELDS | {
     *("add_to_agent_memory", "provider_data"),
 }
 #: Fields with the runs of a team's members and of a workflow's steps.
-_MEMBERS = ("member_responses", "step_executor_runs")
+MEMBERS = ("member_responses", "step_executor_runs")
 _RUN_FIELDS = frozenset(
     {
         *("run_id", "messages", "metrics", "tools", "model", "model_provider", "created_at"),
         *("agent_id", "agent_name", "team_id", "team_name", "session_id", "status", "content"),
         *("content_type", "event", "formatted_tool_calls", "input", "events", "user_id"),
-        *("model_provider_data", *_MEMBERS, "workflow_id", "workflow_name"),
+        *("model_provider_data", *MEMBERS, "workflow_id", "workflow_name"),
     }
 )
 _STATUSES = frozenset({"PENDING", "RUNNING", "COMPLETED", "PAUSED", "CANCELLED", "ERROR"})
@@ -142,29 +144,79 @@ def _all_runs(value: Any) -> list[dict[str, Any]]:
     members = ContainedRuns()
     for run in runs:
         members.add(run)
-    # Runs that contain each other are all kept.
-    return [run for run in runs if run not in members] or runs
+    return [run for run in runs if run not in members]
+
+
+_RunKey = tuple[Any, ...]
+"""What tells a run from others: its ID, and if that may be given twice, the run's session and time."""
 
 
 class ContainedRuns:
-    """The runs that other runs contain: those of a team's members, or of a workflow's steps, which also have sessions."""
+    """The runs that other runs contain: those of a team's members, or of a workflow's steps, which also have sessions.
+
+    All runs are added before the first one is looked up. Of runs that contain each other, the first one is kept.
+    """
 
     def __init__(self) -> None:
-        self._has_messages: dict[str, bool] = {}  #: by the ID of a run
+        #: By a run with members: each member, and whether it is contained with its messages.
+        self._members: dict[_RunKey, dict[_RunKey, bool]] = {}
+        self._with_messages: set[_RunKey] = set()  #: the runs with members that have messages
+        self._found: dict[_RunKey, bool] | None = None  #: the members of all runs that are kept
 
     def add(self, run: dict[str, Any]) -> None:
         """Add the runs that a run contains."""
-        own_id = id_of(run.get("run_id"))
+        own = _run_key(run)
         for member in _members_of(run):
-            name = id_of(member.get("run_id"))
-            if name is not None and name != own_id:
-                has_messages = bool(member.get("messages")) or self._has_messages.get(name, False)
-                self._has_messages[name] = has_messages
+            key = _run_key(member)
+            if key is None or own is None or key == own:
+                continue
+            members = self._members.setdefault(own, {})
+            members[key] = bool(member.get("messages")) or members.get(key, False)
+            if run.get("messages"):
+                self._with_messages.add(own)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Add the runs that the runs in a row of a table contain."""
+        for run in _runs(row) if _is_row(row) else ():
+            self.add(run)
 
     def __contains__(self, run: dict[str, Any]) -> bool:
-        """Return whether another run contains a run, with its messages if it has any."""
-        has_messages = self._has_messages.get(id_of(run.get("run_id")) or "")
+        """Return whether another run that is kept contains a run, with its messages if it has any."""
+        if self._found is None:
+            self._found = self._of_kept_runs()
+        has_messages = self._found.get(_run_key(run) or ())
         return has_messages is not None and (has_messages or not run.get("messages"))
+
+    def _of_kept_runs(self) -> dict[_RunKey, bool]:
+        """Return the members of the runs that no kept run contains, and of each whether it is contained with its messages."""
+        found: dict[_RunKey, bool] = {}
+        containers = Counter(key for members in self._members.values() for key in members)
+        free = deque(key for key in self._members if not containers[key])
+        in_order = iter(self._members)
+        kept: dict[_RunKey, bool] = {}  #: whether a run is, of those for which that is decided
+        while len(kept) < len(self._members):
+            own = free.popleft() if free else next(key for key in in_order if key not in kept)
+            if own in kept:
+                continue
+            has_messages = found.get(own)
+            kept[own] = has_messages is None or not (has_messages or own not in self._with_messages)
+            for key, held in self._members[own].items():
+                if kept[own] and not kept.get(key):
+                    found[key] = held or found.get(key, False)
+                containers[key] -= 1
+                if key in self._members and not containers[key]:
+                    free.append(key)
+        return found
+
+
+def _run_key(run: dict[str, Any]) -> _RunKey | None:
+    """Return what tells a run from others; None for a run without an ID."""
+    name = id_of(run.get("run_id"))
+    if not name:
+        return None
+    if _UUID.fullmatch(name):
+        return (name,)
+    return name, id_of(run.get("session_id")), time_of(run.get("created_at"))
 
 
 def _are_own(messages: list[dict[str, Any]]) -> bool:
@@ -251,7 +303,7 @@ def _members_of(recorded: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _runs_of_members(recorded: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the runs of the members of a team, or of the steps of a workflow."""
-    return [run for field in _MEMBERS for run in objects_of(recorded.get(field))]
+    return [run for field in MEMBERS for run in objects_of(recorded.get(field))]
 
 
 def _own_messages(recorded: dict[str, Any]) -> list[_OfRun]:

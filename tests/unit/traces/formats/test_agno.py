@@ -135,12 +135,37 @@ def test_a_run_that_a_team_contains_without_its_messages_is_a_trace_of_its_own()
     assert [bool(trace.steps_of("llm")) for trace in read_traces(row("s", *runs))] == [True, True]
 
 
-def test_runs_that_contain_each_other_or_themselves_are_kept():
-    one, two = ({**AGNO, "run_id": name} for name in "ab")
+def test_of_runs_that_contain_each_other_the_first_one_is_kept():
+    one, two, alone = ({**AGNO, "run_id": name} for name in "abc")
     runs = [{**one, "member_responses": [two]}, {**two, "member_responses": [one, 7]}]
-    assert [trace.id for trace in read_traces(row("s", *runs))] == ["a", "b"]
+    assert [trace.id for trace in read_traces(row("s", *runs))] == ["a"]
+    assert [trace.id for trace in read_traces(row("s", *runs, alone))] == ["a", "c"]
     own = {**one, "member_responses": [one]}
     assert [trace.id for trace in read_traces(row("s", own))] == ["a"]
+
+
+def test_no_run_is_lost_in_a_circle_of_runs_that_contain_each_other():
+    one, two, three = ({**AGNO, "run_id": name} for name in "abc")
+    pairs = ((one, two), (two, three), (three, one))
+    runs = [{**run, "member_responses": [member]} for run, member in pairs]
+    assert [trace.id for trace in read_traces(row("s", *runs))] == ["a", "c"]
+
+
+def test_a_run_counts_of_which_only_a_run_that_another_one_contains_has_members():
+    one, two, three = ({**AGNO, "run_id": name} for name in "abc")
+    runs = [{**one, "member_responses": [two]}, {**two, "member_responses": [three]}, three]
+    assert [trace.id for trace in read_traces(row("s", *runs))] == ["a", "c"]
+
+
+def test_runs_whose_ids_are_given_again_in_other_sessions_are_different_ones():
+    team = {**AGNO, "run_id": "1", "member_responses": [{**AGNO, "run_id": "2"}]}
+    other = {**AGNO, "run_id": "2", "session_id": "t"}
+    later = {**AGNO, "run_id": "2", "created_at": 1}
+    assert len(read_traces(row("s", team, {**AGNO, "run_id": "2"}))) == 1
+    assert len(read_traces([row("s", team), row("t", other, later)])) == 3
+    name = "0191d5c2-7a40-7c3e-9f6a-8f1b7a2c4d5e"
+    team["member_responses"][0]["run_id"] = other["run_id"] = name
+    assert len(read_traces([row("s", team), row("t", other)])) == 1
 
 
 @pytest.mark.parametrize("names", [("c1", "c2"), (None, None)])

@@ -41,7 +41,7 @@ class Store:
     filled: tuple[str, str, str] | None = None
     #: A column, and how its text begins in rows that are copies of others.
     copies: tuple[str, str] | None = None
-    #: Columns, one of which marks a table whose sessions may contain runs that sessions of other tables have too.
+    #: Columns, one of which marks a table whose sessions may contain runs that other sessions have too.
     container_columns: frozenset[str] = frozenset()
     is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
 
@@ -211,18 +211,13 @@ _EXPORT = (
 
 
 def stores_in(database: Database) -> list[tuple[str, Store]]:
-    """Return the tables with what was said, and how the sessions are kept in them.
-
-    Tables whose sessions contain those of others precede them.
-    """
+    """Return the tables with what was said, and how the sessions are kept in them."""
     found = []
     for table in database.tables:
         store = next((store for store in STORES if store.is_in(database, table)), None)
         if store:
             found.append((table, store))
-    return sorted(
-        found, key=lambda each: each[1].container_columns.isdisjoint(database.tables[each[0]])
-    )
+    return found
 
 
 def unknown_store(database: Database) -> Fault:

@@ -16,7 +16,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.formats.agno import ContainedRuns
+from weighbridge.traces.formats.agno import MEMBERS, ContainedRuns
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
@@ -150,6 +150,8 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
     contained = ContainedRuns()
     each = [_Sessions(database, *described, most, contained) for described in found]
     for sessions in each:
+        sessions.find_contained()
+    for sessions in each:
         for line in sessions.lines():
             count += 1
             yield line
@@ -225,6 +227,28 @@ class _Sessions:
     def _found(self, damage: DamageError) -> None:
         self._damage, self.is_damaged = damage, True
 
+    def find_contained(self) -> None:
+        """Find the runs that others contain, in rows that have such runs."""
+        [(table, columns), *_] = self._tables
+        if self._contained is None or self._store.container_columns.isdisjoint(
+            self._database.tables[table]
+        ):
+            return
+        try:
+            for _, *cells in self._database.rows(table, columns):
+                row = {
+                    name: cell
+                    for name, cell in zip(columns, cells, strict=True)
+                    if type(cell) is str
+                }
+                size = sum(map(len, row.values()))
+                if size <= self._most and any(
+                    name in cell for cell in row.values() for name in MEMBERS
+                ):
+                    self._contained.add_row(row)
+        except DamageError as error:
+            self._found(error)
+
     def _find_sessions(self, table: Table) -> None:
         """Find the rows of sessions, and which of them others have started."""
         parents: dict[Any, Any] = {}
@@ -272,10 +296,8 @@ class _Sessions:
             yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "look at its rows"), size)
             return
         for trace_id, trace in traces:
-            if self._contained is not None and type(trace) is dict:
-                if trace in self._contained:
-                    continue
-                self._contained.add(trace)
+            if self._contained is not None and type(trace) is dict and trace in self._contained:
+                continue
             yield _line({"id": trace_id or id_of(key[-1]), "trace": trace}, unread)
 
     def _why(self, unread: int) -> str:

@@ -186,7 +186,39 @@ def test_a_run_of_a_team_of_agno_counts_once_although_its_member_has_a_table(
         "crew": [{**row, "team_id": "t", "memory": json.dumps({"runs": [team]})}],
     }
     traces = traces_in(lines_of(write(tmp_path / "a.db", tables)))
-    assert [trace.id for trace in traces] == ["team", "alone"]
+    assert [trace.id for trace in traces] == ["alone", "team"]
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_run_of_a_team_of_agno_counts_once_whatever_the_order_of_the_rows(
+    is_reversed: bool, tmp_path: Path
+) -> None:
+    member, alone = ({**AGNO, "run_id": name} for name in ("member", "alone"))
+    inner = {**AGNO, "run_id": "inner", "member_responses": [member]}
+    team = {**AGNO, "run_id": "team", "member_responses": [inner]}
+    rows = [
+        {**AGNO_ROWS[0], "session_id": name, "team_id": None, "runs": json.dumps(runs)}
+        for name, runs in (("a", [member, alone]), ("b", [inner]), ("c", [team]))
+    ]
+    path = write(tmp_path / "a.db", {"agno_sessions": rows[::-1] if is_reversed else rows})
+    assert {trace.id for trace in traces_in(lines_of(path))} == {"alone", "team"}
+
+
+def test_rows_of_agno_that_cannot_be_read_do_not_end_the_search_for_members(tmp_path: Path) -> None:
+    odd = [
+        None,
+        5,
+        b"\xff",
+        "member_responses",
+        '["member_responses"]',
+        '{"member_responses": [1]}',
+    ]
+    rows = [
+        {**AGNO_ROWS[0], "session_id": str(at), "team_id": None, "runs": runs}
+        for at, runs in enumerate([*odd, AGNO_ROWS[1]["runs"]])
+    ]
+    lines = lines_of(write(tmp_path / "a.db", {"agno_sessions": rows}))
+    assert len(traces_in(lines)) == 2
 
 
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
