@@ -31,8 +31,12 @@ _OF_STORE = frozenset(
     {"checkpoints", "tasks"}
 )  #: modes of which a list of plain messages is enough
 _SPOKEN = frozenset({"content", "parts", "tool_calls"})  #: fields of which a plain message has one
-#: Key of a checkpoint or task from a database: the number of messages before it that are copies of another thread's.
+#: Keys of a checkpoint or task from a database: the number of messages before it that were left out as copies of another
+#: thread's; the number of a thread's messages if all are copies, and were not left out; the ids of answers, and the call ids
+#: of results, that another thread had first, though messages of the thread's own precede them.
 COPIED = "copied_messages"
+ALL_COPIED = "all_copied_messages"
+REPEATED = "repeated_messages"
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
 Part = tuple[str, Any]

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from weighbridge.traces.chat.call_parts import CALL_FIELDS
 from weighbridge.traces.chat.chunked_messages import is_chunk, whole_messages
 from weighbridge.traces.fields import (
@@ -19,7 +21,9 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats import langchain
 from weighbridge.traces.formats.langgraph_parts import (
+    ALL_COPIED,
     COPIED,
+    REPEATED,
     STATES,
     Part,
     has_unread_lists,
@@ -30,7 +34,7 @@ from weighbridge.traces.formats.langgraph_parts import (
 )
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace
+    from weighbridge.traces.model import Capability, Step, Trace
 
 _UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
 _UNREAD_LIST = "a state has messages in a form, or in a place, that is not read"
@@ -39,6 +43,10 @@ _UNANSWERED = (
     "no message is an answer of a model: what nodes called may stand elsewhere in the state"
 )
 _FAILED = "no message is an answer of a model: whether the node that failed called one is not known"
+_REPEATED = {
+    "llm": "an answer has the id of one in another thread: whether a model was called again is not known",
+    "tool": "a result has the id of one in another thread: whether the tool was called again is not known",
+}
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
 _Key = tuple[str, Any]
@@ -82,6 +90,9 @@ class Thread:
         self._failed: set[str] = set()
         self._states = 0  #: number of states that were streamed
         self._has_run = False  #: whether a node has run
+        self._repeated: set[str] = (
+            set()
+        )  #: ids of answers and calls of which another thread has the message
 
     def take(self, part: Part) -> None:
         """Add the messages of a part of a stream."""
@@ -102,10 +113,20 @@ class Thread:
             self.notes.add(f"parts of mode {mode!r}")
 
     def _note_copies(self, mode: str, held: Any) -> None:
-        """Note how many messages were left out before a part that was read from a database, as copies."""
-        copied = count_of(object_of(held).get(COPIED))
-        if copied and mode in {"checkpoints", "tasks"}:
+        """Note what is known of a part that was read from a database about messages that another thread has as well."""
+        if mode not in {"checkpoints", "tasks"}:
+            return
+        part = object_of(held)
+        if copied := count_of(part.get(COPIED)):
             self.notes.add("messages copied from another thread", copied)
+        if copied := count_of(part.get(ALL_COPIED)):
+            self.notes.add(
+                "messages that are all copied from another thread: all of them count", copied
+            )
+        repeated = part.get(REPEATED)
+        self._repeated.update(
+            filter(None, map(string_of, repeated if type(repeated) is list else ()))
+        )
 
     def _take_streamed(self, message: dict[str, Any], *, is_piece: bool) -> None:
         key = self._key(message, ("new", len(self._found)), self._asked)
@@ -197,13 +218,26 @@ class Thread:
         if not trace.steps_of("llm") and (self._has_run or self._failed):
             reason = _FAILED if self._failed else _UNANSWERED
             missing = {"llm_calls": reason, "tool_calls": reason, **missing}
+        steps = tuple(map(self._certain, trace.steps))
+        for before, after in zip(trace.steps, steps, strict=True):
+            if before is not after and before.type == "llm":
+                missing |= dict.fromkeys(("llm_calls", "token_usage", "cost"), _REPEATED["llm"])
+            elif before is not after:
+                missing |= {"tool_calls": _REPEATED["tool"]}
         return replace(
             trace,
             id=self.id,
             format="langgraph",
+            steps=steps,
             missing={**trace.missing, **missing},
             not_carried=not_carried,
         )
+
+    def _certain(self, step: Step) -> Step:
+        """Return a step; an answer or a call of which another thread has the message is no model call or tool call for certain."""
+        if step.type not in _REPEATED or step.id not in self._repeated:
+            return step
+        return structs.replace(step, type="other", usage=None, cost_usd=None)
 
 
 def _is_other(before: Any, after: Any) -> bool:

@@ -17,8 +17,10 @@ import orjson
 from weighbridge.settings import MIB
 from weighbridge.traces.fields import id_of, json_in, object_of
 from weighbridge.traces.formats.langgraph_parts import (
+    ALL_COPIED,
     COPIED,
     OWN_CHANNELS,
+    REPEATED,
     has_messages,
     has_unread,
     shows_that_a_node_ran,
@@ -49,14 +51,19 @@ class Checkpoints:
     """The checkpoints of one thread, of which each message is kept once.
 
     Of the checkpoints without new messages, only the first that shows that a node has run is kept, as the result of a task
-    without messages. A thread may begin with copies of another one's messages; those are left out, and counted.
+    without messages. A thread may begin with copies of another one's messages; those are left out, and counted, unless the
+    thread has nothing else. A later message that another thread has may also come from a cache.
     """
 
-    def __init__(self, known_to_others: dict[str, int]) -> None:
+    def __init__(self, known_to_others: dict[str, int], copied: int = 0) -> None:
         #: the hash of each message of the threads before, by its id
         self._known_to_others = known_to_others
         self._known: dict[str, int] = {}  #: the same of this thread's messages
-        self._copies = 0  #: number of copied messages since the last row that is kept
+        self._counts = {COPIED: 0, ALL_COPIED: copied}  #: since the last row that is kept
+        self._repeated: list[
+            str
+        ] = []  #: ids of later messages that others have, since then as well
+        self._has_own = False  #: whether a message is no copy
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
         self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
         self._has_messages = False  #: whether any checkpoint has
@@ -97,11 +104,14 @@ class Checkpoints:
         except (ValueError, TypeError, RecursionError):
             return None
 
-    def close(self) -> None:
+    @property
+    def copied(self) -> int:
+        """The number of messages, if all of them are copies."""
+        return 0 if self._has_own else len(self._known)
+
+    def close(self, known_to_others: dict[str, int]) -> None:
         """End the thread, and add its messages to those known to the threads after it."""
-        self._known_to_others |= {
-            name: mark for name, mark in self._known.items() if _UUID.search(name)
-        }
+        known_to_others |= {name: mark for name, mark in self._known.items() if _UUID.search(name)}
 
     def _kept(self, part: Part, task_name: str) -> Row:
         """Return a row with what is kept of a part: all if it has messages, and an empty text if it tells nothing new.
@@ -109,8 +119,11 @@ class Checkpoints:
         Without messages, the first part that shows that a node has run becomes a task of the name.
         """
         shows_run, may_have_messages = shows_that_a_node_ran(part), _may_have_messages(part)
-        if may_have_messages and self._copies:
-            part[1][COPIED], self._copies = self._copies, 0
+        if may_have_messages:
+            part[1].update({name: count for name, count in self._counts.items() if count})
+            if self._repeated:
+                part[1][REPEATED] = self._repeated
+            self._counts, self._repeated = dict.fromkeys(self._counts, 0), []
         text = orjson.dumps(part[1], _none, orjson.OPT_NON_STR_KEYS).decode()
         if not may_have_messages:
             if self._has_run or not (shows_run and self._has_messages):
@@ -131,10 +144,13 @@ class Checkpoints:
             if self._known.get(name) == mark:
                 continue
             self._known[name] = mark
-            if self._known_to_others.get(name) == mark:
-                self._copies += 1
-            else:
-                new.append(message)
+            if not self._has_own and self._known_to_others.get(name) == mark:
+                self._counts[COPIED] += 1
+                continue
+            self._has_own = True
+            new.append(message)
+            if name in self._known_to_others:
+                self._repeated.append(_of_call(message) or name)
         return new
 
 
@@ -158,6 +174,12 @@ def _id_of(message: Any) -> str | None:
     """Return the id of a message, which LangChain's JSON of an object has among what the object is made of."""
     held = object_of(message)
     return id_of((object_of(held.get("kwargs")) if "lc" in held else held).get("id"))
+
+
+def _of_call(message: Any) -> str | None:
+    """Return the id of the call that a message answers."""
+    held = object_of(message)
+    return id_of((object_of(held.get("kwargs")) if "lc" in held else held).get("tool_call_id"))
 
 
 def _may_have_messages(part: Part) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _MOST_COPIED = 64 * MIB  #: of a database and its log, to find whether it is a store
 _MOST_FAULTS = 1_000  #: that are kept before the first line
+_ROWS_OF_SESSION = "SELECT source, row FROM rows WHERE session = ? ORDER BY source, row"
 _NAMES = frozenset({"id", "message_id"})  #: columns without which a row can be read
 
 
@@ -215,10 +217,7 @@ class _Sessions:
                     self._found(error)
             self.have_rows = bool(keys)
             for key, number in keys.items():
-                found = index.execute(
-                    "SELECT source, row FROM rows WHERE session = ? ORDER BY source, row", (number,)
-                )
-                yield from self._session(key, found)
+                yield from self._session(key, partial(index.execute, _ROWS_OF_SESSION, (number,)))
         damage = self._damage if self.is_damaged else self._damaged_row
         if damage:
             self.is_damaged = True
@@ -265,28 +264,19 @@ class _Sessions:
                 self._subs.setdefault(first, []).append(self._sessions[name])
 
     def _session(
-        self, key: tuple[Any, ...], numbers: Iterable[tuple[int, int]]
+        self, key: tuple[Any, ...], numbers: Callable[[], Iterable[tuple[int, int]]]
     ) -> Iterator[SourceLine]:
-        lists: list[list[Row]] = [[] for _ in self._tables]
-        size, unread = 0, int(self._damage is not None)
         checkpoints = Checkpoints(self._messages) if self._store.is_packed else None
-        for source, number in numbers:
-            table, columns = self._tables[source]
-            row = self._row(table, columns, number)
-            if row is not None and checkpoints:
-                row, columns = checkpoints.as_text(row), [STATE]
-            if row is None or not self._is_readable(row, columns):
-                unread += 1
-                continue
-            if not self._is_filled(row) or self._is_copy(row):
-                continue
-            size += sum(len(cell) for cell in row.values() if type(cell) is str)
-            if size > self._most:
-                yield SourceLine(b"\n", length_fault(size, self._most), size)
-                return
-            lists[source].append(row)
+        lists, size, unread = self._rows_in(numbers(), checkpoints)
+        if checkpoints and checkpoints.copied:
+            # A thread of nothing but copies is read as it is.
+            checkpoints = Checkpoints({}, checkpoints.copied)
+            lists, size, unread = self._rows_in(numbers(), checkpoints)
+        if size > self._most:
+            yield SourceLine(b"\n", length_fault(size, self._most), size)
+            return
         if checkpoints:
-            checkpoints.close()
+            checkpoints.close(self._messages)
         if not (any(lists) or unread):
             return
         traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
@@ -299,6 +289,28 @@ class _Sessions:
             if self._contained is not None and type(trace) is dict and trace in self._contained:
                 continue
             yield _line({"id": trace_id or id_of(key[-1]), "trace": trace}, unread)
+
+    def _rows_in(
+        self, numbers: Iterable[tuple[int, int]], checkpoints: Checkpoints | None
+    ) -> tuple[list[list[Row]], int, int]:
+        """Return the rows of a session in each table, how long they are up to the limit, and how many cannot be read."""
+        lists: list[list[Row]] = [[] for _ in self._tables]
+        size, unread = 0, int(self._damage is not None)
+        for source, number in numbers:
+            table, columns = self._tables[source]
+            row = self._row(table, columns, number)
+            if row is not None and checkpoints:
+                row, columns = checkpoints.as_text(row), [STATE]
+            if row is None or not self._is_readable(row, columns):
+                unread += 1
+                continue
+            if not self._is_filled(row) or self._is_copy(row):
+                continue
+            size += sum(len(cell) for cell in row.values() if type(cell) is str)
+            if size > self._most:
+                break
+            lists[source].append(row)
+        return lists, size, unread
 
     def _why(self, unread: int) -> str:
         if unread:

@@ -108,17 +108,77 @@ def test_messages_that_a_thread_has_copied_from_another_one_do_not_count(tmp_pat
     copy = checkpoint(7, [packed(asked), packed(told)], "copy")
     edited = checkpoint(8, [packed(asked), packed(changed)], "edited")
     traces = traces_of(tmp_path, *first, *fork, copy, edited)
-    assert [trace.id for trace in traces] == ["t", "fork", "edited"]
+    assert [trace.id for trace in traces] == ["t", "fork", "copy", "edited"]
     assert [[step.id for step in trace.steps] for trace in traces] == [
         [asked["id"], told["id"]],
         [own["id"], late["id"]],
+        [asked["id"], told["id"]],
         [told["id"]],
     ]
     assert [trace.not_carried for trace in traces] == [
         (),
         ("messages copied from another thread (2)",),
+        ("messages that are all copied from another thread: all of them count (2)",),
         ("messages copied from another thread (1)",),
     ]
+    assert ["llm_calls" in trace.missing for trace in traces] == [False, False, False, True]
+
+
+def answer(number: int, call: str) -> dict[str, Any]:
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    asked = {"name": "search", "args": {"q": "x"}, "id": call, "type": "tool_call"}
+    return {**said(number, ""), "tool_calls": [asked], "usage_metadata": usage}
+
+
+def found(number: int, call: str) -> dict[str, Any]:
+    return {**said(number, "none", "tool"), "tool_call_id": call}
+
+
+def grown(thread: str, first_row: int, messages: list[Any]) -> list[dict[str, Any]]:
+    """Return the rows of a thread to whose state one message after the other was added."""
+    return [
+        checkpoint(first_row + count, messages[:count], thread)
+        for count in range(1, len(messages) + 1)
+    ]
+
+
+@pytest.mark.parametrize("form", [packed, constructed])
+@pytest.mark.parametrize("changes", [{}, {"usage_metadata": None}])
+def test_an_answer_that_another_thread_had_first_may_come_from_a_cache(
+    changes: dict[str, Any], form: Any, tmp_path: Path
+) -> None:
+    first = [said(1, kind="human"), answer(2, "c1"), found(3, "c1"), said(4)]
+    cached, last = ({**message, **changes} for message in (first[1], first[3]))
+    then = [said(5, kind="human"), cached, found(6, "c1"), last, said(7)]
+    rows = [*grown("t", 0, list(map(form, first))), *grown("u", 9, list(map(form, then)))]
+    one, two = traces_of(tmp_path, *rows)
+    assert [step.type for step in one.steps] == ["user", "llm", "tool", "llm"]
+    assert [step.type for step in two.steps] == ["user", "other", "tool", "other", "llm"]
+    assert [bool(step.usage) for step in two.steps] == [False] * 4 + [True]
+    assert two.steps[2].output == "none"
+    for name in ("llm_calls", "token_usage", "cost"):
+        assert "an answer has the id of one in another thread" in two.missing[name]  # type: ignore[index]
+    assert "tool_calls" not in two.missing
+    assert one.not_carried == two.not_carried == ()
+
+
+def test_a_result_that_another_thread_had_first_may_come_from_a_cache(tmp_path: Path) -> None:
+    first = [said(1, kind="human"), answer(2, "c1"), found(3, "c1")]
+    then = [said(5, kind="human"), answer(6, "c1"), found(3, "c1"), answer(7, "c2"), found(8, "c2")]
+    rows = [*grown("t", 0, list(map(packed, first))), *grown("u", 9, list(map(packed, then)))]
+    _, trace = traces_of(tmp_path, *rows)
+    assert [step.type for step in trace.steps] == ["user", "llm", "other", "llm", "tool"]
+    assert "a result has the id of one in another thread" in trace.missing["tool_calls"]
+    assert "llm_calls" not in trace.missing
+
+
+def test_a_thread_of_copies_is_read_with_what_its_nodes_wrote(tmp_path: Path) -> None:
+    asked = said(1, kind="human")
+    copies = [checkpoint(at, [packed(asked)], thread) for at, thread in enumerate(("t", "copy"))]
+    writes = [write_of(at, [said(2)], thread_id=thread) for at, thread in enumerate(("t", "copy"))]
+    path = write(tmp_path / "a.db", {"checkpoints": copies, "writes": writes})
+    traces = traces_in(lines_of(path))
+    assert [[step.type for step in trace.steps] for trace in traces] == [["user", "llm"]] * 2
 
 
 def test_a_thread_without_an_answer_does_not_say_how_often_models_were_called(
