@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from weighbridge.errors import InputError, OutputError, TraceError
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.importer import Importer
     from weighbridge_producer.cli.trace_input import NamedTrace, Traces
-    from weighbridge_producer.input.duplicates import DuplicateIndex
 
 _NAMES_SHOWN = 5
 
@@ -78,6 +75,7 @@ def show(
 
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
+    from weighbridge_producer.cli.native_lines import native_line
     from weighbridge_producer.cli.trace_input import Traces
 
     traces = Traces(file, trace_mapping_of(trace_mapping), maps=maps)
@@ -87,7 +85,7 @@ def show(
     found = _with_steps(found, step_ids) if step_ids else found
     if as_json:
         stdout = stdout_bytes()
-        stdout.write(_line(found, found.name))
+        stdout.write(native_line(found, found.name))
         stdout.flush()
     elif step_ids:
         print_steps(found.trace.steps)
@@ -253,13 +251,15 @@ def _print_format(importer: Importer) -> None:
 
 def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
     """Write all traces; return how many were written, and how many could not be written."""
+    from weighbridge_producer.cli.native_lines import UniqueLines
     from weighbridge_producer.input.duplicates import DuplicateIndex
 
     written = 0
     with closing(DuplicateIndex()) as ids:
+        lines = UniqueLines(ids)
         for found in traces:
             try:
-                target.write(_line_with_unique_id(found, traces.location, ids))
+                target.write(lines.line(found, traces.location))
             except TraceError as error:
                 traces.lose(error)
                 continue
@@ -267,32 +267,3 @@ def _write_all(traces: Traces, target: BinaryIO) -> tuple[int, int]:
             for lost in found.trace.not_carried:
                 err.print(f"{shown(found.name)}: not carried over: {shown(lost)}")
     return written, traces.lost
-
-
-def _line_with_unique_id(found: NamedTrace, location: str, ids: DuplicateIndex) -> bytes:
-    """Return a trace as a line with its name as id, and also the location of its line if another trace has that id."""
-    from weighbridge.jobs.limits import NAME_LIMIT
-    from weighbridge_producer.input.duplicates import Duplicate
-
-    trace_id = found.name or location
-    for number in count(1):
-        line = _line(found, trace_id)
-        if ids.claim(trace_id, line) is not Duplicate.CONFLICT:
-            break
-        where = location if number == 1 else f"{location}, {number}"
-        trace_id = f"{found.name} ({where})"[-NAME_LIMIT:]
-    return line
-
-
-def _line(found: NamedTrace, trace_id: str) -> bytes:
-    """Return a trace in the native form as a line; raises TraceError if the line would be invalid as input."""
-    from weighbridge.traces.formats.native import to_native
-
-    data = {**to_native(found.trace), "id": trace_id}
-    try:
-        return orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError as error:
-        raise TraceError(
-            f"it cannot be written: {error}",
-            "integers of more than 64 bits and halves of surrogate pairs are refused in input, too",
-        ) from None
