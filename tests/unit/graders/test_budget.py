@@ -530,7 +530,7 @@ def test_what_the_source_counts_beyond_the_steps_counts_too(limit, counted):
     steps = [llm(5), tool(), tool()]
     result = grade(*steps, run=run, **{limit: 6})
     assert (result["verdict"], only(result)["observed"]) == ("fail", 7)
-    assert "known only from the source's own count" in only(result)["description"]
+    assert "known only from what the source counts" in only(result)["description"]
     assert "summary.n states 7" in only(result)["description"]
     assert result["details"][counted] == 7
     assert grade(*steps, run=run, **{limit: 7})["verdict"] == "pass"
@@ -824,6 +824,36 @@ def test_tokens_that_a_source_cannot_tell_are_not_zero_tokens():
         assert grade(tool(), run={"missing": {}}, **{limit: 5})["verdict"] == "pass"
 
 
+@pytest.mark.parametrize("stated", [1, 3])
+def test_a_count_of_steps_below_the_calls_that_the_source_counts_is_not_said_to_be_used(stated):
+    run = {"counts": {"llm_calls": 5, "steps": stated}}
+    result = grade(llm(1), run=run, max_steps=4)
+    [found] = [each for each in result["details"]["differences"] if each["of"] == "steps"]
+    where = "the source"
+    assert found == {"of": "steps", "by_source": stated, "by_calls": 5, "where": where}
+    description = only(result)["description"]
+    assert ": it is known only from what the source counts, not from the steps; used" in description
+    used = "the steps and the calls that were not read add up to 5; the larger figure is used"
+    assert description.endswith(f"; {where} states {stated}, {used}")
+    [larger] = grade(llm(1), run={"counts": {"steps": 9}}, max_steps=4)["details"]["differences"]
+    assert (larger["by_source"], larger["by_steps"]) == (9, 1)
+
+
+def test_a_total_below_its_own_parts_is_the_one_that_the_source_is_said_to_state():
+    usage = {"input_tokens": 50, "output_tokens": 10, "total_tokens": 40}
+    for steps, sums in (
+        ([llm((20, 5))], {"by_source": 40, "by_parts": 60}),
+        ([llm((80, 20))], {"by_source": 40, "by_steps": 100}),
+        ([llm((50, 10))], {"by_source": 40, "by_steps": 60}),
+        ([llm((20, 5)), llm()], {"by_source": 40, "by_parts": 60}),
+    ):
+        result = grade(*steps, run={"usage": usage}, max_tokens=900)
+        differences = result["details"]["differences"]
+        [found] = [each for each in differences if each["of"] == "total_tokens"]
+        assert found == {"of": "total_tokens", **sums, "where": "the source"}
+        assert "the source states 40" in only(result)["description"]
+
+
 def test_what_is_told_counts_even_where_the_source_says_that_it_cannot_tell():
     run = {"missing": {"token_usage": "none"}}
     assert grade(llm(5), run=run, max_tokens=5)["verdict"] == "pass"
@@ -1064,6 +1094,35 @@ def test_the_cost_of_the_run_counts_where_its_steps_tell_none_or_less():
     assert only(grade(llm(5, cost_usd=0.2), run=run, max_cost_usd=1))["observed"] == 0.5
     assert only(grade(llm(5, cost_usd=0.7), run=run, max_cost_usd=1))["observed"] == 0.7
     assert only(grade(llm(5, cost_usd=0.2), llm(5), run=run, max_cost_usd=1))["observed"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "usage", [{"input_tokens": 1500, "output_tokens": 900}, {"total_tokens": 900}]
+)
+@pytest.mark.parametrize("steps", [[{"type": "user"}], [{"type": "user"}, tool()]])
+def test_tokens_without_a_step_that_used_them_did_not_cost_nothing(steps, usage):
+    run = {"usage": usage, "counts": {"llm_calls": 3}}
+    for limit in ({"max_steps": 9}, {"max_cost_usd": 9}):
+        assert grade(*steps, run=run, **limit)["details"]["cost_usd"] is None
+    assert grade(*steps, run={**run, "cost_usd": 0}, max_cost_usd=9)["verdict"] == "pass"
+    unused = {"input_tokens": 0, "output_tokens": 0}
+    counted = grade(*steps, run={"usage": unused, "counts": {"llm_calls": 3}}, max_steps=9)
+    assert counted["details"]["cost_usd"] is None, "the source counts model calls"
+
+
+def test_the_costs_of_steps_with_fewer_tokens_than_the_run_are_a_lower_bound():
+    step = llm((10, 5), cost_usd=0.25)
+    more = {"usage": {"input_tokens": 1500, "output_tokens": 900}}
+    details = grade(step, run=more, max_steps=9)["details"]
+    assert (details["cost_usd"], "cost_usd" in details["at_least"]) == (0.25, True)
+    assert grade(step, run=more, max_cost_usd=1)["verdict"] == "ungradable"
+    same = {"usage": {"input_tokens": 10, "output_tokens": 5}}
+    for steps, run in (
+        ([step], same),
+        ([step], {**more, "cost_usd": 0.5}),
+        ([llm(cost_usd=1)], more),
+    ):
+        assert "cost_usd" not in grade(*steps, run=run, max_cost_usd=9)["details"]["at_least"]
 
 
 def test_steps_that_tell_no_cost_are_priced_by_the_table_which_is_named():

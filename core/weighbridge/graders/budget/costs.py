@@ -26,6 +26,7 @@ from weighbridge.graders.budget.prices import (
 )
 from weighbridge.graders.budget.run_times import valid_times
 from weighbridge.traces import Usage
+from weighbridge.traces.fields import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,10 +56,11 @@ class Cost(Struct, frozen=True):
 
 
 def own_cost(trace: Trace, usage_steps: UsageSteps) -> Cost:
-    """Return the cost of a run stated in its trace."""
-    total = usage_steps.total(
-        [_stated_cost(step) for step in usage_steps.steps], _valid_amount(trace.cost_usd)
-    )
+    """Return the cost of a run stated in its trace; a lower bound if the run states none and its steps are not all."""
+    by_run = _valid_amount(trace.cost_usd)
+    total = usage_steps.total([_stated_cost(step) for step in usage_steps.steps], by_run)
+    if by_run is None and _lack_calls(usage_steps, trace):
+        total = replace(total, is_exact=False)
     return Cost(total, total.is_stated)
 
 
@@ -71,6 +73,8 @@ def cost(trace: Trace, usage_steps: UsageSteps, own_prices: Mapping[str, Rates])
     total = usage_steps.total([pricing.cost_of(step) for step in usage_steps.steps])
     if trace.usage is not None and (not total.is_stated or _state_less(usage_steps, trace.usage)):
         total = pricing.run_total(total, trace.usage)
+    elif _lack_calls(usage_steps, trace):
+        total = replace(total, is_exact=False)
     return Cost(total, own.is_own, pricing.priced_as, pricing.unpriced)
 
 
@@ -162,13 +166,25 @@ def _is_whole(usage: Usage) -> bool:
     return sent is not None and received is not None and not usage.is_partial
 
 
-def _state_less(usage_steps: UsageSteps, by_run: Usage) -> bool:
-    """Return whether the steps have fewer tokens than the run, so that the sum of their prices is incomplete."""
+def _lack_calls(usage_steps: UsageSteps, trace: Trace) -> bool:
+    """Return whether a model was used beyond the steps: the run has more tokens than all of them, or calls without a step."""
+    if not usage_steps.steps:
+        calls = trace.counts.llm_calls if trace.counts else None
+        return bool(calls or counted(trace.usage))
+    return trace.usage is not None and _state_less(usage_steps, trace.usage, if_all_state=True)
+
+
+def _state_less(usage_steps: UsageSteps, by_run: Usage, *, if_all_state: bool = False) -> bool:
+    """Return whether the steps have fewer tokens than the run, so that the sum of their costs is incomplete.
+
+    `if_all_state`: only where each step states its tokens.
+    """
     columns = zip(*(stated_tokens(step.usage) for step in usage_steps.steps), strict=True)
     sent, received, _, _ = (usage_steps.total(stated) for stated in columns)
     return any(
         (valid_count(tokens) or 0) > total.known
         for tokens, total in ((by_run.input_tokens, sent), (by_run.output_tokens, received))
+        if not if_all_state or (total.is_exact and total.is_stated)
     )
 
 

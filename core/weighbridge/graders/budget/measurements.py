@@ -93,7 +93,7 @@ class Measurements:
             "total_tokens": of_tokens(trace, self.tokens),
             "llm_calls": of_count(counts.llm_calls, len(self.llm_steps)),
             "tool_calls": of_count(counts.tool_calls, len(self.tool_steps)),
-            "steps": of_count(counts.steps, len(trace.steps)),
+            "steps": of_count(counts.steps, len(trace.steps), self.unread_calls),
         }
 
     def counted(self, name: str, read: int) -> int:

@@ -236,7 +236,7 @@ def _crossing(total: Total, limit: Amount, *, is_exact: bool) -> Breach:
 
 def _beyond(steps: Sequence[Step], limit: int, noun: str, *, is_first: bool) -> Breach:
     if not steps:
-        return Breach("it is known only from the source's own count, not from the steps")
+        return Breach("it is known only from what the source counts, not from the steps")
     first, last = limit + 1, limit + len(steps)
     if first == last:
         which = f"{noun} {first} exceeds it"

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
 _WHERE_CHARACTERS = 100
-#: What a sum is of: the steps, or the input and output tokens beside a total; the name of its field in the details.
-SumOf = Literal["by_steps", "by_parts"]
+#: What a sum is of, by the name of its field in the details: the steps, the input and output tokens beside a total, or
+#: the steps and the calls that were not read.
+SumOf = Literal["by_steps", "by_parts", "by_calls"]
+_ADDS_UP: dict[SumOf, str] = {
+    "by_steps": "the steps add up",
+    "by_parts": "input and output add up",
+    "by_calls": "the steps and the calls that were not read add up",
+}
 _OF_STEPS = "the steps' own totals"
 
 
@@ -50,8 +56,7 @@ class Difference(Struct, frozen=True):
 def in_words(where: str, by_source: str, summed: str, sum_of: SumOf) -> str:
     """Return a difference as a sentence, from what the details have of it, with its amounts as texts."""
     stated = f"add up to {by_source}" if where == _OF_STEPS else f"states {by_source}"
-    what = "the steps add up" if sum_of == "by_steps" else "input and output add up"
-    return f"{where} {stated}, {what} to {summed}; the larger figure is used"
+    return f"{where} {stated}, {_ADDS_UP[sum_of]} to {summed}; the larger figure is used"
 
 
 def of_total(total: Total) -> Difference | None:
@@ -68,26 +73,35 @@ def of_total(total: Total) -> Difference | None:
 
 def of_tokens(trace: Trace, total: Total) -> Difference | None:
     """Return the difference for a total of tokens; a stated one may also be less than input and output together."""
+    stated = valid_count(trace.usage.total_tokens) if trace.usage else None
+    by_run, by_steps = total.by_run, total.by_steps
+    if stated is not None and by_run is not None and stated < by_run:
+        # The run's own total in `total` is the sum of its own input and output.
+        if by_steps is None or by_steps < by_run:
+            return Difference(stated, by_run, "by_parts")
+        return Difference(stated, by_steps)
     found = of_total(total)
     if found or not total.is_exact:
         return found
-    by_run = valid_count(trace.usage.total_tokens) if trace.usage else None
-    by_steps = [valid_count(step.usage and step.usage.total_tokens) for step in total.usage_steps]
-    if by_run is not None:
-        if by_run >= total.known:
-            return None
-        if total.by_steps is None:  # the total is that of the run's own input and output
-            return Difference(by_run, total.known, "by_parts")
-        return Difference(by_run, total.known)
-    if not by_steps or None in by_steps or any(step.type != "llm" for step in total.usage_steps):
+    if stated is not None:
+        is_less = by_steps is not None and stated < by_steps
+        return Difference(stated, total.known) if is_less else None
+    by_step = [valid_count(step.usage and step.usage.total_tokens) for step in total.usage_steps]
+    if not by_step or None in by_step or any(step.type != "llm" for step in total.usage_steps):
         return None
-    stated = sum(each or 0 for each in by_steps)
-    is_less = stated < total.known
-    return Difference(stated, total.known, "by_parts", of_steps=True) if is_less else None
+    added = sum(each or 0 for each in by_step)
+    if added < total.known:
+        return Difference(added, total.known, "by_parts", of_steps=True)
+    return None
 
 
-def of_count(counted: int | None, read: int) -> Difference | None:
-    """Return the difference between the source's count and the number read, or None."""
+def of_count(counted: int | None, read: int, unread: int = 0) -> Difference | None:
+    """Return the difference between the source's count and the number read, or None.
+
+    `unread` is how many there are at least beyond those read, by other counts of the source.
+    """
+    if counted is not None and unread and counted < read + unread:
+        return Difference(counted, read + unread, "by_calls")
     return None if counted is None or counted == read else Difference(counted, read)
 
 
