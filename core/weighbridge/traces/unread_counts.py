@@ -10,7 +10,7 @@ from weighbridge.traces.model import COUNTED
 from weighbridge.traces.text_actions import UNASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weighbridge.traces.model import Capability, Step, Trace, Usage
 
@@ -37,12 +37,41 @@ def with_unread_calls(trace: Trace) -> Trace:
 
 
 def with_unread_lines(trace: Trace, lines: int) -> Trace:
-    """Return a session's trace with all totals marked as missing if some lines of the session were not read."""
+    """Return a session's trace with all totals marked as missing if some lines of the session were not read.
+
+    Nor does it have the run's start and end where these are only times of its steps.
+    """
     if not lines:
         return trace
     which = "a damaged line" if lines == 1 else f"{lines:,} damaged lines"
     reason = f"what {which} of the session recorded is not known"
-    return replace(trace, missing={**dict.fromkeys(COUNTED, reason), **trace.missing})
+    missing = {**dict.fromkeys(COUNTED, reason), **trace.missing}
+    times = _times_of(trace.steps)
+    return replace(
+        trace,
+        missing=missing,
+        started_at=None if trace.started_at in times else trace.started_at,
+        ended_at=None if trace.ended_at in times else trace.ended_at,
+    )
+
+
+def with_times_of_steps(trace: Trace, unread: Iterable[int | None]) -> Trace:
+    """Return a trace with the first and the last time of its steps as those of the run, which may state its own, if all unread calls lie between.
+
+    `unread` are times at which such calls had ended; None for an unknown one.
+    """
+    times = _times_of(trace.steps)
+    if not times:
+        return trace
+    first, last = min(times), max(times)
+    if not all(time is not None and first <= time <= last for time in unread):
+        return trace
+    return replace(trace, started_at=trace.started_at or first, ended_at=trace.ended_at or last)
+
+
+def _times_of(steps: Sequence[Step]) -> set[int]:
+    times = (time for step in steps for time in (step.started_at, step.ended_at))
+    return {time for time in times if time is not None}
 
 
 def with_unknown_part(trace: Trace, lacking: Mapping[Capability, str]) -> Trace:

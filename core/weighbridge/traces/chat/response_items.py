@@ -156,15 +156,20 @@ class Items:
         self.of_message[own[0]] = Facts(model=facts.model, started_at=facts.started_at)
         self.of_message[own[-1]] = Facts(model=facts.model, ended_at=facts.ended_at)
 
-    def set_usage(self, usage: Usage | None) -> None:
-        """Set the usage of the last answer if it has none, and end the answer, since usage covers a whole answer."""
+    def set_usage(self, usage: Usage | None) -> bool:
+        """Set the usage of the last answer, and end the answer, since usage covers a whole answer.
+
+        Returns False if there is no answer without a usage.
+        """
         index = self._last_answer
-        if index is not None and usage and not self.of_message[index].usage:
-            self.close()
-            known = self.of_message[index]
-            self.of_message[index] = Facts(
-                known.model, usage, started_at=known.started_at, ended_at=known.ended_at
-            )
+        if index is None or not usage or self.of_message[index].usage:
+            return False
+        self.close()
+        known = self.of_message[index]
+        self.of_message[index] = Facts(
+            known.model, usage, started_at=known.started_at, ended_at=known.ended_at
+        )
+        return True
 
     def has_call(self, call_id: str) -> bool:
         """Return whether there is a call with this id."""

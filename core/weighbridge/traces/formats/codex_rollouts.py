@@ -10,7 +10,7 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, usage_less, word_of
 from weighbridge.traces.formats.codex_forks import copied_lines
 from weighbridge.traces.model import Counts
-from weighbridge.traces.unread_counts import OTHER_AGENTS, SCRIPTS
+from weighbridge.traces.unread_counts import OTHER_AGENTS, SCRIPTS, with_times_of_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,6 +162,8 @@ class Rollout:
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
+        #: Times of the counts that belong to no recorded answer.
+        self._unread: list[int | None] = []
         self._own_calls: dict[str, str] = {}  #: names of Codex's own tools, by call ID
         self._has_agents = False  #: whether the agent started other agents
         self._has_scripts = False  #: whether a script may have made calls
@@ -199,7 +201,7 @@ class Rollout:
         elif kind == "turn_context":
             self._items.model = string_of(payload.get("model")) or self._items.model
         elif event == "token_count":
-            self._count(object_of(payload.get("info")))
+            self._count(object_of(payload.get("info")), time_of(line.get("timestamp")))
         elif event.endswith(_END_SUFFIX) and self._is_of_script(payload):
             self._has_scripts = True
             self._items.add_made_call(*_made_call(event, payload), time_of(line.get("timestamp")))
@@ -261,7 +263,7 @@ class Rollout:
         if call_id and has_failed:
             self.failed.add(call_id)
 
-    def _count(self, info: dict[str, Any]) -> None:
+    def _count(self, info: dict[str, Any], time: int | None) -> None:
         """Add a token count; if its total is that of the count before, there is no further answer."""
         total = _usage_in(info.get("total_token_usage"))
         if total and total == self._run.usage:
@@ -273,8 +275,8 @@ class Rollout:
             self._review_calls += 1
             self._has_review_tools = self._has_review_tools or self._review_calls > 1
             self._pending = last
-        else:
-            self._items.set_usage(last)
+        elif not self._items.set_usage(last):
+            self._unread.append(time)
         if total:
             self._counts += bool(total.total)
             self._run.usage, self._run.totals_from = total, _TOTALS
@@ -300,6 +302,8 @@ class Rollout:
             # An answer that was interrupted has a count of its tokens, and no items.
             counts = Counts(llm_calls=self._counts)
             trace = replace(trace, counts=counts, totals_from=_COUNTS)
+            if not self._has_review_tools:
+                trace = with_times_of_steps(trace, self._unread)
         if trace.usage and _is_cut_off(trace):
             trace = replace(trace, usage=None, totals_from="")
         lacking: dict[Capability, str] = {}

@@ -36,6 +36,7 @@ from weighbridge.traces.formats.vscode_invocations import (
     outcome,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.unread_counts import with_times_of_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,6 +107,8 @@ def _read(value: Any) -> list[Trace]:
     chat = ChatLog()
     session = value if type(value) is dict else _replayed(value, chat.notes)
     requests = objects_of(session.get("requests"))
+    # A journal that has lost changes may have lost later requests, too.
+    has_all = not chat.notes.calls_left
     unread = sum(_request(request, chat) for request in requests)
     counts = counts_of(tool_calls=len(chat.of_call) + unread) if unread else None
     run = Run(
@@ -117,6 +120,8 @@ def _read(value: Any) -> list[Trace]:
     )
     shown = "what is shown of tools" if counts else ""
     trace = chat.trace("vscode-chat", _REASONS, run, counts=counts, totals_from=shown)
+    if requests and has_all:
+        trace = with_times_of_steps(trace, [_ended_at(requests[-1])])
     if any(is_of_sub_agent(part) for each in requests for part in objects_of(each.get("response"))):
         trace = replace(trace, missing={**_OF_SUB_AGENTS, **trace.missing})
     return [trace]
@@ -200,14 +205,10 @@ def _key(held: Any, key: Any) -> Any:
 
 def _request(request: dict[str, Any], chat: ChatLog) -> int:
     """Add a request; return the number of its calls that are shown but not recorded, such as those of sub-agents."""
-    asked_at = time_of(request.get("timestamp"), "ms")
     result = object_of(request.get("result"))
     recorded = object_of(result.get("metadata"))
-    chat.say("user", _asked(request.get("message")), Facts(started_at=asked_at))
-    took = count_of(object_of(result.get("timings")).get("totalElapsed"))
-    ended_at = None
-    if asked_at is not None and took is not None:
-        ended_at = time_of(asked_at + took * 10**6, "ns")
+    chat.say("user", _asked(request.get("message")), Facts(started_at=_asked_at(request)))
+    ended_at = _ended_at(request)
     named = string_of(recorded.get("resolvedModel")) or string_of(request.get("modelId"))
     model = named.removeprefix("copilot/") if named else None
     used = object_of(request.get("usage")) or object_of(result.get("usage"))
@@ -237,6 +238,19 @@ def _request(request: dict[str, Any], chat: ChatLog) -> int:
     ]
     shown = len({name for name in invoked if name is not None}) + invoked.count(None)
     return max(0, shown - (len(chat.of_call) - read))
+
+
+def _asked_at(request: dict[str, Any]) -> int | None:
+    return time_of(request.get("timestamp"), "ms")
+
+
+def _ended_at(request: dict[str, Any]) -> int | None:
+    """Return when a request had been carried out, with all calls that it shows."""
+    timings = object_of(object_of(request.get("result")).get("timings"))
+    asked_at, took = _asked_at(request), count_of(timings.get("totalElapsed"))
+    if asked_at is None or took is None:
+        return None
+    return time_of(asked_at + took * 10**6, "ns")
 
 
 def _asked(message: Any) -> Any:
@@ -387,7 +401,10 @@ IMPORTER = Importer(
             "usage",
             "promptTokens with outputTokens or completionTokens of a request, which are those of its last round",
         ),
-        ("started_at, ended_at", "timestamp, with totalElapsed; timestamp of a round"),
+        (
+            "started_at, ended_at",
+            "timestamp, with totalElapsed; timestamp of a round; of the run, creationDate or that of the first request, and the end of the last one",
+        ),
         ("tool calls of the run", "tools that are shown beside the calls of the rounds"),
         ("metadata", "responderUsername, customTitle"),
     ),

@@ -7,8 +7,9 @@ import contextlib
 import pytest
 
 from weighbridge.errors import TraceError
+from weighbridge.graders.budget import BudgetGrader
 from weighbridge.traces import Counts, Usage, read_trace
-from weighbridge.traces.unread_counts import OTHER_AGENTS
+from weighbridge.traces.unread_counts import OTHER_AGENTS, with_unread_lines
 
 NO_CALLS = {"llm_calls", "tool_calls", "token_usage", "cost"}
 
@@ -338,6 +339,34 @@ def test_an_agent_that_was_not_started_lacks_nothing():
 def test_the_number_of_model_calls_is_that_of_the_counts():
     trace = read_trace([says("Here."), count(10, 10), count(20, 30)])
     assert (trace.counts, trace.totals_from) == (Counts(llm_calls=2), "token_count")
+
+
+def at(second, line):
+    return {**line, "timestamp": f"2025-01-01T12:00:{second:02}Z"}
+
+
+INTERRUPTED = [
+    at(0, says("Go.", "user")),
+    at(2, says("Here.")),
+    at(2, count(10, 10)),
+    at(5, count(20, 30)),  # an answer without items
+]
+
+
+def test_a_call_that_left_only_a_count_between_other_lines_leaves_the_duration_exact():
+    trace = read_trace([*INTERRUPTED, at(7, says("Go on.", "user"))])
+    assert trace.counts == Counts(llm_calls=2)
+    details = BudgetGrader(config={"max_duration_ms": 7000}).judge(trace)["details"]
+    assert (details["duration_ms"], "duration_ms" in details["at_least"]) == (7000, False)
+    assert with_unread_lines(trace, 1).ended_at is None
+
+
+@pytest.mark.parametrize(
+    "lines", [INTERRUPTED, [*INTERRUPTED[:3], count(20, 30), at(7, says("Go on.", "user"))]]
+)
+def test_a_call_that_left_only_a_count_after_all_items_or_without_a_time_leaves_the_end_open(lines):
+    trace = read_trace(lines)
+    assert (trace.counts, trace.ended_at) == (Counts(llm_calls=2), None)
 
 
 def timed_id(second):

@@ -7,9 +7,11 @@ import copy
 import pytest
 
 from support.trace_examples import VSCODE_CHAT
+from weighbridge.graders.budget import BudgetGrader
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, session_id
+from weighbridge.traces.unread_counts import with_unread_lines
 
 
 def at(second):
@@ -175,6 +177,32 @@ def test_requests_that_a_journal_loses_are_calls_that_are_missing():
     assert "tool_calls" in read_trace(lines).missing
     lines[1]["k"] = ["requests"]
     assert "tool_calls" not in read_trace(lines).missing
+
+
+def took(seconds, name="r"):
+    """Return a request at noon that took some seconds, with a call that is shown but not recorded."""
+    shown = {"kind": "toolInvocationSerialized", "toolCallId": "v"}
+    rounds = {"toolCallRounds": [{"id": name, "response": "Hi."}]}
+    result = {"timings": {"totalElapsed": 1000 * seconds}, "metadata": rounds}
+    return request(shown, timestamp=at(0) // 10**6, result=result)
+
+
+def test_calls_that_are_only_shown_lie_within_their_requests_so_that_the_duration_is_exact():
+    trace = read_trace(session(took(9)))
+    assert (trace.started_at, trace.ended_at) == (at(0), at(9))
+    details = BudgetGrader(config={"max_duration_ms": 9000}).judge(trace)["details"]
+    assert details["tool_calls"] > len(trace.steps_of("tool"))
+    assert (details["duration_ms"], "duration_ms" in details["at_least"]) == (9000, False)
+    assert read_trace(session(took(9), request())).ended_at is None
+
+
+@pytest.mark.parametrize(
+    "lost", [{"kind": 2, "v": [request()]}, {"kind": 2, "k": ["requests"], "v": [took(9, "q")]}]
+)
+def test_the_end_of_a_session_that_has_lost_requests_is_not_known(lost):
+    trace = read_trace([{"kind": 0, "v": session(took(5))}, lost])
+    assert trace.ended_at == (at(9) if "k" in lost else None)
+    assert with_unread_lines(trace, 1).ended_at is None
 
 
 @pytest.mark.parametrize(
