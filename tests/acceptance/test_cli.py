@@ -486,6 +486,40 @@ def test_an_output_whose_package_is_missing_keeps_no_other_from_being_written(
     assert alone.err == LEFT_OUT.replace("'r.parquet' is left out: ", "")
 
 
+def test_a_dry_run_ends_as_the_run_would_if_an_output_is_left_out(without_pyarrow, cases):
+    for more in ((), ("--json",)):
+        dry = ("run", cases.name, "--dry-run", "-o", "r.csv", *more)
+        assert without_pyarrow(*dry).status == 0
+        assert without_pyarrow(*dry, "-o", "r.parquet").status == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "cases.jsonl"),
+        ("results", "results.jsonl"),
+        ("compare", "results.jsonl", "results.jsonl"),
+    ],
+)
+def test_an_output_that_is_left_out_hides_no_gate_that_is_not_met(
+    without_pyarrow, results, command
+):
+    outputs = ("-o", "r.parquet", "-o", "r.csv")
+    ended = without_pyarrow(*command, "--min-pass-rate", "0.99", *outputs)
+    why = "'r.parquet' could not be written; 1 gate was not met"
+    assert (ended.status, ended.err.splitlines()[-1]) == (1, f"exit status 1: {why}")
+    assert (ended.out + ended.err).count("gate --min-pass-rate 0.99") == 1
+
+
+def test_results_as_json_say_which_output_is_left_out(without_pyarrow, results):
+    outputs = ("-o", "r.parquet", "-o", "r.csv", "--json")
+    told = without_pyarrow("results", results.name, *outputs).json
+    assert told["outputs"] == ["r.csv"]
+    assert told["exit_status"] == 1
+    assert told["exit_reason"] == "'r.parquet' could not be written"
+    assert "exit_status" not in without_pyarrow("results", results.name, *outputs[2:]).json
+
+
 def test_untouched_results_are_proven(cli, results, cases):
     ended = cli("verify", results.name, cases.name, "--json")
     assert ended.status == 0

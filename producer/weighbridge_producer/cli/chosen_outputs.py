@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.errors import OutputError
+from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import print_fault
 from weighbridge_producer.gating.gates import ERROR
 from weighbridge_producer.reports.forms import output_of
@@ -27,7 +28,9 @@ class ChosenOutputs(NamedTuple):
         if not self.left_out:
             return decision
         names = ", ".join(map(repr, self.left_out))
-        reasons = [f"{names} could not be written", decision.reason]
+        unmet = sum(not gate.met for gate in decision.gates)
+        of_gates = f"{pluralize(unmet, 'gate was', 'gates were')} not met" if unmet else ""
+        reasons = [f"{names} could not be written", decision.reason or of_gates]
         return replace(decision, status=ERROR, reason="; ".join(filter(None, reasons)))
 
 

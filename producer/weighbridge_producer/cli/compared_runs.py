@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -67,9 +67,11 @@ class ComparedRuns:
 
     def exit_by(self, gates: Iterable[GateResult]) -> NoReturn:
         """Exit with the status that the gates determine, or 1 if an output was left out."""
-        statuses = {gate.status for gate in gates}
+        results = list(gates)
+        statuses = {gate.status for gate in results}
         status = ERROR if ERROR in statuses else max(statuses, default=0)
-        exit_with(self.chosen.decide(Decision(status)))
+        decision = self.chosen.decide(Decision(status, gates=results))
+        exit_with(replace(decision, gates=[]))  # the gates are printed already
 
 
 def comparison_outputs(texts: list[str], runs: list[str]) -> list[Output]:

@@ -29,9 +29,18 @@ _WIDTH = 300
 
 
 def dry_run(
-    source: Source, graders: Sequence[GraderSpec], only_failed: str = "", *, as_json: bool
+    source: Source,
+    graders: Sequence[GraderSpec],
+    only_failed: str = "",
+    *,
+    as_json: bool,
+    lacks_output: bool,
 ) -> None:
-    """Read a source as a run would, print what it would grade, and exit: 0 when every line can be graded, 1 otherwise."""
+    """Read a source as a run would, print what it would grade, and exit.
+
+    The status is 0 when every line can be graded and no output of the run would be left out, which `lacks_output` says;
+    1 otherwise.
+    """
     grader = LineGrader(graders)
     jobs = lines = faults = 0
     first: list[bytes] = []
@@ -64,7 +73,7 @@ def dry_run(
         out.print(f"{cases}, {pluralize(jobs, 'job')}{bad}. Nothing was graded.")
         for bad_line in bad_lines:
             err.print(shown(str(bad_line)), soft_wrap=True)
-    raise typer.Exit(ERROR if faults or not lines else 0)
+    raise typer.Exit(ERROR if faults or not lines or lacks_output else 0)
 
 
 def _as_dict(

@@ -189,6 +189,8 @@ def results(
     next_cursor = wanted.cursor or None
     if as_json:
         fields = summary_as_dict(summary, causes=causes) if summary else {}
+        if chosen.left_out and not (summary and summary.decision):
+            fields |= chosen.decide(Decision(0)).as_dict()
         print_json(({"outputs": outputs, "cursor": next_cursor} if outputs else {}) | fields)
     if summary:
         console = err if any(map(goes_to_stdout, outputs)) else out

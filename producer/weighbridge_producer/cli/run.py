@@ -155,7 +155,8 @@ def run(
     if dry_run:
         from weighbridge_producer.cli.dry_run import dry_run as show_cases
 
-        show_cases(source, specs, only_failed, as_json=as_json)
+        lacks_output = bool(chosen.left_out)
+        show_cases(source, specs, only_failed, as_json=as_json, lacks_output=lacks_output)
     options = RunOptions(
         source,
         specs,

@@ -638,6 +638,15 @@ def test_what_is_not_json_is_never_judged_as_if_it_were(name, schema):
     assert ToolSchemaGrader().grade(Trace(id=None, format="x", steps=(named,)))["passed"]
 
 
+@pytest.mark.parametrize("name", ["", " ", "\u00a0\n"])
+def test_a_cause_says_that_a_tool_has_no_name_also_if_it_is_of_blanks(name):
+    for config in ({"allowlist": ["search"]}, {"tools": OPENAI}):
+        assert failures(grade(call(name, {}), **config))[0]["cause"] == "(no name)"
+    odd = [{"name": name or "search", "input_schema": SEARCH}]
+    cause = failures(grade(call(name or "search", {}), tools=odd))[0]["cause"]
+    assert cause == f"{'(no name)' if name else 'search'}, required"
+
+
 def test_a_call_that_names_no_tool_passes_no_list():
     nameless = {"type": "tool", "nmae": "rm", "arguments": {}}
     for config in ({"blocklist": ["rm"]}, {"allowlist": ["*"]}):

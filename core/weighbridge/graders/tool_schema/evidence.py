@@ -78,7 +78,7 @@ def _refusal(tool: Tool) -> Evidence:
         "check": refusal.check,
         "description": f"{_calls(tool)}: {refusal.reason}{meant}",
         "passed": False,
-        "cause": tool.rule.tool or _NAMELESS,
+        "cause": _name_in_cause(tool.rule.tool),
         "limit": [shown(name) for name in refusal.limit[:_SHOWN_NAMES]],
         "observed": observed,
         "step_ids": all_encodable(tool.steps),
@@ -88,7 +88,7 @@ def _refusal(tool: Tool) -> Evidence:
 def _fault(fault: FaultyCall, allowance: Allowance) -> Evidence:
     rule = fault.tool.rule
     problems, why = _problems(fault, allowance)
-    tool = rule.tool or _NAMELESS
+    tool = _name_in_cause(rule.tool)
     entry: Evidence = {
         "check": fault.check,
         "description": f"{rule.tool!r} at {encodable(fault.step)}: {why}",
@@ -101,6 +101,11 @@ def _fault(fault: FaultyCall, allowance: Allowance) -> Evidence:
     arguments = fault.arguments
     excerpt = arguments if isinstance(arguments, str) else _beginning(arguments)
     return entry | {"excerpt": excerpt_of(excerpt)} if excerpt else entry
+
+
+def _name_in_cause(tool: str) -> str:
+    """Return a tool's name for a cause, from which blanks are stripped."""
+    return tool.strip() or _NAMELESS
 
 
 def _problems(fault: FaultyCall, allowance: Allowance) -> tuple[list[dict[str, str]], str]:
