@@ -60,6 +60,8 @@ _KEPT_IN_RESULTS: tuple[str, ...] = ("toolName",)
 _KEPT_IN_ANSWERS: tuple[str, ...] = ("usage", "responseId")
 _OF_TEXTS = ("usage", "responseId", "content", "errorMessage")
 _FAILED = frozenset({"error", "aborted"})
+#: Text that OpenClaw stores in failed answers without content, for providers that refuse an empty message.
+_PLACEHOLDER = "[assistant turn failed before producing content]"
 _COPIES = "entries copied from the session that this one was branched from"
 #: Keys of the session from which a session was branched.
 _PARENT_KEYS = ("parentSession", "branchedFrom")
@@ -260,17 +262,19 @@ class EntryReader:
         content = message.get("content")
         said: list[Any] = []
         calls: list[Call] = []
+        failed = word_of(message.get("stopReason"))
         for part in content if type(content) is list else [content]:
             held = object_of(part)
             kind = held.get("type")
-            if kind == "toolCall":
+            if failed in _FAILED and _is_placeholder(held.get("text", part)):
+                self.chat.notes.add("placeholders in failed answers")
+            elif kind == "toolCall":
                 calls.append(self.call_in(held))
             elif kind == "thinking":
                 self.chat.notes.add("parts of the model's reasoning")
             elif part is not None:
                 said.append(part)
         recorded = object_of(message.get("usage"))
-        failed = word_of(message.get("stopReason"))
         error = string_of(message.get("errorMessage"))
         facts = Facts(
             model=string_of(message.get("model")),
@@ -294,6 +298,10 @@ class EntryReader:
     def start_of(self, call: Call) -> int | None:  # noqa: ARG002
         """Return the start of a call, if it is recorded outside the answer."""
         return None
+
+
+def _is_placeholder(text: Any) -> bool:
+    return type(text) is str and text.strip() == _PLACEHOLDER
 
 
 def failure_in(details: Any) -> bool | str:
@@ -337,7 +345,10 @@ IMPORTER = Importer(
             "role: assistant is llm, or other if OpenClaw wrote it (delivery-mirror, gateway-injected); each toolCall in it is tool",
         ),
         ("name, arguments", "name and arguments of a toolCall"),
-        ("output", "content; of a tool call, the content of its toolResult"),
+        (
+            "output",
+            "content, without the placeholder of a failed answer; of a tool call, the content of its toolResult",
+        ),
         (
             "error",
             "isError of a toolResult, or status, exitCode and error of its details; errorMessage or stopReason of an answer",

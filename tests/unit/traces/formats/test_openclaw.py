@@ -99,6 +99,38 @@ def written(provider, model, *parts):
     return {"type": "message", "id": "e9", "parentId": "e4", "timestamp": stamp, "message": message | {"content": content}}  # fmt: skip
 
 
+PLACEHOLDER = "[assistant turn failed before producing content]"
+
+
+def answer(content, **more):
+    """Return the entry of an answer of the model."""
+    message = {"role": "assistant", "model": "m", "usage": NOTHING, "content": content, **more}
+    stamp = "2025-01-01T12:00:05Z"
+    return {"type": "message", "id": "e9", "parentId": "e4", "timestamp": stamp, "message": message}
+
+
+@pytest.mark.parametrize("content", [PLACEHOLDER, [{"type": "text", "text": f"{PLACEHOLDER}\n"}]])
+@pytest.mark.parametrize(
+    ("message", "error"), [("Connection error.", "Connection error."), (None, "error")]
+)
+def test_the_placeholder_of_a_failed_answer_is_no_text_of_the_model(content, message, error):
+    trace = read_trace([*OPENCLAW, answer(content, stopReason="error", errorMessage=message)])
+    last = trace.steps[-1]
+    assert (last.type, last.output, last.error) == ("llm", None, error)
+    assert "placeholders in failed answers (1)" in trace.not_carried
+
+
+def test_the_words_of_the_placeholder_in_an_answer_that_did_not_fail_are_the_models():
+    trace = read_trace([*OPENCLAW, answer(PLACEHOLDER, stopReason="stop")])
+    assert (trace.steps[-1].output, trace.steps[-1].error) == (PLACEHOLDER, None)
+
+
+def test_what_a_failed_answer_says_beside_the_placeholder_is_kept():
+    parts = [{"type": "text", "text": PLACEHOLDER}, {"type": "text", "text": "I search."}]
+    trace = read_trace([*OPENCLAW, answer(parts, stopReason="error")])
+    assert trace.steps[-1].output == "I search."
+
+
 @pytest.mark.parametrize("provider", ["openclaw", "clawdbot"])
 @pytest.mark.parametrize("model", ["delivery-mirror", "gateway-injected"])
 def test_what_openclaw_delivered_or_wrote_itself_is_no_model_call(provider, model):
