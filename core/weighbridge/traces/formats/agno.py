@@ -75,6 +75,7 @@ _RUN_FIELDS = frozenset(
 _STATUSES = frozenset({"PENDING", "RUNNING", "COMPLETED", "PAUSED", "CANCELLED", "ERROR"})
 #: Statuses of failed runs; `content` is then usually the reason.
 _FAILED = frozenset({"CANCELLED", "ERROR"})
+_START_EVENTS = frozenset({"RunStarted", "TeamRunStarted", "WorkflowStarted"})
 _ERROR_EVENTS = frozenset({"RunError", "TeamRunError"})
 _OWNERS = frozenset({"agent_id", "team_id", "workflow_id"})
 _REASONS: dict[Capability, str] = {
@@ -239,7 +240,7 @@ def _read(value: Any) -> list[Trace]:
 
 def _trace(recorded: dict[str, Any]) -> Trace:
     metrics = _totals(object_of(recorded.get("metrics")), recorded)
-    started_at, ended_at = _times(recorded, metrics)
+    started_at = _start_of(recorded)
     run = Run(
         id=id_of(recorded.get("run_id")),
         usage=_usage(metrics, recorded),
@@ -247,7 +248,7 @@ def _trace(recorded: dict[str, Any]) -> Trace:
         counts=_counts(recorded.get("tools")),
         totals_from="metrics and tools of the run",
         started_at=started_at,
-        ended_at=ended_at,
+        ended_at=_end_after(started_at, metrics),
         metadata=scalars(
             agent=recorded.get("agent_name") or recorded.get("agent_id"),
             team=recorded.get("team_name") or recorded.get("team_id"),
@@ -340,8 +341,7 @@ def _remains(recorded: dict[str, Any]) -> list[dict[str, Any]]:
     answer = None if is_error or _runs_of_members(recorded) else content
     messages: list[dict[str, Any]] = []
     if asked:
-        created_at = recorded.get("created_at")
-        messages.append({"role": "user", "content": asked, "created_at": created_at})
+        messages.append({"role": "user", "content": asked, "created_at": _start_of(recorded)})
     executions = [each for each in objects_of(recorded.get("tools")) if "tool_name" in each]
     for number, execution in enumerate(executions):
         messages += _execution(execution, number)
@@ -408,24 +408,46 @@ def _facts(message: Any, of_run: dict[str, Any]) -> Facts:
     if recorded.get("role") not in MODEL_ROLES:
         return Facts(error=error)
     metrics = object_of(recorded.get("metrics"))
-    started_at, ended_at = _times(recorded, metrics)
+    started_at = time_of(recorded.get("created_at"))
     return Facts(
         model=string_of(of_run.get("model")),
         usage=_usage(metrics, of_run),
         cost_usd=cost_of(metrics.get("cost")),
         error=error,
         started_at=started_at,
-        ended_at=ended_at,
+        ended_at=_end_after(started_at, metrics),
     )
 
 
-def _times(recorded: dict[str, Any], metrics: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Return the creation time and the end time, computed from the duration, in nanoseconds."""
-    created = time_of(recorded.get("created_at"))
+def _start_of(recorded: dict[str, Any]) -> int | None:
+    """Return the time of a run's own first message or of its start event, in nanoseconds; without any, its creation time.
+
+    Agno replaces the creation time by that of the model's response, which in Agno 1 and some versions of Agno 2 is the
+    time when the program started.
+    """
+    records = [
+        *(
+            each
+            for each in objects_of(recorded.get("messages"))
+            if each.get("from_history") is not True
+        ),
+        *(
+            each
+            for each in objects_of(recorded.get("events"))
+            if word_of(each.get("event")) in _START_EVENTS
+        ),
+    ]
+    times = [time_of(each.get("created_at")) for each in records]
+    known = [time for time in times if time is not None]
+    return min(known, default=time_of(recorded.get("created_at")))
+
+
+def _end_after(started_at: int | None, metrics: dict[str, Any]) -> int | None:
+    """Return the end, computed from the duration, in nanoseconds."""
     seconds = cost_of(metrics.get("duration", metrics.get("time")))
-    if created is None or seconds is None or seconds > _DURATION_LIMIT:
-        return created, None
-    return created, time_of(created + round(seconds * _SECOND), "ns")
+    if started_at is None or seconds is None or seconds > _DURATION_LIMIT:
+        return None
+    return time_of(started_at + round(seconds * _SECOND), "ns")
 
 
 def _totals(metrics: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
@@ -499,7 +521,10 @@ IMPORTER = Importer(
             "metrics of the run; of Agno 1 the sum of its lists, without those of earlier runs",
         ),
         ("counts of the run", "tools: the calls that were executed"),
-        ("started_at, ended_at", "created_at; duration or time of the metrics"),
+        (
+            "started_at, ended_at",
+            "created_at, of a run that of its first message or start event if it has any; duration or time of the metrics",
+        ),
         ("metadata", "agent_name, team_name, session_id, status"),
     ),
     tried_on="33 real runs of Agno 2 without tools, real databases of Agno 1 and 2; runs with tools that Agno 1.8 and 3.1 made with a made-up model",

@@ -52,6 +52,34 @@ def test_metrics_of_agno_1_without_those_of_earlier_runs_are_the_totals():
     assert read_trace({**AGNO, "model_provider": None, "metrics": metrics}).usage == Usage(15, 7)
 
 
+@pytest.mark.parametrize("created", [1735700000, 1735732805, None])
+def test_a_run_starts_with_its_first_message_whatever_its_creation_time(created):
+    trace = read_trace({**AGNO, "created_at": created})
+    assert (trace.started_at, trace.ended_at) == (NOON, NOON + 19 * SECOND // 2)
+
+
+def test_a_run_starts_with_its_start_event_if_that_is_earlier():
+    events = [{"event": "RunStarted", "created_at": 1735732797}, {"created_at": "?"}, 5]
+    trace = read_trace({**AGNO, "created_at": 1735700000, "events": events})
+    assert (trace.started_at, trace.ended_at) == (NOON - 3 * SECOND, NOON + 13 * SECOND // 2)
+
+
+def test_messages_of_earlier_runs_do_not_start_a_run():
+    old = [{**message, "created_at": 1735700000} for message in AGNO["messages"][:2]]
+    assert read_trace({**AGNO, "messages": old + AGNO["messages"][2:]}).started_at == NOON
+    assert read_trace({**AGNO, "messages": old}).started_at == NOON
+
+
+def test_a_run_without_messages_starts_with_its_start_event_or_its_creation():
+    bare = {**AGNO, "messages": [], "status": "ERROR", "input": {"input_content": "Find x."}}
+    failed = {"event": "RunError", "created_at": 1735732810, "content": "busy"}
+    for events in (None, [failed]):
+        trace = read_trace({**bare, "events": events})
+        assert (trace.started_at, trace.steps[0].started_at) == (NOON, NOON)
+    trace = read_trace({**bare, "events": [{"event": "RunStarted", "created_at": 1735732801}]})
+    assert (trace.started_at, trace.steps[0].started_at) == (NOON + SECOND, NOON + SECOND)
+
+
 def test_each_run_in_the_rows_of_a_database_is_a_trace():
     names = ["rs0", "rs1", "rt0", "rt1"]
     assert [trace.id for trace in read_traces(AGNO_ROWS)] == names
