@@ -1,5 +1,6 @@
 """Readers of untrusted JSON that the importers share: values, times, token counts, tools, notes on what was left behind."""
 
+from weighbridge.traces.fields.local_times import LocalClock
 from weighbridge.traces.fields.notes import Notes, content_of
 from weighbridge.traces.fields.steps import StepIds, missing_of
 from weighbridge.traces.fields.times import iso_time, moment_of, time_after, time_of
@@ -33,6 +34,7 @@ from weighbridge.traces.fields.values import (
 
 __all__ = [
     "TOOL_FIELDS",
+    "LocalClock",
     "Notes",
     "StepIds",
     "added",

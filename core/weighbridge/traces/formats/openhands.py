@@ -13,6 +13,7 @@ from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    LocalClock,
     cost_of,
     count_of,
     counted,
@@ -74,6 +75,9 @@ _OF_EDITOR = frozenset({"edit", "read"})
 _ERROR = "ERROR:\n"  #: prefix of the file editor's answer to a failed call
 _LATENCIES = "response_latencies"  #: key in the metrics with an item for each answer of a model
 _UNRECORDED = "the history does not have the answers of the model whose calls were invalid"
+_TWO_CLOCKS = (
+    "no time zone explains how far the events' times are from those of the model's responses"
+)
 _TALK = frozenset({"message", "finish", "reject", "think"})
 #: Arguments of an action that the program adds.
 _OWN_ARGUMENTS = frozenset(
@@ -134,7 +138,7 @@ def _read(value: Any) -> list[Trace]:
         for item in output["history"]
         for each in (objects_of(item) if type(item) is list else objects_of([item]))
     ]
-    reader = _Events()
+    reader = _Events(_clock_of(events))
     reader.chat.notes.add_fields(output, _OUTPUT_FIELDS, "output")
     for event in events:
         reader.add(event)
@@ -157,7 +161,10 @@ def _read(value: Any) -> list[Trace]:
         ),
     )
     totals = "accumulated_token_usage and accumulated_cost" if metrics else ""
-    trace = reader.chat.trace("openhands", _REASONS, run, totals_from=totals)
+    reasons = _REASONS
+    if reader.clock.offset is None:
+        reasons = {**_REASONS, "timing": _TWO_CLOCKS}
+    trace = reader.chat.trace("openhands", reasons, run, totals_from=totals)
     latencies = metrics.get(_LATENCIES)
     answered = len(latencies) if type(latencies) is list else 0
     read = len(trace.steps_of("llm"))
@@ -167,6 +174,24 @@ def _read(value: Any) -> list[Trace]:
     if reader.unrecorded and answered < read + reader.unrecorded:
         trace = replace(trace, missing={**trace.missing, "llm_calls": _UNRECORDED})
     return [trace]
+
+
+def _clock_of(events: list[dict[str, Any]]) -> LocalClock:
+    """Return the clock of the events' times, which are local, by the first event of each response of the model."""
+    answers: list[tuple[Any, Any]] = []
+    seen: set[str] = set()
+    for event in events:
+        response = _response_of(event)
+        name = id_of(response.get("id"))
+        if type(event.get("action")) is str and (name is None or name not in seen):
+            answers.append((event.get("timestamp"), response.get("created")))
+            seen.add(name or "")
+    return LocalClock(answers)
+
+
+def _response_of(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the response of the model to which an event belongs."""
+    return object_of(object_of(event.get("tool_call_metadata")).get("model_response"))
 
 
 def _accumulated(metrics: dict[str, Any]) -> Usage | None:
@@ -183,7 +208,8 @@ def _accumulated(metrics: dict[str, Any]) -> Usage | None:
 class _Events:
     """Reader of events in order: actions are answers with calls; observations are results of their cause."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: LocalClock) -> None:
+        self.clock = clock
         self.chat = ChatLog()
         self.tools: list[Any] = []
         self.metrics: dict[str, Any] = {}  #: metrics in the last event
@@ -222,7 +248,7 @@ class _Events:
         text = string_of(recorded.get("content")) or string_of(event.get("message"))
         metadata = object_of(event.get("tool_call_metadata"))
         own_id = id_of(event.get("id"))
-        time = time_of(event.get("timestamp"))
+        time = self.clock.time_of(event.get("timestamp"))
         if kind in _PROGRAMS and not metadata:
             self.chat.notes.add(f"actions of type {kind!r}")
             self._ignored.add(own_id or "")
@@ -249,7 +275,7 @@ class _Events:
         before: dict[str, Any],
     ) -> str | None:
         """Add the answer of an action, unless an earlier action belongs to the same answer; return the call's ID."""
-        response = object_of(metadata.get("model_response"))
+        response = _response_of(event)
         response_id = id_of(response.get("id"))
         call_id = id_of(metadata.get("tool_call_id"))
         if response_id is not None and response_id in self._responses:
@@ -269,8 +295,8 @@ class _Events:
         facts = Facts(
             model=string_of(response.get("model")),
             usage=read_usage(response.get("usage")) or _used(before, self.metrics),
-            started_at=time_of(response.get("created")),
-            ended_at=time_of(event.get("timestamp")),
+            started_at=None if self.clock.offset is None else time_of(response.get("created")),
+            ended_at=self.clock.time_of(event.get("timestamp")),
         )
         self.chat.answer(said, calls, facts, of_calls=Facts(started_at=facts.ended_at))
         return calls[-1].id if is_call and call_id is None else call_id
@@ -294,7 +320,7 @@ class _Events:
             or event.get("success") is False
             or (kind in _OF_EDITOR and (text_of(content) or "").startswith(_ERROR))
         )
-        facts = Facts(error=failed, ended_at=time_of(event.get("timestamp")))
+        facts = Facts(error=failed, ended_at=self.clock.time_of(event.get("timestamp")))
         if call_id:
             if not self.chat.has_call(call_id):  # its action is not recorded
                 name = string_of(metadata.get("function_name")) or kind
@@ -347,7 +373,10 @@ IMPORTER = Importer(
             "accumulated_token_usage and accumulated_cost of metrics, of stats",
         ),
         ("model calls of the run", "response_latencies of metrics, if they are more"),
-        ("started_at, ended_at", "model_response.created, timestamp"),
+        (
+            "started_at, ended_at",
+            "model_response.created, timestamp, converted from its zone if both show it; neither if they contradict each other",
+        ),
         ("tools", "args.tools of the system action, kwargs.tools of a completion"),
         ("metadata", "agent_class, max_iterations, error"),
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 from support.trace_examples import OPENHANDS, OPENHANDS_CALLS, openhands_call, openhands_user
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
@@ -276,3 +278,82 @@ def test_an_answer_whose_call_was_invalid_counts_by_the_latencies_or_leaves_the_
     assert "llm_calls" in read_trace(output).missing
     output["metrics"]["response_latencies"] = {"latency": 1}
     assert read_trace(output).counts is None
+
+
+NOON = time_of("2025-01-01T12:00:00Z") // 10**9
+
+
+def answered(*answers):
+    """Return events with answers of the model: pairs of the event's time and the response's."""
+    events = [{"id": 0, "source": "user", "action": "message", "args": {"content": "Fix it."}}]
+    for number, (timestamp, created) in enumerate(answers, 1):
+        response = {"id": f"r{number}", "created": created, "choices": []}
+        metadata = {
+            "tool_call_id": f"c{number}",
+            "function_name": "run",
+            "model_response": response,
+        }
+        run = {
+            "id": 2 * number,
+            "source": "agent",
+            "timestamp": timestamp,
+            "tool_call_metadata": metadata,
+        }
+        seen = {**run, "id": 2 * number + 1, "observation": "run", "content": "a"}
+        events += [{**run, "action": "run", "args": {"command": "ls"}}, seen]
+    return events  # fmt: skip
+
+
+def times(*answers):
+    """Return the starts and ends of model calls in seconds after noon."""
+    steps = read_trace(answered(*answers)).steps_of("llm")
+    return [
+        tuple(time and time / 10**9 - NOON for time in (step.started_at, step.ended_at))
+        for step in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2025-01-01T12:00:02", "2025-01-01T12:10:00"),
+        ("2025-01-01T20:00:02", "2025-01-01T20:10:00"),
+        ("2025-01-01T17:45:02", "2025-01-01T17:55:00"),
+        ("2025-01-01T08:30:02", "2025-01-01T08:40:00"),
+        ("2025-01-01T20:00:02+08:00", "2025-01-01T12:10:00Z"),
+    ],
+)
+def test_local_times_are_converted_by_those_of_the_models_responses(first, second):
+    assert times((first, NOON), (second, NOON + 540)) == [(0, 2), (540, 600)]
+    trace = read_trace(answered((first, NOON)))
+    assert trace.steps_of("tool")[0].ended_at == (NOON + 2) * 10**9
+
+
+def test_a_response_may_be_a_little_younger_than_its_event():
+    assert times(("2025-01-01T03:59:58", NOON)) == [(0, -2)]
+
+
+def test_local_times_of_one_event_of_a_response_suffice():
+    late = answered(("2025-01-01T20:00:02", NOON))
+    parallel = {**late[1], "id": 7, "timestamp": "2025-01-01T22:00:02"}
+    metadata = {**parallel["tool_call_metadata"], "tool_call_id": "c9"}
+    trace = read_trace([*late, {**parallel, "tool_call_metadata": metadata}])
+    assert trace.steps_of("llm")[0].ended_at == (NOON + 2) * 10**9
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ("2025-01-01T21:00:05", NOON + 3),  # the zone has changed
+        ("2025-01-01T20:00:05", 7),  # the response's time is none
+    ],
+)
+def test_times_of_two_clocks_that_no_zone_explains_are_left_out(second):
+    trace = read_trace(answered(("2025-01-01T20:00:02", NOON), second))
+    assert [(step.started_at, step.ended_at) for step in trace.steps] == [(None, None)] * 5
+    assert trace.missing["timing"].startswith("no time zone explains how far")
+
+
+@pytest.mark.parametrize("created", [None, 0, -5, "x", [], {}, float("inf"), 10**40, True])
+def test_local_times_without_another_clock_are_taken_as_utc(created):
+    assert times(("2025-01-01T12:00:02", created)) == [(None, 2)]
