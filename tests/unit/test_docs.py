@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
+import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -15,9 +17,11 @@ from generators import MARKER, PARTS, fill
 from generators.commands import every_command
 from generators.http_api import document
 from generators.site_links import dead_links
+from support.result_lines import graded
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.graders import Registry
 from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
 from weighbridge.store import Store, key_names
@@ -340,6 +344,35 @@ def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
 def anchors(file: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", fill(file.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+#: Scripts that pages write and run: the page and the source.
+SCRIPTS = [
+    (page, re.sub(r"^> ?", "", source, flags=re.MULTILINE))
+    for page in PAGES
+    for source in re.findall(
+        r"^\$ cat > \w+\.py <<'END'\n((?:>.*\n)*?)> END$", (ROOT / page).read_text(), re.MULTILINE
+    )
+]
+OF_RESULTS = [(page, source) for page, source in SCRIPTS if 'row["result"]' in source]
+
+
+@pytest.mark.parametrize(("page", "source"), OF_RESULTS, ids=[page for page, _ in OF_RESULTS])
+def test_scripts_on_the_page_read_results_of_errored_and_unreadable_cases(
+    page: str, source: str, tmp_path: Path
+) -> None:
+    cases = [b"{", b'{"custom_id": "w"}', b'{"custom_id": "u", "inputs": {"trace": {"a": 1}}}']
+    grader = GraderSpec("budget", {"max_steps": 9}) if "budget" in page else GraderSpec("loop")
+    [results] = re.findall(r'open\("(\w+\.jsonl)"\)', source)
+    (tmp_path / results).write_bytes(b"".join(graded(cases, [grader])))
+    ran = subprocess.run(
+        [sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.stderr == ""
+
+
+def test_scripts_that_read_results_are_found() -> None:
+    assert len(OF_RESULTS) >= 5
 
 
 def test_links_to_a_missing_page_and_to_a_missing_anchor_are_dead(tmp_path: Path) -> None:
