@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
-from weighbridge_producer.input.files.folder_files import DESCRIPTIONS
+from weighbridge_producer.input.files.folder_files import DESCRIPTIONS, unpacked_name
 from weighbridge_producer.input.rows.row_formats import table_format
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def _rule(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool)
         rule += f", but not {', '.join(sorted(descriptions))} of Hugging Face"
     if any(_is_beside_run(name, endings) for name in names):
         rule += ", and of runs with several files not all"
+    if any(_has_other_name(name, endings) for name in names):
+        rule += "; a file of another name is read if you name it"
     if not takes_tables and any(map(table_format, names)):
         rule += "; tables are read with a mapping"
     return rule
@@ -45,6 +47,11 @@ def _rule(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool)
 def _is_beside_run(name: str, endings: tuple[str, ...]) -> bool:
     """Return whether a file was left out although its name is that of a file with runs."""
     return name.endswith(endings) and _file_name(name) not in DESCRIPTIONS
+
+
+def _has_other_name(name: str, endings: tuple[str, ...]) -> bool:
+    """Return whether a file is skipped because of its name alone, and is no table."""
+    return not unpacked_name(name).endswith(endings) and not table_format(name)
 
 
 def _file_name(path: str) -> str:

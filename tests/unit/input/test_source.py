@@ -356,7 +356,8 @@ def test_files_of_a_folder_with_other_endings_are_named(tmp_path: Path) -> None:
         "4 files skipped (2.feather, 3.pq, 4.tab.gz, ...): in a folder, only files are read"
     )
     assert note.endswith(
-        ".eval, and databases and Markdown of known agents; tables are read with a mapping"
+        ".eval, and databases and Markdown of known agents; a file of another name is read if you name"
+        " it; tables are read with a mapping"
     )
     assert Source(tmp_path / "1.jsonl", Settings()).skipped_note() == ""
 
@@ -721,6 +722,24 @@ def test_a_folder_with_nothing_else_is_read_from_aiders_histories(tmp_path: Path
     ]
     (tmp_path / "c.jsonl").write_text('{"custom_id": "1", "inputs": {}}\n')
     assert len(list(Source(str(tmp_path), Settings()))) == 1
+
+
+def test_a_note_on_tables_alone_does_not_say_that_naming_them_is_enough(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"custom_id": "1", "inputs": {}}\n')
+    (tmp_path / "b.csv.gz").write_bytes(b"")
+    note = Source(tmp_path, Settings()).skipped_note()
+    assert note.endswith("of known agents; tables are read with a mapping")
+
+
+def test_aiders_histories_of_another_name_are_read_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "1.aider.chat.history.md").write_text(f"\n{HISTORY}")
+    (tmp_path / "2.md").write_text(f"# Notes\n\n{HISTORY}")
+    (tmp_path / "c.jsonl").write_text('{"custom_id": "c", "inputs": {}}\n')
+    source = Source(tmp_path, Settings())
+    cases = [orjson.loads(line.raw)["custom_id"] for line in source if line.raw.strip()]
+    assert cases == ["1.aider.chat.history.md:2", "c"]
+    assert source.skipped_note().startswith("1 file skipped (2.md)")
+    assert source.skipped_note().endswith("; a file of another name is read if you name it")
 
 
 def test_histories_in_markdown_are_read_in_a_folder_and_other_markdown_is_not(

@@ -102,8 +102,10 @@ def _is_store(file: Path | RemoteFile) -> bool:
 
 def _is_history(file: Path | RemoteFile) -> bool:
     """Return whether a file in a folder is Markdown in which an agent's sessions are recorded."""
-    is_named = file.name.endswith(_MARKDOWN) and not file.name.startswith(".")
-    return is_named and isinstance(file, Path) and begins_text_log(part(file, 0, _HEAD_BYTES))
+    if not file.name.endswith(_MARKDOWN) or file.name.startswith(".") or not isinstance(file, Path):
+        return False
+    first_line = part(file, 0, _HEAD_BYTES).lstrip().partition(b"\n")[0]
+    return begins_text_log(first_line)
 
 
 def is_ours(name: str) -> bool:
