@@ -533,7 +533,7 @@ def test_a_server_that_does_not_answer_is_given_up_within_seconds(cli, tmp_path)
     ended = cli("run", "cases.jsonl", seconds=15, redis_url=url)
     assert ended.status == 1
     assert "REDIS_UNAVAILABLE" in ended.err
-    assert "the finished work is not kept" in ended.err
+    assert "stopped before any work was finished" in ended.err
     assert "hunter2" not in ended.err
     cli.await_silence()
     assert cli.left_over() == []
@@ -633,6 +633,20 @@ def test_an_interrupted_run_leaves_no_process_and_the_same_command_finishes_it(c
     assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
     cli.await_silence()
     assert cli.left_over() == []
+
+
+def test_a_run_that_is_interrupted_before_its_first_result_does_not_say_that_work_is_finished(
+    cli, many
+):
+    run = cli.fork("run", many.name, "-o", "out.jsonl")
+    saved = eventually(lambda: list(cli.state.glob("*/run.json")), 20, "the folder of the run")
+    eventually(lambda: orjson.loads(saved[0].read_bytes())["batch"], 20, "the batch")
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=20)
+    cli.await_silence()
+    kept = f"interrupted; the run is kept in {saved[0].parent}, without a result so far"
+    assert kept in said.decode()
+    assert "continuing the interrupted run" in cli("run", many.name, "-o", "out.jsonl").err
 
 
 def test_a_terminated_run_writes_its_end_as_json_too_and_a_command_that_discards_it_alone(

@@ -84,12 +84,16 @@ def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_jso
         why = ", because no result was saved yet"
     if run.state.batch and not why:
         message = f"{left}; the finished work is kept in {run.state.folder}"
+        if run.finished_nothing:
+            message = f"{left}; the run is kept in {run.state.folder}, without a result so far"
         discard = shlex.join(["weighbridge", "run", *cases, "--clean"])
         hint = f"to continue, run the same command again; to discard it, {discard}"
         run.state.release()
     else:
-        run.state.remove()
         message = f"{left}; the finished work is not kept{why}"
+        if not why and not run.state.collected.rows:
+            message = f"{left} before any work was finished"
+        run.state.remove()
     err.print(shown(message))
     if hint:
         err.print(f"  {shown(hint)}", soft_wrap=True)

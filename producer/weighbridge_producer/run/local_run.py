@@ -162,6 +162,13 @@ class LocalRun:
         """True if the run has saved no result, and none is on a shared server."""
         return self._options.url is None and not self.state.collected.rows
 
+    @property
+    def finished_nothing(self) -> bool:
+        """True if no result has reached the run, and none is on a shared server."""
+        path = Path(self.state.results) if self.state.results else None
+        has_results = path is not None and path.is_file() and path.stat().st_size > 0
+        return self.saved_nothing and not has_results
+
     def go(self) -> RunReport:
         """Run to the end and return the report; after an exception the run can be resumed from `state.folder`."""
         private = self._options.url is None
