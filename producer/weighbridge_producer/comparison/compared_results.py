@@ -33,12 +33,23 @@ _STEP_LIMIT = 80  #: characters of a step's id
 
 
 class FailedCheck(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A failed check: its name, its steps, and a digest of its limit and observed value."""
+    """A failed check: its name, its steps, and digests of its values and of the texts that were compared."""
 
     check: str
     step_ids: tuple[str, ...]
     steps: int  #: number of steps; `step_ids` are the first ones
-    digest: int
+    digest: int  #: of the limit, the observed value and all steps
+    texts: int | None = None  #: of both texts before normalisation; None if none were compared
+
+    def is_same(self, other: FailedCheck | None) -> bool:
+        """Return whether another run failed the check in the same way; how equal texts were normalised does not matter."""
+        if other is None or (self.check, self.step_ids, self.steps) != (
+            other.check,
+            other.step_ids,
+            other.steps,
+        ):
+            return False
+        return self.digest == other.digest or (self.texts is not None and self.texts == other.texts)
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -131,17 +142,25 @@ def _not_passed(line: bytes) -> _Judged:
     """Return the outcome, cause, reason and failed checks of a job that did not pass."""
     row = ResultRow.with_exact_integers(line)
     try:
-        failed = tuple(map(_failed_check, row.failed_checks[:_CHECKS_LIMIT]))
+        texts = _texts_digest(row)
+        failed = tuple(_failed_check(check, texts) for check in row.failed_checks[:_CHECKS_LIMIT])
         return str(row.outcome), row.cause, shorten(row.reason(), _REASON_LIMIT), failed
     except DAMAGED_DATA as error:
         raise not_a_result_line(error) from error
 
 
-def _failed_check(check: Any) -> FailedCheck:
+def _texts_digest(row: ResultRow) -> int | None:
+    """Return a digest of the texts that a grader compared, as they were given; None if it compared none."""
+    if not row.result or "expected_original" not in row.result["details"]:
+        return None
+    return crc32(msgspec.json.encode(row.compared()))
+
+
+def _failed_check(check: Any, texts: int | None) -> FailedCheck:
     steps = tuple(shorten(str(step), _STEP_LIMIT) for step in check["step_ids"][:_STEPS_LIMIT])
     shown = msgspec.json.encode([check.get("limit"), check.get("observed"), check["step_ids"]])
     return FailedCheck(
-        str(check["check"])[:_STEP_LIMIT], steps, len(check["step_ids"]), crc32(shown)
+        str(check["check"])[:_STEP_LIMIT], steps, len(check["step_ids"]), crc32(shown), texts
     )
 
 

@@ -82,8 +82,13 @@ class Pair(NamedTuple):
         return Group.ERRORED
 
     def _same_outcome(self, before: Entry, after: Entry) -> Group:
-        alike = before.cause == after.cause and before.failed_checks == after.failed_checks
-        return Group.UNCHANGED if alike else Group.CHANGED_EVIDENCE
+        checks = before.failed_checks, after.failed_checks
+        is_same = (
+            before.cause == after.cause
+            and len(checks[0]) == len(checks[1])
+            and all(check.is_same(other) for check, other in zip(*checks, strict=True))
+        )
+        return Group.UNCHANGED if is_same else Group.CHANGED_EVIDENCE
 
     @property
     def is_judged(self) -> bool:
@@ -110,7 +115,7 @@ class Pair(NamedTuple):
         changes = []
         for key in dict.fromkeys((*sides[0], *sides[1])):
             before, after = sides[0].get(key), sides[1].get(key)
-            if before != after:
+            if not (before and before.is_same(after)):
                 changes.append(
                     {
                         "check": key[0],

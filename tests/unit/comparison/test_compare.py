@@ -247,6 +247,34 @@ def test_a_pass_that_checks_nothing_any_more_is_changed_evidence() -> None:
     assert groups(compare(with_calls, without)) == {"changed evidence": 1}
 
 
+FOLDING = (GraderSpec("string-match", {"case_sensitive": False, "ignore_punctuation": True}),)
+
+
+def test_one_failure_is_unchanged_however_its_texts_were_normalised() -> None:
+    cases = [case("q", "Tehran.", "Cairo")]
+    comparison = compare(graded(cases), graded(cases, FOLDING))
+    assert groups(comparison) == {"unchanged": 1}
+    [(first, second)] = zip(
+        map(read_entry, graded(cases)), map(read_entry, graded(cases, FOLDING)), strict=True
+    )
+    assert Pair("q", "string-match", first, second).check_changes() == []
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("Teheran.", "Cairo"), ("Tehran.", "Kairo")])
+def test_another_text_is_changed_evidence_also_if_it_was_normalised_otherwise(
+    answer: str, expected: str
+) -> None:
+    before = graded([case("q", "Tehran.", "Cairo")])
+    after = graded([case("q", answer, expected)], FOLDING)
+    assert groups(compare(before, after)) == {"changed evidence": 1}
+
+
+def test_a_failure_of_another_kind_is_changed_evidence() -> None:
+    cases = [case("q", "CAIRO!", "Cairo")]
+    folding = (GraderSpec("string-match", {"case_sensitive": False}),)
+    assert groups(compare(graded(cases), graded(cases, folding))) == {"changed evidence": 1}
+
+
 def test_the_steps_that_show_a_failure_are_told_for_both_runs() -> None:
     def looping(first: int) -> bytes:
         calls = [
