@@ -255,7 +255,7 @@ def test_the_chart_of_a_limit_says_what_the_evidence_says(
     }
     tokens, calls, cost = (flat(page.root.one(id=f"evidence-{number}")) for number in (1, 2, 3))
     assert "crossed at step s2 or before, where the running total was at least 16000" in tokens
-    assert "9 tool calls, limit 5: it is known only from the source's own count" in calls
+    assert "9 tool calls, limit 5: it is known only from what the source counts" in calls
     assert "crossed at step s2 or before, where the running total was at least 2.004" in cost
     assert len(page.root.all("line", class_="rest")) == 1
     assert len(page.root.all("circle", class_="breach")) == 2
