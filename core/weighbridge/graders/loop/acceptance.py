@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SEARCHES_LIMIT = 8  #: of one run
 _ESTIMATES = 3  #: searches after which the value is at least doubled
-_STEPS_LIMIT = 16_000  #: steps that all searches of one run go through
+_STEPS_LIMIT = 2_000  #: steps that all searches of one run go through
 _CHARACTERS_LIMIT = 8_000_000  #: characters of results and texts that they read
 
 
