@@ -35,6 +35,7 @@ from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
 from weighbridge_producer.input.traces.mapped_traces import mapped_cases
 from weighbridge_producer.input.traces.trace_cases import as_cases
+from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
@@ -298,10 +299,10 @@ class Source:
         self, name: str, ids: DuplicateIndex, on_cases: Callable[[], None] | None = None
     ) -> Reading:
         mapping = self.trace_mapping
+        wrapper = TraceWrapper(name, ids, is_one_of_several=self.names_locations)
         if mapping is None:
-            several = self.names_locations
-            return lambda lines: as_cases(lines, name, ids, on_cases, is_one_of_several=several)
-        return lambda lines: mapped_cases(lines, name, ids, mapping, self._pointers)
+            return lambda lines: as_cases(lines, wrapper, on_cases)
+        return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         added = mapping.added | self.joins.added if self.joins else mapping.added

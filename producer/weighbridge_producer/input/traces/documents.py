@@ -20,7 +20,6 @@ from weighbridge.traces.split import (
     spans_lines,
 )
 from weighbridge.traces.wrappers import UNREAD_LINES
-from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.non_json_files import indented_objects, several_values_fault
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.input_kinds import are_cases, begins_document, is_case
@@ -44,9 +43,7 @@ _AFTER_DOCUMENT = re.compile(r"content after document: line (\d{1,15})\b")
 LINES_LOOKED_AT = 100  #: lines that decide whether a file has a value on each
 
 
-def document_lines(
-    lines: Iterator[SourceLine], name: str, ids: DuplicateIndex
-) -> Iterator[SourceLine]:
+def document_lines(lines: Iterator[SourceLine], wrapper: TraceWrapper) -> Iterator[SourceLine]:
     """Yield the traces or cases of a document; if the lines are not a document, yield them unchanged."""
     read = HeldLines()
     size, first, has_unread = 0, b"", False
@@ -75,12 +72,11 @@ def document_lines(
             # The first line stays, because it shows that the file is JSON.
             yield from [SourceLine(first, fault, size)] if fault else read.lines()
             return
-    wrapper = TraceWrapper(name, ids)
     for number, item in enumerate(items, start=1):
         # JSON has no raw line breaks in strings, and outside of strings they can become spaces.
         raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         bare = bare_trace(raw)
-        where = name if len(items) == 1 else f"{name}:{number}"
+        where = wrapper.name if len(items) == 1 else f"{wrapper.name}:{number}"
         taken = size if number == 1 else 0
         if bare is None:
             yield SourceLine(raw + b"\n", None, taken)

@@ -14,45 +14,37 @@ from weighbridge.traces.mapped_format import resolve
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.input_kinds import begins_document
-from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weighbridge.traces.mapped_format import PointerUse
-    from weighbridge_producer.input.duplicates import DuplicateIndex
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
+    from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 
 def mapped_cases(
-    lines: Iterator[SourceLine],
-    name: str,
-    ids: DuplicateIndex,
-    mapping: TraceMapping,
-    use: PointerUse,
+    lines: Iterator[SourceLine], wrapper: TraceWrapper, mapping: TraceMapping, use: PointerUse
 ) -> Iterator[SourceLine]:
     """Yield a case for each trace, and a fault for each value without one; note in `use` what the pointers lead to.
 
     A file has a trace, or a case with one, on each line, or is one JSON document.
     """
-    reader = _TraceReader(name, ids, mapping, use)
+    reader = _TraceReader(wrapper, mapping, use)
     for number, line in enumerate(lines, 1):
         if line.fault or not line.raw.strip(JSON_SPACE):
             yield line
         elif mapping.together or begins_document(line.raw):
             yield from reader.document([line, *lines])
         else:
-            yield from reader.value(line.raw, f"{name}:{number}", line.size)
+            yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size)
 
 
 class _TraceReader:
-    def __init__(
-        self, name: str, ids: DuplicateIndex, mapping: TraceMapping, use: PointerUse
-    ) -> None:
-        self._name = name
+    def __init__(self, wrapper: TraceWrapper, mapping: TraceMapping, use: PointerUse) -> None:
+        self._wrapper = wrapper
         self._mapping = mapping
         self._use = use
-        self._wrapper = TraceWrapper(name, ids)
 
     def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
         """Yield the cases of a file that is one document, or whose lines form one trace."""
@@ -66,7 +58,7 @@ class _TraceReader:
             return
         rows = [row for line in lines if (row := line.raw.strip(JSON_SPACE))]
         joined = b"[%b]" % b",".join(rows) if self._mapping.together else b"\n".join(rows)
-        yield from self.value(joined, self._name, size)
+        yield from self.value(joined, self._wrapper.name, size)
 
     def value(self, raw: bytes, where: str, size: int) -> Iterator[SourceLine]:
         """Yield the cases of the traces in a JSON text."""

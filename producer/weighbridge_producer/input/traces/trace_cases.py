@@ -16,7 +16,6 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.formats.request_log import begins_request_log, request_log_parts
-from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.documents import (
@@ -27,25 +26,20 @@ from weighbridge_producer.input.traces.documents import (
 )
 from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind, is_about_file
 from weighbridge_producer.input.traces.processes import sessions_by_process
-from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 from weighbridge_producer.input.traces.unknown_lines import is_unknown, without_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
+
 
 def as_cases(
-    lines: Iterator[SourceLine],
-    name: str,
-    ids: DuplicateIndex,
-    on_cases: Callable[[], None] | None = None,
-    *,
-    is_one_of_several: bool = False,
+    lines: Iterator[SourceLine], wrapper: TraceWrapper, on_cases: Callable[[], None] | None = None
 ) -> Iterator[SourceLine]:
     """Yield lines with cases unchanged or, if the first line shows that they are traces, a case for each trace.
 
-    `ids` are the ids in earlier files of the same input; `on_cases` is called if the lines are cases. One of several files
-    whose lines are neither is one fault.
+    `on_cases` is called if the lines are cases. One of several files whose lines are neither is one fault.
     """
     opening = _Opening()
     yield from opening.read(lines)
@@ -60,6 +54,7 @@ def as_cases(
     elif about is not None:
         lines, head, kind = chain([head], lines), about, _kind_of(about)
     every = chain(opening.unread, [head], lines)
+    is_one_of_several = wrapper.is_one_of_several
     if kind is InputKind.CASES and is_one_of_several and not head.fault and is_unknown(head.raw):
         yield from without_unknown(every)
     elif kind is InputKind.CASES:
@@ -67,13 +62,13 @@ def as_cases(
             on_cases()
         yield from every
     elif kind is InputKind.RESULTS:
-        yield from cases_of_results(every, name)
+        yield from cases_of_results(every, wrapper.name)
     elif kind is InputKind.TRACES:
-        yield from _traces(every, first, name, ids)
+        yield from _traces(every, first, wrapper)
     elif head.process is not None:
-        yield from _of_each_process(every, name, ids, is_one_of_several=is_one_of_several)
+        yield from _of_each_process(every, wrapper)
     else:
-        yield from document_lines(every, name, ids)
+        yield from document_lines(every, wrapper)
 
 
 def _kind_of(line: SourceLine) -> InputKind:
@@ -107,9 +102,7 @@ class _Opening:
                 yield line
 
 
-def _of_each_process(
-    lines: Iterator[SourceLine], name: str, ids: DuplicateIndex, *, is_one_of_several: bool
-) -> Iterator[SourceLine]:
+def _of_each_process(lines: Iterator[SourceLine], wrapper: TraceWrapper) -> Iterator[SourceLine]:
     """Yield the cases in a log of sessions, in which the lines of each process are a log of their own."""
     read: list[SourceLine] = []
     size = 0
@@ -130,13 +123,10 @@ def _of_each_process(
         read.append(line)
     for process, log in sessions_by_process(read):
         log[0].size, size = size, 0  # of all lines, also blank ones
-        of_process = f"{name}:{process}" if process else name
-        yield from as_cases(iter(log), of_process, ids, is_one_of_several=is_one_of_several)
+        yield from as_cases(iter(log), wrapper.of_process(process))
 
 
-def _traces(
-    lines: Iterator[SourceLine], first: int, name: str, ids: DuplicateIndex
-) -> Iterator[SourceLine]:
+def _traces(lines: Iterator[SourceLine], first: int, wrapper: TraceWrapper) -> Iterator[SourceLine]:
     """Yield a case for the trace on each line, or for each conversation if all lines are the log of a chat API."""
     begun = list(islice(lines, 1))
     if begins_request_log(begun[0].raw):
@@ -144,7 +134,6 @@ def _traces(
             begun.append(line)
             if line.raw.strip(JSON_SPACE):
                 break
-    wrapper = TraceWrapper(name, ids)
     held = HeldLines()
     if len(begun) > 1 and _log_of(begun)[0]:
         size = 0
@@ -156,7 +145,7 @@ def _traces(
         else:
             parts, torn = _log_of(held.lines())
             for number, part in enumerate(parts, start=1):
-                where = name if len(parts) == 1 else f"{name}:{number}"
+                where = wrapper.name if len(parts) == 1 else f"{wrapper.name}:{number}"
                 yield wrapper.case(orjson.dumps(part), None, where, size if number == 1 else 0)
             if parts:
                 if torn:

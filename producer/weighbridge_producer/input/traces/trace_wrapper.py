@@ -48,11 +48,23 @@ named_line = msgspec.json.Decoder(Bare)
 
 
 class TraceWrapper:
-    """Converts traces to cases with unique ids."""
+    """Converts the traces of a file to cases with unique ids.
 
-    def __init__(self, name: str, ids: DuplicateIndex) -> None:
-        self._name = name
+    `ids` are the ids in earlier files of the same input. A case from one of several files names its file in its metadata,
+    unless its id does or the metadata have a `file` of their own.
+    """
+
+    def __init__(self, name: str, ids: DuplicateIndex, *, is_one_of_several: bool) -> None:
+        self.name = name
+        self.is_one_of_several = is_one_of_several
         self._ids = ids
+
+    def of_process(self, process: str) -> TraceWrapper:
+        """Return the wrapper for the lines of one process in the file, if the process has a name."""
+        if not process:
+            return self
+        name = f"{self.name}:{process}"
+        return TraceWrapper(name, self._ids, is_one_of_several=self.is_one_of_several)
 
     def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
         """Convert the trace on each line to a case; a line without one is passed on, to become an error."""
@@ -62,7 +74,7 @@ class TraceWrapper:
             if bare is None:
                 yield line
             else:
-                where = f"{self._name}:{number}"
+                where = f"{self.name}:{number}"
                 yield self.case(raw, own_id_of(bare, raw), where, line.size, metadata_of(bare))
 
     def case(
@@ -75,6 +87,8 @@ class TraceWrapper:
         # Different traces may have the same id; a repeated trace is one job.
         if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
             custom_id = _fitting(f"{own_id} ({location})")
+        elif own_id and self.is_one_of_several:
+            metadata = _with_file(metadata, self.name)
         more = b',"metadata":%b' % metadata if metadata else b""
         case = b'{"custom_id":%b,"inputs":{"trace":%b}%b}\n' % (
             orjson.dumps(custom_id),
@@ -124,6 +138,15 @@ def own_id_of(bare: Bare, raw: bytes) -> str | None:
     ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
     own_id = next((own for own in ids if type(own) is str and own), None)
     return own_id or id_by_plug_in(raw)
+
+
+def _with_file(metadata: bytes, name: str) -> bytes:
+    """Return metadata, as a JSON object with entries or empty, with the name of the file, unless they have a `file`."""
+    if b'"file"' in metadata:
+        return metadata
+    more = b"," + metadata.lstrip(JSON_SPACE)[1:] if metadata else b"}"
+    added = b'{"file":%b%b' % (orjson.dumps(_fitting(name)), more)
+    return added if len(added) <= METADATA_LIMIT_BYTES else metadata
 
 
 def _is_name(text: str) -> bool:

@@ -77,6 +77,7 @@ def test_a_run_has_the_id_of_its_task_and_the_metadata_of_its_trial(tmp_path):
     ((name, (case, trace)),) = cases(tmp_path).items()
     assert name == "count-lines"
     assert case.metadata == {
+        "file": "count-lines__a/agent/trajectory.json",
         "task_name": "count-lines",
         "trial_name": "count-lines__a",
         "source": "small-bench",
@@ -92,7 +93,7 @@ def test_a_trial_without_a_trajectory_has_the_id_of_its_task_too(tmp_path):
     write(tmp_path / "one/result.json", HARBOR)
     ((name, (case, trace)),) = cases(tmp_path).items()
     assert (name, trace.format) == ("count-lines", "harbor")
-    assert case.metadata == trace.metadata
+    assert case.metadata == {"file": "one/result.json", **trace.metadata}
 
 
 @pytest.mark.parametrize("path", ["", "*/agent/trajectory.json", "**/*.json"])
@@ -214,7 +215,8 @@ def test_a_trial_that_runs_or_was_killed_is_read_from_what_it_has_and_no_error(t
     write(tmp_path / "sum__r/agent/trajectory.json", trajectory("r"))
     found = cases(tmp_path)
     assert sorted(found) == ["sort", "sum"]
-    assert found["sum"][0].metadata == {"task_name": "sum", "trial_name": "sum__r"}
+    metadata = found["sum"][0].metadata
+    assert (metadata["task_name"], metadata["trial_name"]) == ("sum", "sum__r")
 
 
 @pytest.mark.parametrize("pattern", ["", "**/*.json", "*/verifier/*.json", "*/config.json"])

@@ -317,6 +317,26 @@ def test_files_of_a_folder_name_their_traces(tmp_path: Path) -> None:
     assert all(read_trace(case["inputs"]["trace"]).steps for case in cases)
 
 
+def test_traces_with_ids_of_their_own_name_their_file_if_there_may_be_several(
+    tmp_path: Path,
+) -> None:
+    own = {"file": "main.py"}
+    (tmp_path / "a.jsonl").write_bytes(
+        jsonl(NATIVE | {"id": "1"}, NATIVE | {"id": "2", "metadata": {"model": "x"}})
+    )
+    (tmp_path / "b.jsonl").write_bytes(
+        jsonl(MESSAGES, NATIVE | {"id": "1", "steps": []}, NATIVE | {"id": "3", "metadata": own})
+    )
+
+    def metadata(path: Path) -> list[Any]:
+        lines = [orjson.loads(line.raw) for line in Source(path, Settings())]
+        return [line.get("metadata") for line in lines]
+
+    of_a, of_b = [{"file": "a.jsonl"}, {"file": "a.jsonl", "model": "x"}], [None, None, own]
+    assert metadata(tmp_path) == [*of_a, *of_b]
+    assert metadata(tmp_path / "a.jsonl") == [None, {"model": "x"}]
+
+
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_document_comes_before_the_graders_as_it_was_written(*, listed: bool) -> None:
     trace = (
