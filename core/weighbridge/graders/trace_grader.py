@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 STEP_IDS_LIMIT = 50  #: per evidence entry; its description has the total number
 ENTRIES_LIMIT = 50  #: evidence entries per result
+#: Causes of verdicts for which the trace lacks data. The reason is in the description, because it may have numbers or be a plug-in's.
+KNOWN_IN_PART = "known in part"
+NOT_RECORDED = "not recorded"
 _MEANING: dict[Capability, str] = {
     "llm_calls": "model calls",
     "tool_calls": "tool calls",
@@ -55,17 +58,7 @@ class TraceGrader(Grader):
 
     def lacking(self, trace: Trace, *needed: Capability) -> list[Evidence]:
         """Return evidence of the capabilities that the trace's source lacks, with the importer's reasons."""
-        return [
-            {
-                "check": f"has_{capability}",
-                "description": lack_of(trace, capability, in_part=_has_some(trace, capability)),
-                "passed": False,
-                "observed": None,
-                "step_ids": [],
-            }
-            for capability in needed
-            if capability in trace.missing
-        ]
+        return [_lack(trace, each) for each in needed if each in trace.missing]
 
     @classmethod
     def inputs_schema(cls) -> dict[str, Any]:
@@ -81,6 +74,18 @@ class TraceGrader(Grader):
             "required": ["trace"],
             "additionalProperties": False,
         }
+
+
+def _lack(trace: Trace, capability: Capability) -> Evidence:
+    has_some = _has_some(trace, capability)
+    return {
+        "check": f"has_{capability}",
+        "description": lack_of(trace, capability, in_part=has_some),
+        "passed": False,
+        "cause": KNOWN_IN_PART if has_some else NOT_RECORDED,
+        "observed": None,
+        "step_ids": [],
+    }
 
 
 def lack_of(trace: Trace, capability: Capability, *, in_part: bool = False) -> str:

@@ -474,13 +474,18 @@ def test_calls_can_be_required():
 def test_a_source_that_carries_no_tool_calls_is_ungradable():
     result = grade({"type": "llm"}, missing={"tool_calls": "only the answers were kept"})
     assert result["verdict"] == "ungradable"
-    assert "only the answers were kept" in entry(result, "has_tool_calls")["description"]
+    lack = entry(result, "has_tool_calls")
+    assert "only the answers were kept" in lack["description"]
+    assert lack["cause"] == "not recorded"
 
 
 def test_a_trace_that_has_some_calls_lacks_only_some():
     result = grade(call(arguments={"query": "x"}), tools=OPENAI, missing={"tool_calls": "a cut"})
-    wanted = "the trace lacks some tool calls: a cut"
-    assert entry(result, "has_tool_calls")["description"] == wanted
+    lack = entry(result, "has_tool_calls")
+    assert (lack["description"], lack["cause"]) == (
+        "the trace lacks some tool calls: a cut",
+        "known in part",
+    )
 
 
 def test_a_trace_that_cannot_be_read_is_ungradable_with_all_details():

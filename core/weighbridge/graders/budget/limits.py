@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from weighbridge.graders.base import Evidence, Verdict
 from weighbridge.graders.budget.measurements import as_number
-from weighbridge.graders.trace_grader import STEP_IDS_LIMIT
+from weighbridge.graders.trace_grader import KNOWN_IN_PART, NOT_RECORDED, STEP_IDS_LIMIT
 from weighbridge.text import all_encodable, encodable
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _unknown(check: str, limit: Amount, reading: Reading) -> Finding:
         description = f"limit {most}, but what was used is not known: {reading.inexact_reason}"
     observed = reading.known if reading.is_stated else None
     evidence = _evidence(check, description, limit, observed, reading.inexact_steps)
-    evidence["cause"] = "known in part" if reading.is_stated else "not recorded"
+    evidence["cause"] = KNOWN_IN_PART if reading.is_stated else NOT_RECORDED
     return Finding(Verdict.UNGRADABLE, evidence, 0.0, reading.is_stated)
 
 
