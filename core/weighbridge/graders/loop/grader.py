@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 39
+    version = 40
     Config = LoopConfig
     settings: LoopConfig
 

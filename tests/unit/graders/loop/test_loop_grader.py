@@ -819,7 +819,7 @@ def test_a_pass_says_what_was_checked_and_how_near_it_came():
 def test_a_trace_with_nothing_to_examine_passes_and_says_so():
     for steps in ([], [user("hello")], times(9, llm, "the same")[:0]):
         result = grade(steps)
-        assert result["verdict"] == "pass"
+        assert (result["verdict"], result["score"]) == ("pass", 1.0)
         assert [(entry["check"], entry["passed"]) for entry in result["evidence"]] == [
             ("vacuous", True)
         ]

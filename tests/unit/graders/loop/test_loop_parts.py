@@ -567,6 +567,53 @@ def test_a_loop_tells_only_the_differences_that_there_are():
     assert "different results" not in described(*["Nothing."] * 6)
 
 
+def test_a_loop_quotes_the_failure_that_its_calls_have_in_common():
+    query = called("sql", {"query": "select age"}, "exit code 1\nError: no such column: age")
+    entry, loop = loop_entry(*[query] * 5)
+    assert '; all 5 failed: "Error: no such column: age"; ' in entry["description"]
+    assert loop["outcome"] == {
+        "text": "Error: no such column: age",
+        "times": 5,
+        "compared": 5,
+        "failed": True,
+    }
+
+
+def test_a_loop_quotes_its_most_frequent_failure_even_if_most_of_its_calls_succeed():
+    rounds = [
+        called("open", {"page": "cart"}, "The cart has 2 items."),
+        called("pay", {}, "Error: the card was declined"),
+        called("look", {}, "A button: pay"),
+    ] * 4
+    entry, _ = loop_entry(*rounds)
+    assert '; 4 of 12 failed: "Error: the card was declined"; ' in entry["description"]
+
+
+def test_a_loop_quotes_a_result_that_half_of_its_calls_have():
+    entry, loop = loop_entry(*[called("status", {}, "The parcel is in transit.")] * 5)
+    assert '; all 5 results: "The parcel is in transit."; ' in entry["description"]
+    assert loop["outcome"]["failed"] is False
+
+
+def test_a_loop_says_that_its_results_are_empty():
+    entry, _ = loop_entry(*[called("ls", {"in": "/srv"}, "")] * 5)
+    assert "; all 5 results are empty; " in entry["description"]
+
+
+def test_the_quoted_outcome_is_short_and_visible():
+    entry, loop = loop_entry(*[called("cat", {}, "Error: \u202e" + "a" * 9_999)] * 5)
+    assert "\u202e" not in entry["description"]
+    assert len(loop["outcome"]["text"]) == 160
+
+
+def test_a_loop_quotes_no_outcome_that_its_calls_do_not_share():
+    talk = [{"type": "llm", "output": "Let me check that again for you now."}] * 5
+    assert loop_entry(*talk)[1]["outcome"] is None
+    seen = {"hall": "A clock ticks.", "attic": "Dust lies here.", "cellar": "Wine ages in barrels."}
+    walk = [called("go", {"to": room}, each) for room, each in seen.items()]
+    assert loop_entry(*walk * 4)[1]["outcome"] is None
+
+
 def test_the_steps_of_a_round_of_one_tool_are_named_and_do_not_differ():
     entry, loop = loop_entry(
         *[called("bash", {"command": f"ls {each}"}, f"{each}.txt") for each in "ab"] * 4

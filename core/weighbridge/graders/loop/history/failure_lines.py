@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
-    text = _SHELL.sub("", _gist_of(call.result.masked))
+    text = _SHELL.sub("", gist_of(call.result.masked))
     if claims_done(call):
         return text, text
     given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
@@ -43,8 +43,8 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     return masked, _NUMBER.sub("#", text)
 
 
-def _gist_of(failure: str) -> str:
-    """Return what says what failed: the last line of a traceback, or else the first that is no heading.
+def gist_of(failure: str) -> str:
+    """Return the line of a result that says most: the last line of a traceback, or else the first that is no heading.
 
     If that line says what was done, as before the result of the tests, all lines are returned.
     """

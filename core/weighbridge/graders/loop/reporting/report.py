@@ -105,9 +105,11 @@ def details(
 
 
 def score(loops: Sequence[Loop], coverage: Coverage) -> float:
-    """Return the share of the examined steps that are in no loop."""
+    """Return the share of the examined steps that are in no loop; 1 if none was examined."""
+    if not coverage.steps:
+        return 1.0
     inside = len({step_id for loop in loops for step_id in loop.step_ids})
-    return max(0, coverage.steps - inside) / max(1, coverage.steps)
+    return max(0, coverage.steps - inside) / coverage.steps
 
 
 def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
@@ -129,6 +131,7 @@ def _as_json(loops: Sequence[Loop]) -> list[dict[str, object]]:
                 "tools": list(loop.differences.tools),
                 "differences": [each.as_dict() for each in loop.differences.arguments],
                 "distinct_results": loop.differences.results,
+                "outcome": loop.outcome.as_dict() if loop.outcome else None,
                 "min_similarity": loop.min_similarity,
                 **{field: getattr(loop.severity, field) for field in _SEVERITY},
             }

@@ -12,6 +12,7 @@ from weighbridge.graders.loop.finders.findings import Finding, Measure, rounds
 from weighbridge.graders.loop.finders.kinds import KINDS_OF_SIMILAR_STEPS, Kind
 from weighbridge.graders.loop.history.actions import Call, Message
 from weighbridge.graders.loop.history.text_forms import ratio
+from weighbridge.graders.loop.reporting.common_outcome import CommonOutcome, common_outcome
 from weighbridge.graders.loop.reporting.differences import Differences, differences_of
 from weighbridge.graders.loop.reporting.severity import Run, Severity
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -43,6 +44,7 @@ class Loop:
     severity: Severity
     first_text: str  #: the first step, as readable text
     differences: Differences  #: between its repeats
+    outcome: CommonOutcome | None  #: of its calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ def _loop_of(part: FindingsInRow, finding: Finding, run: Run, budget: WorkBudget
         severity=run.severity_of(steps, [each.step for each in _again(finding, found)]),
         first_text=_text_of(found[0][1]),
         differences=differences_of(_by_action(finding, repeats)),
+        outcome=common_outcome(step for _, step in found),
     )
 
 

@@ -1,0 +1,60 @@
+"""The outcome that most calls of a loop have in common, quoted in its evidence: mostly the error to be mended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.graders.loop.history.actions import Call
+from weighbridge.graders.loop.history.failure_lines import gist_of
+from weighbridge.text import encodable, revealed, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.graders.loop.history.actions import Message
+
+_COMPARED_CALLS = 200  #: of one loop
+_QUOTED_CHARACTERS = 160
+
+
+class CommonOutcome(NamedTuple):
+    """Result that several calls of a loop have, apart from noise."""
+
+    text: str  #: its line that says most, as it was the first time
+    times: int
+    compared: int  #: number of the loop's results among which it was looked for
+    failed: bool
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the outcome as a JSON object."""
+        return self._asdict()
+
+    def describe(self) -> str:
+        """Describe the outcome: `all 6 failed: "no such column"`, `4 of 6 results: "in transit"`."""
+        count = f"all {self.times:,}"
+        if self.times < self.compared:
+            count = f"{self.times:,} of {self.compared:,}"
+        if not self.text:
+            return f"{count} {'failed without a message' if self.failed else 'results are empty'}"
+        return f'{count} {"failed" if self.failed else "results"}: "{self.text}"'
+
+
+def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
+    """Return the most frequent failure of a loop's calls, or else a result that half of them have; None if there is neither."""
+    calls = [step for step in steps if isinstance(step, Call) and step.result.text is not None]
+    first: dict[tuple[bool, str], str] = {}
+    times: Counter[tuple[bool, str]] = Counter()
+    for call in islice(calls, _COMPARED_CALLS):
+        result = call.result
+        outcome = result.has_failed, gist_of(result.masked)
+        first.setdefault(outcome, result.text or "")
+        times[outcome] += 1
+    repeated = [(each, count) for each, count in times.most_common() if count > 1]
+    failures = [(each, count) for each, count in repeated if each[0]]
+    for outcome, count in failures or repeated[:1]:
+        if outcome[0] or 2 * count >= times.total():
+            text = shorten(revealed(encodable(gist_of(first[outcome]))), _QUOTED_CHARACTERS)
+            return CommonOutcome(text, count, times.total(), outcome[0])
+    return None
