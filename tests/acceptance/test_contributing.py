@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
@@ -62,6 +64,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = tmp_path_factory.mktemp("tree")
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tree / package)
+    shutil.copytree(ROOT / "tests" / "support", tree / "tests" / "support")
     for name, line, text in changes():
         if line:
             insert_below(tree / name, line, text)
@@ -101,6 +104,19 @@ def test_the_importer_reads_a_trace(command: Cli) -> None:
     assert ended.status == 0, ended.err
     assert "acme, 1 step, model calls not known, 1 tool call" in ended.out
     assert 'search {"q":"lamps"}' in ended.out
+
+
+def test_the_example_is_one_of_the_importer_alone(tree: Path) -> None:
+    program = "from support.trace_examples import *; print(claiming(EXAMPLES['acme']))"
+    path = os.pathsep.join(str(tree / name) for name in (*PACKAGES, "tests"))
+    shown = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert shown == "['acme']\n"
 
 
 def test_the_command_prints(command: Cli) -> None:

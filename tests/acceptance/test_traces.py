@@ -13,7 +13,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from support.trace_examples import BATCH_RESULT, GOOGLE_ADK_ROWS
+from support.trace_examples.model_apis import BATCH_RESULT
+from support.trace_examples.vendor_sdks import GOOGLE_ADK_ROWS
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.settings import read_settings
 from weighbridge_producer.input.graders_file import read_graders

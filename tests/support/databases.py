@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from support.trace_examples import (
+from support.trace_examples.agent_frameworks import (
     AGNO_OLD_ROWS,
     AGNO_ROWS,
-    AUTOGEN_STUDIO,
-    CRUSH,
-    GOOGLE_ADK_OLD_ROWS,
-    GOOGLE_ADK_ROWS,
-    GOOSE_STORED,
     LANGGRAPH,
     LANGGRAPH_MESSAGES,
-    OPEN_WEBUI,
-    OPENCODE_STORED,
-    PHOENIX_STORED,
 )
+from support.trace_examples.chat_apps import OPEN_WEBUI
+from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
+from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
+from support.trace_examples.observability import PHOENIX_STORED
+from support.trace_examples.vendor_sdks import GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from weighbridge.settings import Settings
 from weighbridge.traces import Trace, read_trace, read_traces
 from weighbridge_producer.input.source import Source

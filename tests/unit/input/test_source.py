@@ -21,7 +21,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.trace_examples import SPECSTORY_HISTORY
+from support.trace_examples.editor_agents import SPECSTORY_HISTORY
 from weighbridge.errors import InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings

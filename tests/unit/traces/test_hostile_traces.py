@@ -13,29 +13,15 @@ from hypothesis import strategies as st
 
 from support.generated import examples
 from support.growth import assert_takes_at_most
-from support.trace_examples import (
-    AGNO_OLD_ROWS,
-    AGNO_ROWS,
-    AI_SDK_DEVTOOLS,
-    AUTOGEN_CALLS,
-    AUTOGEN_STUDIO,
-    CALL,
-    CAMEL_GAIA,
-    CHAT,
-    CLINE_SESSION,
-    CLINE_TALK,
-    CRUSH,
-    GOOGLE_ADK_OLD_ROWS,
-    GOOGLE_ADK_ROWS,
-    GOOSE_STORED,
-    MOATLESS_TREE,
-    OPENCODE_LOG,
-    OPENHANDS_CALLS,
-    PHOENIX_STORED,
-    REQUEST_LOG,
-    SMOLAGENTS_ANSWER,
-)
 from support.trace_examples import EXAMPLES as LOGS
+from support.trace_examples.agent_frameworks import AGNO_OLD_ROWS, AGNO_ROWS, SMOLAGENTS_ANSWER
+from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_LOG
+from support.trace_examples.editor_agents import CLINE_SESSION, CLINE_TALK
+from support.trace_examples.model_apis import CALL, CHAT, REQUEST_LOG
+from support.trace_examples.multi_agent_frameworks import AUTOGEN_CALLS, AUTOGEN_STUDIO, CAMEL_GAIA
+from support.trace_examples.observability import PHOENIX_STORED
+from support.trace_examples.swe_agents import MOATLESS_TREE, OPENHANDS_CALLS
+from support.trace_examples.vendor_sdks import AI_SDK_DEVTOOLS, GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from support.trace_forms import (
     as_anthropic,
     as_jaeger,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.growth import assert_takes_at_most
-from support.trace_examples import CHAT, EXAMPLES, claiming
+from support.trace_examples import EXAMPLES, claiming
+from support.trace_examples.model_apis import CHAT
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import FORMATS, Trace, read_trace, read_traces
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import API_STREAM
+from support.trace_examples.model_apis import API_STREAM
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.files.event_streams import with_events_as_list

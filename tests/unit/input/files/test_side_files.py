@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from support.claude_sessions import MAIN, SESSION, lines_of, traces_in, write
-from support.trace_examples import OPENCLAW
+from support.trace_examples.personal_agents import OPENCLAW
 from weighbridge.errors import InputError
 from weighbridge_producer.input.files.input_files import InputFiles
 from weighbridge_producer.input.files.input_paths import Paths

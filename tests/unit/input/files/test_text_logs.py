@@ -6,13 +6,9 @@ import json
 
 import pytest
 
-from support.trace_examples import (
-    AIDER,
-    AIDER_HISTORY,
-    AIDER_LOG,
-    CHATDEV_LOG,
-    SPECSTORY_HISTORY,
-)
+from support.trace_examples.command_line_agents import AIDER, AIDER_HISTORY, AIDER_LOG
+from support.trace_examples.editor_agents import SPECSTORY_HISTORY
+from support.trace_examples.multi_agent_frameworks import CHATDEV_LOG
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.files.text_logs import with_sessions_as_lines

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import HARBOR
+from support.trace_examples.evaluation_tools import HARBOR
 from weighbridge.settings import Settings
 from weighbridge_producer.input.files.input_files import InputFiles
 from weighbridge_producer.input.files.input_paths import Paths

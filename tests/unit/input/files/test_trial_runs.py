@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from support.trace_examples import HARBOR
+from support.trace_examples.evaluation_tools import HARBOR
 from weighbridge.errors import InputError, LineError, TraceError
 from weighbridge.grading.case import parse_case
 from weighbridge.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import ACP
+from support.trace_examples.exchange_formats import ACP
 from weighbridge.traces import read_trace, read_traces
 from weighbridge.traces.formats.acp import IMPORTER
 from weighbridge.traces.split import opens_session, single_traces

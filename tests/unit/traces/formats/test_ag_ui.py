@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import AG_UI
+from support.trace_examples.exchange_formats import AG_UI
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats.ag_ui import IMPORTER
 from weighbridge.traces.split import opens_session, single_traces

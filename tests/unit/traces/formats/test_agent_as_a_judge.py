@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AGENT_AS_A_JUDGE
+from support.trace_examples.benchmarks import AGENT_AS_A_JUDGE
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.agent_as_a_judge import IMPORTER
 

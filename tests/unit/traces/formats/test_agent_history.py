@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AGENT_HISTORY
+from support.trace_examples.multi_agent_frameworks import AGENT_HISTORY
 from weighbridge.traces import Step, Usage, read_trace
 
 

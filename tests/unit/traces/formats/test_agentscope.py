@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AGENTSCOPE
+from support.trace_examples.multi_agent_frameworks import AGENTSCOPE
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.fields import time_of

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import AGNO, AGNO_OLD_ROWS, AGNO_ROWS
+from support.trace_examples.agent_frameworks import AGNO, AGNO_OLD_ROWS, AGNO_ROWS
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.model import Counts
 from weighbridge.traces.split import opens_session, single_traces

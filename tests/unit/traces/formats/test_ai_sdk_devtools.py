@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import AI_SDK_DEVTOOLS
+from support.trace_examples.vendor_sdks import AI_SDK_DEVTOOLS
 from weighbridge.traces import Usage, read_trace, read_traces
 from weighbridge.traces.formats.ai_sdk_devtools import IMPORTER
 from weighbridge.traces.split import single_traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AI_SDK_STREAM
+from support.trace_examples.vendor_sdks import AI_SDK_STREAM
 from weighbridge.traces import Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

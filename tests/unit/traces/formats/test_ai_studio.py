@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AI_STUDIO
+from support.trace_examples.chat_apps import AI_STUDIO
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AIDER, AIDER_HISTORY
+from support.trace_examples.command_line_agents import AIDER, AIDER_HISTORY
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.formats.aider import has_dialogue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import AIDER_LOG
+from support.trace_examples.command_line_agents import AIDER_LOG
 from weighbridge.traces import read_trace
 from weighbridge.traces.fields import time_of
 

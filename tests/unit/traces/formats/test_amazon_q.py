@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import AMAZON_Q
+from support.trace_examples.command_line_agents import AMAZON_Q
 from weighbridge.traces import Counts, Step, ToolDefinition, read_trace
 from weighbridge.traces.fields import time_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import ANTIGRAVITY
+from support.trace_examples.editor_agents import ANTIGRAVITY
 from weighbridge.graders import default_registry
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support.trace_examples import API_STREAM
+from support.trace_examples.model_apis import API_STREAM
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats import api_stream
 from weighbridge.traces.split import opens_session

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import APPWORLD
+from support.trace_examples.benchmarks import APPWORLD
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of

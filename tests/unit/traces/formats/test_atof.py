@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import ATOF
+from support.trace_examples.exchange_formats import ATOF
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.formats.atof import IMPORTER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import AUTO_CODE_ROVER
+from support.trace_examples.swe_agents import AUTO_CODE_ROVER
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, read_trace
 from weighbridge.traces.formats.auto_code_rover import IMPORTER

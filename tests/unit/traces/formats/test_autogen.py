@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import (
+from support.trace_examples.multi_agent_frameworks import (
     AUTOGEN,
     AUTOGEN_ASK,
     AUTOGEN_CALLS,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import AUTOGEN_ROW, AUTOGEN_RUNTIME_LOG
+from support.trace_examples.multi_agent_frameworks import AUTOGEN_ROW, AUTOGEN_RUNTIME_LOG
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 
 START = 1_772_359_200 * 10**9  #: 2026-03-01T10:00:00Z

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import BATCH_RESULT
+from support.trace_examples.model_apis import BATCH_RESULT
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.batch_results import IMPORTER
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import BEDROCK_AGENTS
+from support.trace_examples.vendor_sdks import BEDROCK_AGENTS
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.split import opens_session
 

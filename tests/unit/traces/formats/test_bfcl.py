@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import BFCL
+from support.trace_examples.benchmarks import BFCL
 from weighbridge.traces import Step, Usage, read_trace
 
 ASKED = {"id": "simple_0", "input_token_count": 5, "output_token_count": 2, "latency": 0.5}

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from support.trace_examples import BRAINTRUST, claiming
+from support.trace_examples import claiming
+from support.trace_examples.observability import BRAINTRUST
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

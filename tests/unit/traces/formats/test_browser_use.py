@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import BROWSER_USE
+from support.trace_examples.personal_agents import BROWSER_USE
 from weighbridge.traces import Usage, read_trace
 
 

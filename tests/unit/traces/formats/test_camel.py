@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from support.trace_examples import CAMEL, CAMEL_GAIA, claiming
+from support.trace_examples import claiming
+from support.trace_examples.multi_agent_frameworks import CAMEL, CAMEL_GAIA
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.split import opens_session

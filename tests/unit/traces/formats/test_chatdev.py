@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import CHATDEV_LOG
+from support.trace_examples.multi_agent_frameworks import CHATDEV_LOG
 from weighbridge.traces import Usage, read_trace
 from weighbridge.traces.fields import time_of
 

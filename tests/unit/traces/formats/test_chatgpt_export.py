@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CHATGPT_EXPORT
+from support.trace_examples.chat_apps import CHATGPT_EXPORT
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.formats.chatgpt_export import IMPORTER
 from weighbridge.traces.split import single_traces

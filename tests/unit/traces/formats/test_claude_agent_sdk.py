@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CLAUDE_AGENT_SDK
+from support.trace_examples.vendor_sdks import CLAUDE_AGENT_SDK
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.claude_agent_sdk import IMPORTER
 from weighbridge.traces.split import opens_session, session_id

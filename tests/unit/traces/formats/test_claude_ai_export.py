@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CLAUDE_AI_EXPORT
+from support.trace_examples.chat_apps import CLAUDE_AI_EXPORT
 from weighbridge.traces import Step, read_trace
 from weighbridge.traces.formats.claude_ai_export import IMPORTER
 from weighbridge.traces.split import single_traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CLAUDE_CODE_HOOKS
+from support.trace_examples.command_line_agents import CLAUDE_CODE_HOOKS
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.formats.claude_code_hooks import IMPORTER
 from weighbridge.traces.split import opens_session, single_traces

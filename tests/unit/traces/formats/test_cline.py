@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from support.trace_examples import CLINE, CLINE_SESSION, CLINE_TALK
+from support.trace_examples.editor_agents import CLINE, CLINE_SESSION, CLINE_TALK
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CODEX_EXEC
+from support.trace_examples.command_line_agents import CODEX_EXEC
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats.codex_exec import IMPORTER
 from weighbridge.traces.split import opens_session, single_traces

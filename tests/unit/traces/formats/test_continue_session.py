@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import CONTINUE
+from support.trace_examples.editor_agents import CONTINUE
 from weighbridge.traces import Step, Usage, read_trace
 
 

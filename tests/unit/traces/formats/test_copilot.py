@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import COPILOT
+from support.trace_examples.copilot import COPILOT
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, session_id

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import COPILOT_CHAT_REPLAY as EXPORT
+from support.trace_examples.copilot import COPILOT_CHAT_REPLAY as EXPORT
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Counts, Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of

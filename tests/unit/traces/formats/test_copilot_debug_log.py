@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import COPILOT_DEBUG_LOG
+from support.trace_examples.copilot import COPILOT_DEBUG_LOG
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.copilot_debug_log import IMPORTER
 from weighbridge.traces.split import opens_session

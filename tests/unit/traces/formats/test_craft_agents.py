@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CRAFT_AGENTS
+from support.trace_examples.personal_agents import CRAFT_AGENTS
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.craft_agents import IMPORTER
 from weighbridge.traces.split import opens_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CREWAI
+from support.trace_examples.multi_agent_frameworks import CREWAI
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of

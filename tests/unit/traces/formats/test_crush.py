@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import CRUSH
+from support.trace_examples.command_line_agents import CRUSH
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

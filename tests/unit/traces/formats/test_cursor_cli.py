@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CURSOR_CLI
+from support.trace_examples.command_line_agents import CURSOR_CLI
 from weighbridge.graders import default_registry
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.split import opens_session, session_id

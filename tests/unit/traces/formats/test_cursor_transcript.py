@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import CURSOR_TRANSCRIPT
+from support.trace_examples.editor_agents import CURSOR_TRANSCRIPT
 from weighbridge.graders import default_registry
 from weighbridge.traces import Step, read_trace
 from weighbridge.traces.split import opens_session

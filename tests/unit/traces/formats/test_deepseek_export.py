@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import DEEPSEEK_EXPORT
+from support.trace_examples.chat_apps import DEEPSEEK_EXPORT
 from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, read_trace, read_traces
 from weighbridge.traces.split import single_traces

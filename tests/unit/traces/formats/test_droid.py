@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import DROID
+from support.trace_examples.command_line_agents import DROID
 from weighbridge.traces import Step, Usage, read_trace
 
 NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import DSPY_REACT
+from support.trace_examples.agent_frameworks import DSPY_REACT
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.model import Counts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import ELEVENLABS
+from support.trace_examples.voice_agents import ELEVENLABS
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.elevenlabs import IMPORTER
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import EXTENSIONS_AI
+from support.trace_examples.vendor_sdks import EXTENSIONS_AI
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.extensions_ai import IMPORTER
 from weighbridge.traces.split import opens_session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import GOOGLE_ADK, GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
+from support.trace_examples.vendor_sdks import GOOGLE_ADK, GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import GOOGLE_ADK, GOOGLE_ADK_EVAL
+from support.trace_examples.vendor_sdks import GOOGLE_ADK, GOOGLE_ADK_EVAL
 from weighbridge.traces import Step, read_traces
 from weighbridge.traces.formats import google_adk_evals
 from weighbridge.traces.split import single_traces

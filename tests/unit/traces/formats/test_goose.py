@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import GOOSE, GOOSE_STORED
+from support.trace_examples.command_line_agents import GOOSE, GOOSE_STORED
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces

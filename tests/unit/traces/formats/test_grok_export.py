@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import GROK_EXPORT
+from support.trace_examples.chat_apps import GROK_EXPORT
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.fields import time_of

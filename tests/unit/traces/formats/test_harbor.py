@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import HARBOR
+from support.trace_examples.evaluation_tools import HARBOR
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.hints import correction_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import HERMES
+from support.trace_examples.personal_agents import HERMES
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.formats.hermes import IMPORTER
 from weighbridge.traces.split import opens_session

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import INSPECT
+from support.trace_examples.evaluation_tools import INSPECT
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import INTERCODE
+from support.trace_examples.benchmarks import INTERCODE
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.formats.intercode import IMPORTER

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import JUPYTER_CHAT
+from support.trace_examples.editor_agents import JUPYTER_CHAT
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import read_trace
 from weighbridge.traces.fields import time_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import LANGCHAIN_EVENTS
+from support.trace_examples.agent_frameworks import LANGCHAIN_EVENTS
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import LANGFUSE
+from support.trace_examples.observability import LANGFUSE
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of

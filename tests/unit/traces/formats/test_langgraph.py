@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import LANGGRAPH, LANGGRAPH_MESSAGES
+from support.trace_examples.agent_frameworks import LANGGRAPH, LANGGRAPH_MESSAGES
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces

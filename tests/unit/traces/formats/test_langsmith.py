@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import LANGSMITH
+from support.trace_examples.observability import LANGSMITH
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import LETTA
+from support.trace_examples.agent_frameworks import LETTA
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import LETTA_AGENT_FILE
+from support.trace_examples.agent_frameworks import LETTA_AGENT_FILE
 from weighbridge.traces import Step, ToolDefinition, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import single_traces

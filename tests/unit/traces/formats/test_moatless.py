@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import MOATLESS, MOATLESS_TREE
+from support.trace_examples.swe_agents import MOATLESS, MOATLESS_TREE
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.moatless import IMPORTER

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import NANOBOT, claiming
+from support.trace_examples import claiming
+from support.trace_examples.personal_agents import NANOBOT
 from weighbridge.traces import read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

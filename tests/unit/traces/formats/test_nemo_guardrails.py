@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import NEMO_GUARDRAILS
+from support.trace_examples.observability import NEMO_GUARDRAILS
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats.nemo_guardrails import IMPORTER

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import OPEN_WEBUI
+from support.trace_examples.chat_apps import OPEN_WEBUI
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.formats.open_webui import IMPORTER
 from weighbridge.traces.split import single_traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import OPENAI_AGENTS
+from support.trace_examples.vendor_sdks import OPENAI_AGENTS
 from weighbridge.traces import Counts, Step, Usage, read_trace
 
 STEPS = (

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import OPENAI_AGENTS_TRACING as RECORDS
+from support.trace_examples.vendor_sdks import OPENAI_AGENTS_TRACING as RECORDS
 from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import OPENAI_ASSISTANTS
+from support.trace_examples.model_apis import OPENAI_ASSISTANTS
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
 
 SECOND = 10**9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from support.trace_examples import OPENCLAW
+from support.trace_examples.personal_agents import OPENCLAW
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, session_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import OPENCLAW, OPENCLAW_TRAJECTORY
+from support.trace_examples.personal_agents import OPENCLAW, OPENCLAW_TRAJECTORY
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of

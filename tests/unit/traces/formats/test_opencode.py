@@ -8,7 +8,8 @@ import json
 
 import pytest
 
-from support.trace_examples import OPENCODE, OPENCODE_LOG, OPENCODE_STORED, claiming
+from support.trace_examples import claiming
+from support.trace_examples.command_line_agents import OPENCODE, OPENCODE_LOG, OPENCODE_STORED
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces

@@ -6,7 +6,12 @@ import copy
 
 import pytest
 
-from support.trace_examples import OPENHANDS, OPENHANDS_CALLS, openhands_call, openhands_user
+from support.trace_examples.swe_agents import (
+    OPENHANDS,
+    OPENHANDS_CALLS,
+    openhands_call,
+    openhands_user,
+)
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces

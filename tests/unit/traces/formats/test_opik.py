@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support.trace_examples import OPIK, OPIK_SPANS
+from support.trace_examples.observability import OPIK, OPIK_SPANS
 from weighbridge.traces import Counts, Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
 

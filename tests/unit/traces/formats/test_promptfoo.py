@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import PROMPTFOO, PROMPTFOO_ROW
+from support.trace_examples.evaluation_tools import PROMPTFOO, PROMPTFOO_ROW
 from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import single_traces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import PYDANTIC_AI
+from support.trace_examples.agent_frameworks import PYDANTIC_AI
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.formats.pydantic_ai import IMPORTER

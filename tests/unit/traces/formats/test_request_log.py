@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import REQUEST_LOG
+from support.trace_examples.model_apis import REQUEST_LOG
 from weighbridge.traces import Usage, read_trace, read_traces
 from weighbridge.traces.formats.request_log import IMPORTER
 from weighbridge.traces.split import single_traces

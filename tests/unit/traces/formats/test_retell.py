@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import RETELL
+from support.trace_examples.voice_agents import RETELL
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.formats.retell import IMPORTER
 

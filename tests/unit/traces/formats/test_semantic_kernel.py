@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support.trace_examples import SEMANTIC_KERNEL
+from support.trace_examples.vendor_sdks import SEMANTIC_KERNEL
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.split import opens_session
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import SMOLAGENTS
+from support.trace_examples.agent_frameworks import SMOLAGENTS
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import SMOLAGENTS, SMOLAGENTS_ANSWER, SMOLAGENTS_STEP
+from support.trace_examples.agent_frameworks import SMOLAGENTS, SMOLAGENTS_ANSWER, SMOLAGENTS_STEP
 from weighbridge.errors import TraceError
 from weighbridge.traces import Usage, read_trace
 from weighbridge.traces.fields import time_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import SPECSTORY_HISTORY
+from support.trace_examples.editor_agents import SPECSTORY_HISTORY
 from weighbridge.traces import read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.unread_counts import OTHER_AGENTS

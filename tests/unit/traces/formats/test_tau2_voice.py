@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import TAU2_VOICE
+from support.trace_examples.benchmarks import TAU2_VOICE
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import TOOL_EVAL
+from support.trace_examples.benchmarks import TOOL_EVAL
 from weighbridge.traces import Step, ToolDefinition, read_trace, read_traces
 from weighbridge.traces.split import single_traces
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from support.trace_examples import TOOLBENCH
+from support.trace_examples.benchmarks import TOOLBENCH
 from weighbridge.traces import Counts, Step, ToolDefinition, Usage, read_trace
 
 

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import TRAE
+from support.trace_examples.swe_agents import TRAE
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace
 from weighbridge.traces.fields import time_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples import VAPI
+from support.trace_examples.voice_agents import VAPI
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats.vapi import IMPORTER
 

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from support.trace_examples import VSCODE_CHAT
+from support.trace_examples.copilot import VSCODE_CHAT
 from weighbridge.graders.budget import BudgetGrader
 from weighbridge.traces import Counts, Step, Usage, read_trace
 from weighbridge.traces.fields import time_of

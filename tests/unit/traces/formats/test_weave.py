@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.trace_examples import WEAVE
+from support.trace_examples.observability import WEAVE
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import single_traces

@@ -6,7 +6,8 @@ import copy
 
 import pytest
 
-from support.trace_examples import ZED, claiming
+from support.trace_examples import claiming
+from support.trace_examples.editor_agents import ZED
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
 

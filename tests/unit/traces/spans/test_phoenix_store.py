@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.trace_examples import PHOENIX_STORED
+from support.trace_examples.observability import PHOENIX_STORED
 from weighbridge.traces import read_trace
 from weighbridge.traces.formats.otel import IMPORTER
 from weighbridge.traces.split import single_traces

@@ -18,7 +18,7 @@ from support.databases import (
     traces_in,
     write,
 )
-from support.trace_examples import LANGGRAPH_MESSAGES
+from support.trace_examples.agent_frameworks import LANGGRAPH_MESSAGES
 
 if TYPE_CHECKING:
     from pathlib import Path

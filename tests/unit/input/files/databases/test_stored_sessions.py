@@ -24,17 +24,11 @@ from support.databases import (
     traces_in,
     write,
 )
-from support.trace_examples import (
-    AGNO,
-    AGNO_ROWS,
-    AUTOGEN_STUDIO,
-    CRUSH,
-    GOOGLE_ADK_ROWS,
-    GOOSE_STORED,
-    LANGGRAPH_MESSAGES,
-    OPEN_WEBUI,
-    OPENCODE_STORED,
-)
+from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, LANGGRAPH_MESSAGES
+from support.trace_examples.chat_apps import OPEN_WEBUI
+from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
+from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
+from support.trace_examples.vendor_sdks import GOOGLE_ADK_ROWS
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files.databases import stored_sessions

@@ -1,0 +1,392 @@
+"""Frameworks for agents: LangChain and LangGraph, Agno, Pydantic AI, smolagents, DSPy and Letta."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+LANGGRAPH_MESSAGES = [
+    {"type": "human", "content": "Find x.", "id": "m1"},
+    {
+        "type": "ai",
+        "content": "I look.",
+        "id": "m2",
+        "tool_calls": [{"name": "search", "args": {"q": "x"}, "id": "c1", "type": "tool_call"}],
+        "usage_metadata": {"input_tokens": 9, "output_tokens": 5, "total_tokens": 14},
+        "response_metadata": {"model_name": "m"},
+    },
+    {"type": "tool", "name": "search", "content": "none", "tool_call_id": "c1", "id": "m3"},
+    {
+        "type": "ai",
+        "content": "Not there.",
+        "id": "m4",
+        "tool_calls": [],
+        "usage_metadata": {"input_tokens": 12, "output_tokens": 3, "total_tokens": 15},
+    },
+]
+
+
+def _langchain_event(
+    kind: str, run: str, name: str, parents: list[str], **fields: Any
+) -> dict[str, Any]:
+    about = {"thread_id": "t1", "langgraph_node": "agent"}
+    event = {"event": f"on_{kind}", "data": fields, "name": name, "tags": [], "metadata": about}
+    return {**event, "run_id": run, "parent_ids": parents}
+
+
+_LANGCHAIN_ASKED = {"messages": [LANGGRAPH_MESSAGES[:1]]}
+
+_LANGCHAIN_ASKED_AGAIN = {"messages": [LANGGRAPH_MESSAGES[:3]]}
+
+_LANGCHAIN_CHUNK = {"type": "AIMessageChunk", "content": "I ", "id": "m2"}
+
+LANGCHAIN_EVENTS = [
+    _langchain_event("chain_start", "r0", "LangGraph", [], input={"messages": []}),
+    _langchain_event("chat_model_start", "r1", "Chat", ["r0"], input=_LANGCHAIN_ASKED),
+    _langchain_event("chat_model_stream", "r1", "Chat", ["r0"], chunk=_LANGCHAIN_CHUNK),
+    _langchain_event("chat_model_end", "r1", "Chat", ["r0"], output=LANGGRAPH_MESSAGES[1], input=_LANGCHAIN_ASKED),
+    _langchain_event("tool_start", "r2", "search", ["r0"], input={"q": "x"}),
+    _langchain_event("tool_end", "r2", "search", ["r0"], output=LANGGRAPH_MESSAGES[2], input={"q": "x"}),
+    _langchain_event("chat_model_start", "r3", "Chat", ["r0"], input=_LANGCHAIN_ASKED_AGAIN),
+    _langchain_event("chat_model_end", "r3", "Chat", ["r0"], output=LANGGRAPH_MESSAGES[3], input=_LANGCHAIN_ASKED_AGAIN),
+    _langchain_event("chain_end", "r0", "LangGraph", [], output={"messages": LANGGRAPH_MESSAGES}),
+]  # fmt: skip
+
+#: A state after each step, newest first, as `get_state_history` and the server list them.
+LANGGRAPH = [
+    {
+        "values": {"messages": LANGGRAPH_MESSAGES[:count], "topic": "x"},
+        "next": [],
+        "config": {"configurable": {"thread_id": "t1", "checkpoint_id": f"k{count}"}},
+        "metadata": {"source": "loop", "step": count - 1},
+        "created_at": f"2025-01-01T12:00:0{count}Z",
+        "parent_config": None,
+        "tasks": [],
+    }
+    for count in (4, 3, 2, 1, 0)
+]
+
+
+def _agno(role: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "role": role,
+        "from_history": False,
+        "stop_after_tool_call": False,
+        "created_at": 1735732800,
+        **fields,
+    }
+
+
+def _agno_call(call_id: str) -> dict[str, Any]:
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": "search", "arguments": '{"q": "x"}'},
+    }
+
+
+AGNO = {
+    "run_id": "r",
+    "agent_id": "a",
+    "agent_name": "Finder",
+    "session_id": "s",
+    "status": "COMPLETED",
+    "content": "Not there.",
+    "content_type": "str",
+    "model": "m",
+    "model_provider": "Anthropic",
+    "created_at": 1735732800,
+    "metrics": {"input_tokens": 15, "output_tokens": 7, "total_tokens": 22, "cache_read_tokens": 4, "duration": 9.5},
+    "messages": [
+        _agno("user", content="Find w.", from_history=True),
+        _agno("assistant", content="No w.", from_history=True, metrics={"input_tokens": 99, "output_tokens": 9}),
+        _agno("system", content="You find."),
+        _agno("user", content="Find x."),
+        _agno("assistant", tool_calls=[_agno_call("c1"), _agno_call("c2")], metrics={"input_tokens": 5, "output_tokens": 4, "total_tokens": 9, "duration": 2.5}),
+        _agno("tool", content="none", tool_call_id="c1", tool_name="search", tool_args={"q": "x"}, tool_call_error=False),
+        _agno("tool", content="too slow", tool_call_id="c2", tool_name="search", tool_call_error=True),
+        _agno("assistant", content="Not there.", metrics={"input_tokens": 10, "output_tokens": 3, "total_tokens": 13, "cache_read_tokens": 4, "cost": 0.5}),
+    ],
+    "tools": [
+        {"tool_call_id": "c1", "tool_name": "search", "tool_args": {"q": "x"}, "result": "none"},
+        {"tool_call_id": "c2", "tool_name": "search", "tool_args": {"q": "x"}, "tool_call_error": True},
+    ],
+}  # fmt: skip
+
+#: Rows of Agno's databases: of version 2, and of version 1.
+AGNO_ROWS = [
+    {
+        "session_id": name,
+        "session_type": "agent",
+        "agent_id": "a",
+        "session_data": "{}",
+        "runs": json.dumps([AGNO | {"run_id": f"r{name}{number}"} for number in range(2)]),
+    }
+    for name in ("s", "t")
+]
+
+AGNO_OLD_ROWS = [
+    {
+        "session_id": "s",
+        "agent_id": "a",
+        "session_data": "{}",
+        "memory": json.dumps({"runs": [AGNO]}),
+    }
+]
+
+PYDANTIC_AI = [
+    {
+        "kind": "request",
+        "instructions": "Be brief.",
+        "parts": [
+            {"part_kind": "system-prompt", "content": "You find."},
+            {"part_kind": "user-prompt", "content": "Find x.", "timestamp": "2025-01-01T12:00:00Z"},
+        ],
+    },
+    {
+        "kind": "response",
+        "model_name": "m",
+        "timestamp": "2025-01-01T12:00:01Z",
+        "usage": {"input_tokens": 5, "output_tokens": 2, "cache_read_tokens": 4},
+        "parts": [
+            {"part_kind": "thinking", "content": "hm"},
+            {"part_kind": "text", "content": "I search."},
+            {
+                "part_kind": "tool-call",
+                "tool_name": "search",
+                "args": '{"q": "x"}',
+                "tool_call_id": "c1",
+            },
+            {"part_kind": "tool-call", "tool_name": "read", "args": {}, "tool_call_id": "c2"},
+        ],
+    },
+    {
+        "kind": "request",
+        "instructions": "Be brief.",
+        "parts": [
+            {
+                "part_kind": "tool-return",
+                "tool_name": "search",
+                "content": "some",
+                "tool_call_id": "c1",
+                "timestamp": "2025-01-01T12:00:02Z",
+            },
+            {
+                "part_kind": "retry-prompt",
+                "tool_name": "read",
+                "content": "no path",
+                "tool_call_id": "c2",
+                "timestamp": "2025-01-01T12:00:02Z",
+            },
+        ],
+    },
+]
+
+SMOLAGENTS = [
+    {"system_prompt": "You are an agent."},
+    {"task": "Find x.", "task_images": None},
+    {
+        "step_number": 1,
+        "timing": {"start_time": 1735732801.0, "end_time": 1735732802.0, "duration": 1.0},
+        "model_input_messages": None,
+        "tool_calls": [
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "python_interpreter", "arguments": "print(search('x'))"},
+            }
+        ],
+        "error": None,
+        "model_output_message": {"role": "assistant", "content": "I search."},
+        "model_output": "I search.",
+        "code_action": "print(search('x'))",
+        "observations": "some",
+        "token_usage": {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7},
+        "is_final_answer": False,
+    },
+    {
+        "step_number": 2,
+        "timing": {"start_time": 1735732803.0, "end_time": 1735732804.0},
+        "tool_calls": None,
+        "error": {"type": "AgentParsingError", "message": "no code"},
+        "model_output": "Hm.",
+        "observations": None,
+        "token_usage": {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10},
+    },
+]
+
+#: A step as a text in Python's notation, with what is no Python.
+SMOLAGENTS_STEP = (
+    "ActionStep(model_input_messages=[ChatMessage(role=<MessageRole.USER: 'user'>, "
+    "content=[{'type': 'text', 'text': 'a, (b'}])], tool_calls=[ToolCall(name='python_interpreter', "
+    """arguments='print(f("a"))', id='call_2'), ToolCall(name='search', arguments={'q': 'x'}, """
+    "id='call_3')], step_number=1, timing=Timing(start_time=1735732803.0, end_time=1735732804.0, "
+    "duration=1.0), error=None, model_output='I search.', observations='so\\nme', "
+    "token_usage=TokenUsage(input_tokens=5, output_tokens=2, total_tokens=7))"
+)
+
+SMOLAGENTS_ANSWER = {
+    "agent_name": "a",
+    "question": "Find x.",
+    "augmented_question": "Do find x.",
+    "prediction": "y",
+    "intermediate_steps": ["TaskStep(task='Find x.', task_images=None)", SMOLAGENTS_STEP],
+    "agent_error": None,
+    "task": "2",
+    "true_answer": "z",
+}
+
+DSPY_REACT = {
+    "question": "Where is x?",
+    "trajectory": {
+        "thought_0": "I look.",
+        "tool_name_0": "search",
+        "tool_args_0": {"q": "x"},
+        "observation_0": "none",
+        "thought_1": "Again.",
+        "tool_name_1": "fetch",
+        "tool_args_1": {},
+        "observation_1": "Execution error in fetch: no url",
+        "thought_2": "Enough.",
+        "tool_name_2": "finish",
+        "tool_args_2": {},
+        "observation_2": "Completed.",
+    },
+    "reasoning": "It was not found.",
+    "answer": "Not there.",
+}
+
+
+def _letta(kind: str, name: str, **more: Any) -> dict[str, Any]:
+    second = int(name[1:])
+    return {
+        "id": name,
+        "date": f"2026-03-04T10:00:{second:02}+00:00",
+        "message_type": kind,
+        "step_id": None,
+        "run_id": "run-1",
+        **more,
+    }
+
+
+_LETTA_CALLS = [
+    {"name": "read_file", "arguments": '{"path": "a"}', "tool_call_id": "t1"},
+    {"name": "grep", "arguments": '{"q": "x"}', "tool_call_id": "t2"},
+]
+
+LETTA = {
+    "messages": [
+        _letta("user_message", "m1", content="Find x."),
+        _letta("reasoning_message", "m2", reasoning="hm", source="reasoner_model"),
+        _letta("assistant_message", "m2", content="I look."),
+        _letta("tool_call_message", "m2", tool_call=_LETTA_CALLS[0], tool_calls=_LETTA_CALLS),
+        _letta(
+            "tool_return_message",
+            "m3",
+            tool_return="A",
+            status="success",
+            tool_call_id="t1",
+            tool_returns=[
+                {"type": "tool", "tool_return": "A", "status": "success", "tool_call_id": "t1", "stdout": None, "stderr": None},
+                {"type": "tool", "tool_return": "no such path", "status": "error", "tool_call_id": "t2", "stdout": None, "stderr": None},
+            ],
+        ),
+        _letta("assistant_message", "m4", content=[{"type": "text", "text": "Not there."}]),
+    ],
+    "stop_reason": {"message_type": "stop_reason", "stop_reason": "end_turn"},
+    "usage": {
+        "message_type": "usage_statistics",
+        "completion_tokens": 9,
+        "prompt_tokens": 50,
+        "total_tokens": 59,
+        "step_count": 2,
+        "cached_input_tokens": 20,
+    },
+}  # fmt: skip
+
+
+def _af(role: str, text: str | None, **more: Any) -> dict[str, Any]:
+    content = [] if text is None else [{"type": "text", "text": text}]
+    return {
+        "role": role,
+        "content": content,
+        "model": None,
+        "tool_calls": None,
+        "created_at": "2026-03-04T10:00:00+00:00",
+        **more,
+    }
+
+
+def _af_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+_AF_RETURNS = [
+    {
+        "tool_call_id": "t1",
+        "status": "success",
+        "func_response": '{"status": "OK", "message": "A", "time": "now"}',
+    },
+    {
+        "tool_call_id": "t2",
+        "status": "error",
+        "func_response": '{"status": "Failed", "message": "no such path", "time": "now"}',
+    },
+]
+
+LETTA_AGENT_FILE = {
+    "agents": [
+        {
+            "id": "agent-0",
+            "name": "finder",
+            "agent_type": "letta_v1_agent",
+            "llm_config": {"model": "m"},
+            "tool_ids": ["tool-1"],
+            "messages": [
+                _af("system", "You find."),
+                _af(
+                    "assistant",
+                    "Bootup sequence complete. Persona activated. Testing messaging functionality.",
+                    tool_calls=[_af_call("t0", "send_message", "{}")],
+                ),
+                _af("tool", '{"status": "OK", "message": null}', tool_call_id="t0", tool_returns=[{"status": "success"}]),
+                _af("user", "Find x."),
+                {
+                    **_af("approval", None, model="n"),
+                    "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "I look."}],
+                    "tool_calls": [_af_call("t1", "read_file", '{"path": "a"}'), _af_call("t2", "grep", '{"q": "x"}')],
+                },
+                _af("approval", None, approvals=_AF_RETURNS[:1]),
+                _af("tool", None, tool_call_id="t1", tool_returns=_AF_RETURNS),
+                _af("assistant", "Not there."),
+            ],
+        }
+    ],
+    "groups": [],
+    "blocks": [],
+    "tools": [
+        {"id": "tool-0", "name": "rm", "json_schema": {"name": "rm"}},
+        {"id": "tool-1", "name": "grep", "json_schema": {"name": "grep", "description": "Greps.", "parameters": {"type": "object"}}},
+    ],
+}  # fmt: skip
+
+EXAMPLES: dict[str, Any] = {
+    "langchain": [
+        {"type": "human", "content": "Find x.", "additional_kwargs": {}},
+        {
+            "type": "ai",
+            "content": "",
+            "tool_calls": [{"id": "c1", "name": "search", "args": {"q": "x"}, "type": "tool_call"}],
+            "additional_kwargs": {},
+        },
+        {"type": "tool", "content": "found", "name": "search", "tool_call_id": "c1"},
+    ],
+    "langchain-events": LANGCHAIN_EVENTS,
+    "langgraph": LANGGRAPH,
+    "agno": AGNO,
+    "pydantic-ai": PYDANTIC_AI,
+    "smolagents": SMOLAGENTS,
+    "dspy-react": DSPY_REACT,
+    "letta": LETTA,
+    "letta-agent-file": LETTA_AGENT_FILE,
+}
