@@ -46,11 +46,20 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
         longest = max((len(call.arguments.key) for call in row), default=0)
         if len(row) < least or 2 * len(row) < len(indices) or longest > _LONGEST_CHARACTERS:
             continue
-        ways = {failure_of(call, budget)[0] for call in row if budget.is_left}
+        is_of_few_ways = _fail_in_few_ways(row, budget)
         if not budget.is_left:  # some ways are unknown
             return
-        if len(ways) <= _WAYS * len(row) and not goes_through_list(row):
+        if is_of_few_ways and not goes_through_list(row):
             yield Finding.by(Rule.FAILING_ROW, (at for at in indices if failed[at]), least)
+
+
+def _fail_in_few_ways(calls: Sequence[Call], budget: WorkBudget) -> bool:
+    ways: set[str] = set()
+    for call in calls:
+        if len(ways) > _WAYS * len(calls) or not budget.is_left:
+            return False
+        ways.add(failure_of(call, budget)[0])
+    return len(ways) <= _WAYS * len(calls)
 
 
 def _known(calls: Sequence[Call | None], failed: Sequence[bool]) -> list[bool]:

@@ -51,8 +51,9 @@ def repeated_endings(
 
 def _ends(call: Call) -> bool:
     """Return whether a call ends the work with a sentence, and its result says nothing of its own."""
-    is_said = call.arguments.texts.count(" ") >= _CLAIM_WORDS - 1
-    return claims_done(call) and is_said and not (call.result.is_long or call.result.has_failed)
+    if not claims_done(call) or call.arguments.texts.count(" ") < _CLAIM_WORDS - 1:
+        return False
+    return not (call.result.is_long or call.result.has_failed)
 
 
 def _end_the_same(made: Sequence[Call]) -> bool:

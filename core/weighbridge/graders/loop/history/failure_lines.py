@@ -35,11 +35,15 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     text = _SHELL.sub("", gist_of(call.result.masked))
     if claims_done(call):
         return text, text
-    given = set(_ECHOED.findall(call.arguments.key.decode("utf-8", "replace")))
     masked, marks = text, 0
     if _may_be_echoed(text):
-        masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
-    budget.count_masking(text, len(given) + marks)
+        key = call.arguments.key.decode("utf-8", "replace")
+        # Most failures repeat nothing, and looking for their few words is faster than splitting the arguments.
+        if any(word in key for word in _ECHOED.findall(text)):
+            given = set(_ECHOED.findall(key))
+            masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
+            marks += len(given)
+    budget.count_masking(text, marks)
     return masked, _NUMBER.sub("#", text)
 
 
