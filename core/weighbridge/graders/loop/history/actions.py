@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
+from weighbridge.graders.loop.history.commands import command_of
 from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
@@ -74,6 +75,11 @@ class Call(Struct, eq=False, gc=False):
     action_id: int = 0  #: equal for similar calls
     pair_id: int = 0  #: equal for similar calls with equal results
     shown: str = ""  #: what a harness writes after it, such as the page that is now open
+    command: str | None = None  #: the command line that it runs, if it runs one
+
+    def __post_init__(self) -> None:
+        """Set the command line, which every search asks for many times."""
+        self.command = command_of(self.tool, self.arguments.value)
 
 
 class Message(Struct, eq=False, gc=False):

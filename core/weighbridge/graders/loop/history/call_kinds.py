@@ -6,16 +6,13 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.loop.history.commands import READING_QUERY
 from weighbridge.graders.loop.history.tool_names import NAME_CHARACTERS, named_like
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
 
-_is_shell = named_like(
-    re.compile(r"bash|shell|terminal|exec|run|command|console|cmd", re.IGNORECASE),
-    splits_words=False,
-)
 _is_reading_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:get|read|view|list|search|find|fetch|show|cat|open|grep|ls|head|tail|think|stat|look|lookup|browse"
@@ -48,10 +45,6 @@ _SILENT_COMMAND = re.compile(
     r"|gcc|g\+\+|cc|clang|make -s|tar|unzip -q|gunzip|gzip|useradd|usermod|mount|umount|crontab|ip|iptables)(?:\s|$)"
 )
 _WRITES = re.compile(r"\s-(?:delete|o)\b")
-_READING_QUERY = re.compile(
-    r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
-    re.IGNORECASE | re.DOTALL,
-)
 #: A query whatever its argument is called: other texts may begin with `show` or `with` too.
 _SELECTS = re.compile(
     r"\s*(?:select\b.{1,2000}?\bfrom\b|show (?:tables|databases|columns)\b|desc(?:ribe)? \S{1,80}\s*;?\s*\Z)",
@@ -158,7 +151,7 @@ _is_screen_tool = named_like(
 
 def is_read_only(call: Call) -> bool:
     """Return whether a call only reads, so that a call that failed before it still fails after it."""
-    command = _command_of(call)
+    command = call.command
     if command is not None:
         return len(command) <= _COMMAND_CHARACTERS and _is_reading_command(command)
     code = _code_of(call)
@@ -172,7 +165,7 @@ def is_read_only(call: Call) -> bool:
         (query,) = value.values()
         if type(query) is str and not _SELECTS.match(query):
             return _is_reading_tool(call.tool) or _is_reading_text(query)
-    if type(query) is str and _READING_QUERY.match(query):
+    if type(query) is str and READING_QUERY.match(query):
         return True
     return _is_reading_tool(call.tool)
 
@@ -194,25 +187,25 @@ def _is_reading_command(command: str) -> bool:
 
 def is_trial(call: Call) -> bool:
     """Return whether a call is a trial, such as a test run, that earlier changes may let pass."""
-    if _command_of(call) is not None:
+    if call.command is not None:
         return not is_read_only(call)
     return _is_trial_tool(call.tool)
 
 
 def is_command(call: Call) -> bool:
     """Return whether a call runs a command line."""
-    return _command_of(call) is not None
+    return call.command is not None
 
 
 def is_guess(call: Call) -> bool:
     """Return whether a call submits an answer that is refused."""
-    said = _command_of(call) or call.tool[:NAME_CHARACTERS]
+    said = call.command or call.tool[:NAME_CHARACTERS]
     return _SUBMITS.match(said) is not None and call.result.is_unsuccessful
 
 
 def prints(call: Call) -> bool:
     """Return whether a call reads, or runs a command that usually prints something, so that nothing is an outcome of its own."""
-    command = _command_of(call)
+    command = call.command
     if command is None:
         return is_read_only(call)
     shown = _DISCARDED_OUTPUT.sub("", command[:_COMMAND_CHARACTERS])
@@ -269,7 +262,7 @@ def claims_done(call: Call) -> bool:
 
 def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
-    command = _command_of(call)
+    command = call.command
     return _mentions_wait(command) if command else _is_named_wait(call.tool)
 
 
@@ -306,7 +299,7 @@ def scrolls(call: Call) -> bool:
 
 def polls(call: Call) -> bool:
     """Return whether a call asks for the new output of a program that runs, or for the state of what goes on elsewhere."""
-    command = _command_of(call)
+    command = call.command
     if command and _STATUS_COMMAND.match(command):
         return True
     arguments = call.arguments.key
@@ -330,7 +323,7 @@ def is_unseen_edit(call: Call) -> bool:
 
 def writes(call: Call) -> bool:
     """Return whether a call edits a file, sends a message, or creates something."""
-    command = _command_of(call)
+    command = call.command
     if command is None:
         return is_writing_tool(call.tool)
     program = command[:NAME_CHARACTERS].split(None, 1)[:1]
@@ -370,16 +363,3 @@ def _code_of(call: Call) -> str | None:
     value = call.arguments.value
     code = value.get("code", value.get("source")) if type(value) is dict else None
     return code if type(code) is str and _is_notebook(call.tool) else None
-
-
-def _command_of(call: Call) -> str | None:
-    """Return the command line that a call runs, or None."""
-    value = call.arguments.value
-    command = value.get("command", value.get("cmd")) if type(value) is dict else value
-    if command is None and type(value) is dict and len(value) == 1:
-        command = value.get("action", value.get("input"))
-        if type(command) is str and _READING_QUERY.match(command):
-            return None
-    if type(command) is not str or not command:
-        return None
-    return command if not call.tool or _is_shell(call.tool) else None
