@@ -595,6 +595,12 @@ def test_a_loop_quotes_a_result_that_half_of_its_calls_have():
     assert loop["outcome"]["failed"] is False
 
 
+def test_a_loop_quotes_the_error_in_an_object():
+    failed = '{"ok": false, "error": {"code": 7, "message": "the carrier did not answer"}}'
+    entry, _ = loop_entry(*[called("track", {"parcel": 1}, failed)] * 5)
+    assert '; all 5 failed: "the carrier did not answer"; ' in entry["description"]
+
+
 def test_a_loop_says_that_its_results_are_empty():
     entry, _ = loop_entry(*[called("ls", {"in": "/srv"}, "")] * 5)
     assert "; all 5 results are empty; " in entry["description"]

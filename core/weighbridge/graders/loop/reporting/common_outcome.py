@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.history.actions import Call
 from weighbridge.graders.loop.history.failure_lines import gist_of
 from weighbridge.text import encodable, revealed, shorten
+from weighbridge.traces.fields import parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _COMPARED_CALLS = 200  #: of one loop
 _QUOTED_CHARACTERS = 160
+_PARSED_CHARACTERS = 10_000  #: a longer result is quoted as it is
+_ERROR_KEYS = ("error", "message")  #: of objects that report an error, as most interfaces write it
 
 
 class CommonOutcome(NamedTuple):
@@ -55,6 +58,15 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
     failures = [(each, count) for each, count in repeated if each[0]]
     for outcome, count in failures or repeated[:1]:
         if outcome[0] or 2 * count >= times.total():
-            text = shorten(revealed(encodable(gist_of(first[outcome]))), _QUOTED_CHARACTERS)
-            return CommonOutcome(text, count, times.total(), outcome[0])
+            return CommonOutcome(_quoted(first[outcome]), count, times.total(), outcome[0])
     return None
+
+
+def _quoted(result: str) -> str:
+    """Return the line of a result that says most; of an object with an error, that error."""
+    is_small = result[:1] == "{" and len(result) <= _PARSED_CHARACTERS
+    held: Any = parse_arguments(result) if is_small else None
+    while type(held) is dict:
+        held = next((held[key] for key in _ERROR_KEYS if held.get(key)), None)
+    said = held if type(held) is str else result
+    return shorten(revealed(encodable(gist_of(said))), _QUOTED_CHARACTERS)

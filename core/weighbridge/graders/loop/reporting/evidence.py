@@ -66,8 +66,8 @@ def _entry(loop: Loop) -> Evidence:
     outcome = f"; {loop.outcome.describe()}" if loop.outcome else ""
     entry: Evidence = {
         "check": "loop",
-        "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}: "
-        f"{pluralize(count, 'step')}{_compared_to_count(loop)}{shown}{_alike(loop)}{outcome}{differing}; {_severity(loop.severity)}",
+        "description": f"{tools}{': ' if tools else ''}{rule.in_words(measure.period)} {times}, limit {measure.limit:,}{between}{outcome}; "
+        f"{pluralize(count, 'step')}{_compared_to_count(loop)}{shown}{_alike(loop)}{differing}; {_severity(loop.severity)}",
         "passed": False,
         "cause": loop.differences.cause_by(rule.id),
         "limit": measure.limit,

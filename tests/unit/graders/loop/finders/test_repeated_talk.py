@@ -49,7 +49,7 @@ def test_the_replies_are_counted_and_the_evidence_says_that_they_are_no_steps_of
     result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": steps})
     [loop], [entry] = result["details"]["loops"], result["evidence"]
     assert (loop["rule"], entry["observed"] > loop["steps"]) == ("repeated_talk", True)
-    assert f": {loop['steps']} steps, without the replies; " in entry["description"]
+    assert f"; {loop['steps']} steps, without the replies; " in entry["description"]
 
 
 @pytest.mark.parametrize("output", ["[]", "", "null", "no flight on that day"])

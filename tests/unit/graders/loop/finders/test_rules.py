@@ -152,7 +152,7 @@ def test_steps_of_a_loop_beyond_what_its_rule_found_are_not_counted_for_the_limi
     assert (entry["limit"], entry["observed"]) == (3, 5)
     assert (loop["limit"], loop["observed"], loop["steps"]) == (3, 5, 6)
     assert (
-        "the same step 5 times, limit 3: 6 steps in the whole loop, each equal"
+        'the same step 5 times, limit 3; all 6 results: "nothing"; 6 steps in the whole loop, each equal'
         in entry["description"]
     )
 
@@ -162,9 +162,9 @@ def test_only_the_steps_of_a_loop_that_repeat_another_of_it_are_called_equal():
     result = grade([call("get", {"at": at}, f"it is {at}") for at in "".join(rounds)])
     first, second = result["evidence"]
     assert [loop["repeats"] for loop in result["details"]["loops"]] == [1, 2]
-    assert "6 times, limit 5: 6 steps; the steps: " in first["description"]
+    assert "6 times, limit 5; 6 steps; the steps: " in first["description"]
     assert (
-        "7 times, limit 5: 7 steps, 2 of which equal another; the steps: " in second["description"]
+        "7 times, limit 5; 7 steps, 2 of which equal another; the steps: " in second["description"]
     )
 
 
