@@ -23,6 +23,7 @@ from weighbridge.traces.formats.langgraph_parts import (
     REPEATED,
     has_messages,
     has_unread,
+    message_lists,
     shows_that_a_node_ran,
 )
 
@@ -60,13 +61,13 @@ class Checkpoints:
         self._known_to_others = known_to_others
         self._known: dict[str, int] = {}  #: the same of this thread's messages
         self._counts = {COPIED: 0, ALL_COPIED: copied}  #: since the last row that is kept
-        self._repeated: list[
-            str
-        ] = []  #: ids of later messages that others have, since then as well
-        self._has_own = False  #: whether a message is no copy
+        #: ids of later messages that others have, since then as well
+        self._repeated: list[str] = []
+        self._copies = 0  #: number of messages that are left out
+        self._has_own = False  #: whether a message with an id is no copy
         self._followed: set[tuple[Any, Any]] = set()  #: the checkpoints that others come after
         self._last: dict[Any, dict[str, Any]] = {}  #: the last state, by subgraph
-        self._has_messages = False  #: whether any checkpoint has
+        self._has_messages = False  #: whether any checkpoint has, without the copies
         self._has_run = False  #: whether what is kept shows that a node has run
 
     def as_text(self, row: Row) -> Row | None:
@@ -77,7 +78,7 @@ class Checkpoints:
         try:
             checkpoint = _unpacked(row.get(_TYPE, _JSON), row.get(_CHECKPOINT))
             self._last[row.get(_SPACE)] = checkpoint[_STATE]
-            state = {name: self._new(held) for name, held in checkpoint[_STATE].items()}
+            state = {name: self._new(name, held) for name, held in checkpoint[_STATE].items()}
             told = {
                 "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
                 "config": {"configurable": {"thread_id": row.get("thread_id")}},
@@ -100,14 +101,14 @@ class Checkpoints:
         try:
             before = self._last.get(row.get(_SPACE), {}).get(channel)
             held = _added(_value(kind, row.get(_VALUE)), before, name)
-            return self._kept(("tasks", _task(name, [channel, self._new(held)])), name)
+            return self._kept(("tasks", _task(name, [channel, self._new(channel, held)])), name)
         except (ValueError, TypeError, RecursionError):
             return None
 
     @property
     def copied(self) -> int:
         """The number of messages, if all of them are copies."""
-        return 0 if self._has_own else len(self._known)
+        return 0 if self._has_messages else self._copies
 
     def close(self, known_to_others: dict[str, int]) -> None:
         """End the thread, and add its messages to those known to the threads after it."""
@@ -133,25 +134,30 @@ class Checkpoints:
         self._has_run = self._has_run or shows_run
         return {STATE: text}
 
-    def _new(self, held: Any) -> Any:
-        """Return a value of a state; of a list of messages that all have ids, those of this thread that are new or have changed."""
+    def _new(self, channel: str, held: Any) -> Any:
+        """Return what a channel holds; of a list of messages that all have ids, those of this thread that are new or have changed."""
         if type(held) is not list or not all(map(_id_of, held)):
             return held
-        new = []
-        for message in held:
-            name = str(_id_of(message))
-            mark = hash(orjson.dumps(message, _none, orjson.OPT_NON_STR_KEYS))
-            if self._known.get(name) == mark:
-                continue
-            self._known[name] = mark
-            if not self._has_own and self._known_to_others.get(name) == mark:
-                self._counts[COPIED] += 1
-                continue
-            self._has_own = True
-            new.append(message)
-            if name in self._known_to_others:
-                self._repeated.append(_of_call(message) or name)
-        return new
+        changed: list[tuple[str, int, Any]] = []
+        for item in held:
+            name, mark = str(_id_of(item)), hash(orjson.dumps(item, _none, orjson.OPT_NON_STR_KEYS))
+            if self._known.get(name) != mark:
+                self._known[name] = mark
+                changed.append((name, mark, item))
+        if message_lists({channel: [item for _, _, item in changed]}):
+            changed = [each for each in changed if not self._is_copy(*each)]
+        return [item for _, _, item in changed]
+
+    def _is_copy(self, name: str, mark: int, message: Any) -> bool:
+        """Return whether a message is a copy with which the thread begins; note a later one that others have."""
+        if not self._has_own and self._known_to_others.get(name) == mark:
+            self._copies += 1
+            self._counts[COPIED] += 1
+            return True
+        self._has_own = True
+        if name in self._known_to_others:
+            self._repeated.append(_of_call(message) or name)
+        return False
 
 
 def _task(name: str, *written: Any) -> dict[str, Any]:

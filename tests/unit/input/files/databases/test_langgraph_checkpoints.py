@@ -124,6 +124,48 @@ def test_messages_that_a_thread_has_copied_from_another_one_do_not_count(tmp_pat
     assert ["llm_calls" in trace.missing for trace in traces] == [False, False, False, True]
 
 
+def with_state(row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a checkpoint with another state."""
+    held = msgspec.msgpack.decode(row["checkpoint"]) | {"channel_values": state}
+    return {**row, "checkpoint": msgspec.msgpack.encode(held)}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_documents_beside_messages_are_no_messages_of_the_thread(
+    is_first: bool, tmp_path: Path
+) -> None:
+    documents = {"documents": [{"id": "d1", "page_content": "x"}]}
+    asked, told, own = (packed(said(number)) for number in (1, 2, 3))
+    states: list[tuple[str, list[Any]]] = [
+        ("t", [asked, told]),
+        ("fork", [asked, told]),
+        ("fork", [asked, told, own]),
+        ("copy", [asked, told]),
+    ]
+    rows = [
+        with_state(
+            checkpoint(at, [], thread),
+            documents | {"messages": held} if is_first else {"messages": held} | documents,
+        )
+        for at, (thread, held) in enumerate(states)
+    ]
+    traces = traces_of(tmp_path, *rows)
+    assert [(trace.id, len(trace.steps_of("llm"))) for trace in traces] == [
+        ("t", 2),
+        ("fork", 1),
+        ("copy", 2),
+    ]
+    assert all("llm_calls" not in trace.missing for trace in traces)
+
+
+def test_copies_do_not_count_beside_messages_without_ids(tmp_path: Path) -> None:
+    copied, own = packed(said(1)), packed({**said(2), "id": None})
+    forked = [checkpoint(2, [copied], "fork"), checkpoint(3, [copied], "fork", answers=[own])]
+    _, fork = traces_of(tmp_path, checkpoint(1, [copied]), *forked)
+    assert len(fork.steps) == 1
+    assert fork.not_carried == ("messages copied from another thread (1)",)
+
+
 def answer(number: int, call: str) -> dict[str, Any]:
     usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
     asked = {"name": "search", "args": {"q": "x"}, "id": call, "type": "tool_call"}
