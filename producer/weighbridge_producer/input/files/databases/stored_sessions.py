@@ -17,7 +17,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.formats.agno import MEMBERS, ContainedRuns
+from weighbridge.traces.formats.agno_members import MEMBERS, ContainedRuns
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
