@@ -77,6 +77,7 @@ LANGGRAPH_ROWS = [
     checkpoint(number, list(map(packed, LANGGRAPH_MESSAGES[:number])), topic="x")
     for number in range(len(LANGGRAPH_MESSAGES) + 1)
 ]
+LANGGRAPH_ASKED = checkpoint(0, [packed(LANGGRAPH_MESSAGES[0])])
 CHAT = json.dumps(OPEN_WEBUI["chat"])
 OPEN_WEBUI_ROWS = [
     {"id": "o", "user_id": "u", "title": "Listing", "chat": CHAT, "archived": 0},

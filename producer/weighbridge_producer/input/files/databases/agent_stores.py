@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
-from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE
+from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
+from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
+from weighbridge_producer.input.files.databases.row_readers import RowReader
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.files.databases.sqlite_rows import Database
@@ -41,9 +43,7 @@ class Store:
     filled: tuple[str, str, str] | None = None
     #: A column, and how its text begins in rows that are copies of others.
     copies: tuple[str, str] | None = None
-    #: Columns, one of which marks a table whose sessions may contain runs that other sessions have too.
-    container_columns: frozenset[str] = frozenset()
-    is_packed: bool = False  #: whether rows are LangGraph's checkpoints, which are unpacked first
+    reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:
         """Return whether a table of a database is that of what was said, and the others are there."""
@@ -55,8 +55,6 @@ class Store:
         )
 
 
-#: Columns of tables of Agno with the sessions of teams and workflows.
-_TEAM_COLUMNS = frozenset({"team_id", "workflow_id"})
 _PHOENIX_SPANS = frozenset(
     {
         *("span_id", "parent_id", "name", "span_kind", "start_time", "end_time", "attributes"),
@@ -85,13 +83,13 @@ STORES = (
         frozenset({"session_id", "session_type", "runs"}),
         ("session_id",),
         filled=("runs", "run_id", "runs"),
-        container_columns=_TEAM_COLUMNS,
+        reader=AgnoReader,
     ),
     Store(
         frozenset({"session_id", "memory", "session_data"}),
         ("session_id",),
         filled=("memory", "run_id", "runs"),
-        container_columns=_TEAM_COLUMNS,
+        reader=AgnoReader,
     ),
     # Goose.
     Store(
@@ -180,21 +178,21 @@ STORES = (
             ),
         ),
         filled=(STATE, "{", "messages"),
-        is_packed=True,
+        reader=ThreadReader,
     ),
     Store(
         _CHECKPOINTS,
         ("thread_id",),
         frozenset({"parent_checkpoint_id", "metadata"}),
         filled=(STATE, "{", "messages"),
-        is_packed=True,
+        reader=ThreadReader,
     ),
     Store(
         frozenset({"thread_id", "thread_ts", "parent_ts", "checkpoint"}),
         ("thread_id",),
         frozenset({"metadata"}),
         filled=(STATE, "{", "messages"),
-        is_packed=True,
+        reader=ThreadReader,
     ),
 )
 #: What to do with databases that are known and not read, by tables that they have.

@@ -1,9 +1,6 @@
 """LangGraph's checkpoints in SQLite: the state of a thread after each step, packed as MessagePack or written as JSON.
 
 What nodes have written is in the state of the next checkpoint, unless the run broke off, or waits, before that.
-
-Of an object of a class, its serializer packs the module, the name, what the object is made of, and how: as in JSON, only that
-content is kept. Pickled objects are not read.
 """
 
 from __future__ import annotations
@@ -11,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import orjson
 
-from weighbridge.settings import MIB
 from weighbridge.traces.fields import id_of, json_in, object_of
 from weighbridge.traces.formats.langgraph_parts import (
     ALL_COPIED,
@@ -26,26 +21,51 @@ from weighbridge.traces.formats.langgraph_parts import (
     message_lists,
     shows_that_a_node_ran,
 )
+from weighbridge_producer.input.files.databases.langgraph_packing import (
+    CHANNELS,
+    JSON,
+    unpacked,
+    unpacked_checkpoint,
+)
+from weighbridge_producer.input.files.databases.row_readers import RowReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from weighbridge.traces.formats.langgraph_parts import Part
     from weighbridge_producer.input.files.databases.sqlite_rows import Row
 
 STATE = "state"  #: the column of a row with its checkpoint as JSON, empty if that has no messages
 _TYPE, _CHECKPOINT = "type", "checkpoint"
-_JSON = "json"  #: also of tables without types
 _SPACE, _ID, _PARENT = "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"
 _CHANNEL, _VALUE, _TASK = "channel", "value", "task_id"
 _ERROR = "__error__"  #: the channel of a node that failed
 _METADATA = "metadata"
-_STATE = "channel_values"
-#: Maximum size of a packed checkpoint, which takes up to ninety times as much memory when it is unpacked.
-_MOST_BYTES = 8 * MIB
-_MOST_LEVELS = 50  #: maximum number of objects packed in each other
-_OBJECTS = range(6)  #: codes of packed objects, by how they are made
-_CONTENT = 2  #: the place of the content in a packed object, after the module and the name
 #: A part of the ids that LangChain gives to messages, by which a copy is told from a message that is equal by chance.
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class ThreadReader(RowReader):
+    """Reader of threads, each of which may begin with copies of another one's messages."""
+
+    other_form = "its messages have a form that is not read"
+
+    def __init__(self) -> None:
+        #: the hash of each message of the threads before, by its id
+        self._messages: dict[str, int] = {}
+
+    def readings(self) -> Iterator[Callable[[Row], Row | None]]:
+        """Yield how to read the rows of a thread; one of nothing but copies is read again, as it is."""
+        checkpoints = Checkpoints(self._messages)
+        yield checkpoints.as_text
+        if checkpoints.copied:
+            checkpoints = Checkpoints({}, checkpoints.copied)
+            yield checkpoints.as_text
+        checkpoints.close(self._messages)
+
+    def value(self, rows: list[Row]) -> Any:
+        """Return the states of a thread, and what its nodes have written."""
+        return [json_in(row[STATE]) for row in rows]
 
 
 class Checkpoints:
@@ -76,11 +96,11 @@ class Checkpoints:
             return self._written(row)
         self._followed.add((row.get(_SPACE), row.get(_PARENT)))
         try:
-            checkpoint = _unpacked(row.get(_TYPE, _JSON), row.get(_CHECKPOINT))
-            self._last[row.get(_SPACE)] = checkpoint[_STATE]
-            state = {name: self._new(name, held) for name, held in checkpoint[_STATE].items()}
+            checkpoint = unpacked_checkpoint(row.get(_TYPE, JSON), row.get(_CHECKPOINT))
+            self._last[row.get(_SPACE)] = checkpoint[CHANNELS]
+            state = {name: self._new(name, held) for name, held in checkpoint[CHANNELS].items()}
             told = {
-                "checkpoint": {"ts": checkpoint.get("ts"), _STATE: state},
+                "checkpoint": {"ts": checkpoint.get("ts"), CHANNELS: state},
                 "config": {"configurable": {"thread_id": row.get("thread_id")}},
             }
             if not self._has_run and (step := _step_of(row.get(_METADATA))) is not None:
@@ -100,7 +120,7 @@ class Checkpoints:
             return {STATE: ""}
         try:
             before = self._last.get(row.get(_SPACE), {}).get(channel)
-            held = _added(_value(kind, row.get(_VALUE)), before, name)
+            held = _added(unpacked(kind, row.get(_VALUE)), before, name)
             return self._kept(("tasks", _task(name, [channel, self._new(channel, held)])), name)
         except (ValueError, TypeError, RecursionError):
             return None
@@ -203,43 +223,6 @@ def _added(written: Any, before: Any, task: str) -> Any:
         {"content": None, "id": f"{task}:{number}", **message}
         for number, message in enumerate(listed[known:])
     ]
-
-
-def _unpacked(kind: Any, packed: Any) -> dict[str, Any]:
-    """Return a checkpoint with its state; raises ValueError if it cannot be read."""
-    checkpoint = object_of(_value(kind, packed))
-    if type(checkpoint.get(_STATE)) is not dict:
-        raise ValueError("no state")
-    return checkpoint
-
-
-def _value(kind: Any, packed: Any) -> Any:
-    """Return what is packed, or written as JSON; raises ValueError."""
-    held = packed.encode() if type(packed) is str else packed
-    if type(held) is not bytes or len(held) > _MOST_BYTES or kind not in {_JSON, "msgpack"}:
-        raise ValueError("nothing, too much, or packed in another way")
-    return json_in(held) if kind == _JSON else _Unpacker().value(held)
-
-
-class _Unpacker:
-    """Reader of packed values, with a limit on objects in objects."""
-
-    def __init__(self) -> None:
-        self._level = 0
-
-    def value(self, packed: bytes | memoryview) -> Any:
-        """Return what is packed; raises ValueError."""
-        return msgspec.msgpack.decode(packed, ext_hook=self._object)
-
-    def _object(self, code: int, packed: memoryview) -> Any:
-        if code not in _OBJECTS:
-            return None
-        if self._level == _MOST_LEVELS:
-            raise ValueError("nested too deeply")
-        self._level += 1
-        held = self.value(packed)
-        self._level -= 1
-        return held[_CONTENT] if type(held) is list and len(held) > _CONTENT else None
 
 
 def _none(_: object) -> None:

@@ -19,6 +19,7 @@ from support.databases import (
     write,
 )
 from support.trace_examples.agent_frameworks import LANGGRAPH_MESSAGES
+from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -341,6 +342,7 @@ def test_what_nodes_wrote_counts_if_no_checkpoint_has_it_yet(tmp_path: Path) -> 
         ({"value": b"\xc1"}, True),
         ({"type": "pickle"}, True),
         ({"value": 5}, True),
+        ({"value": msgspec.msgpack.encode("x" * 8 * MIB)}, True),
         ({"type": "null", "value": b""}, False),
         ({"channel": "branch:to:x", "value": b"\xc1"}, False),
         ({"channel": "__error__", "value": b"\xc1"}, False),
@@ -379,6 +381,7 @@ def nested(levels: int) -> Any:
         {"checkpoint": msgspec.msgpack.encode({"v": 1})},
         {"checkpoint": msgspec.msgpack.encode({"channel_values": [1]})},
         {"checkpoint": b"\x91" * 100_000},
+        checkpoint(8, [], topic="x" * 8 * MIB),
         checkpoint(8, [nested(60)]),
         checkpoint(8, [msgspec.msgpack.Ext(5, b"\xc1")]),
     ],

@@ -14,17 +14,16 @@ import pytest
 
 from support.databases import (
     ITEMS,
+    LANGGRAPH_ASKED,
     OPEN_WEBUI_ROWS,
     SDK_ROWS,
     STORES,
-    checkpoint,
     faults_in,
     lines_of,
-    packed,
     traces_in,
     write,
 )
-from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, LANGGRAPH_MESSAGES
+from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
@@ -65,7 +64,7 @@ UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
         ],
         "messages": GOOSE_STORED["rows"][:1],
     },
-    "LangGraph": {"checkpoints": [checkpoint(0, [packed(LANGGRAPH_MESSAGES[0])])]},
+    "LangGraph": {"checkpoints": [LANGGRAPH_ASKED]},
     "Open WebUI": {
         "chat": [
             OPEN_WEBUI_ROWS[0]

@@ -1,0 +1,52 @@
+"""How the rows of a store are read: those of most are read as they are, as the importer of the format takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weighbridge_producer.input.files.databases.sqlite_rows import Row
+
+_NAMES = frozenset({"id", "message_id"})  #: columns without which a row can be read
+
+
+class RowReader:
+    """Reader of the sessions in a database that are kept in one way; a subclass is for a way that needs more than the rows."""
+
+    #: Why a session whose rows can all be read has no trace.
+    other_form = "its rows do not have the form of this store"
+
+    def looks_ahead(self, columns: frozenset[str]) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether the rows of a table with some columns are looked at before the first session is read."""
+        return False
+
+    def look_ahead(self, row: Row) -> None:
+        """Take what the sessions have to know of a row."""
+
+    def readings(self) -> Iterator[Callable[[Row], Row | None]]:
+        """Yield functions with which the rows of a session are read one after the other; what the last one returns counts.
+
+        A function returns None for a row that cannot be read.
+        """
+        yield of_json
+
+    def value(self, rows: list[Row]) -> Any:
+        """Return the rows of a session that stand in one table, as the importer of the format takes them."""
+        return rows
+
+    def leaves_out(self, trace: Any) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether a trace of a session is part of another one."""
+        return False
+
+
+def without_bytes(row: Row) -> Row:
+    """Return a row without cells that are no JSON."""
+    return {column: cell for column, cell in row.items() if type(cell) is not bytes}
+
+
+def of_json(row: Row) -> Row | None:
+    """Return a row without cells that are no JSON; None if it cannot be read without these."""
+    kept = without_bytes(row)
+    return kept if _NAMES.issuperset(row.keys() - kept.keys()) else None
