@@ -40,11 +40,12 @@ LINES = {"booleans": 60_000, "strings": 12_000, "traces": 1_500}
 SMALL_CHUNK_LINES = 200  #: small, to separate the cost of a chunk from that of a line
 IDLE_SECONDS = 10.0  #: duration of a measurement without work
 WAITING_LINES = {"booleans": 60_000, "strings": 12_000, "traces": 2_400}
+#: waiting time, as a multiple of the grading time
 WAITING_FACTOR = {
     "booleans": 20,
     "strings": 5,
     "traces": 1,
-}  #: waiting time, as a multiple of the grading time
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.service.problems import MEDIA_TYPE, describe
 from weighbridge_producer.service.service import Service
 
-_NOT_CONNECTED = (
-    "redis://localhost:6379/0"  #: generating the document does not connect to the server
-)
+#: generating the document does not connect to the server
+_NOT_CONNECTED = "redis://localhost:6379/0"
 
 
 @cache

@@ -135,9 +135,8 @@ class Workers:
         self._start = start
         self._lock = threading.Lock()
         self.living = [start() for _ in range(count)]
-        self.unasked_ends: list[
-            str
-        ] = []  #: exit reports of workers that ended without being asked to
+        #: exit reports of workers that ended without being asked to
+        self.unasked_ends: list[str] = []
 
     def __iter__(self) -> object:
         return iter(list(self.living))

@@ -178,9 +178,8 @@ class _Order(NamedTuple):
     arguments: Sequence[str]
     environment: dict[str, str]
     folder: str
-    forker: str = (
-        ""  #: the address of what forks the processes of its sandbox, which a worker has not
-    )
+    #: the address of what forks the processes of its sandbox, which a worker has not
+    forker: str = ""
 
 
 def _run(order: _Order) -> None:

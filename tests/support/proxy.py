@@ -17,9 +17,8 @@ class Proxy:
     def __init__(self, target: int) -> None:
         self.target = target
         self.delay_seconds = 0.0  #: delay of all data from the server
-        self.drops_replies = (
-            False  #: True to drop replies: commands are executed, but the client gets no reply
-        )
+        #: True to drop replies: commands are executed, but the client gets no reply
+        self.drops_replies = False
         #: number of requests to forward before all connections are cut, also later ones
         self.requests_left: int | None = None
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()

@@ -86,9 +86,8 @@ class GraderRequirements:
     """The data that a grader needs from a trace; empty for graders of outputs."""
 
     step_types: tuple[str, ...] = ()
-    capabilities: tuple[
-        str, ...
-    ] = ()  #: among llm_calls, tool_calls, token_usage, timing, cost, tool_definitions
+    #: among llm_calls, tool_calls, token_usage, timing, cost, tool_definitions
+    capabilities: tuple[str, ...] = ()
 
 
 class GraderInterface(ABC):
@@ -136,9 +135,8 @@ class Grader(GraderInterface):
     has_plain_results: ClassVar[bool] = False
 
     grader_id: str
-    settings: (
-        GraderConfig  #: the parsed configuration; subclasses narrow the type to their `Config`
-    )
+    #: the parsed configuration; subclasses narrow the type to their `Config`
+    settings: GraderConfig
 
     def __init__(self, grader_id: str | None = None, config: dict[str, Any] | None = None) -> None:
         self.grader_id = type(self).id if grader_id is None else _checked_id(grader_id)

@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
-_LONG_RUN = (
-    30  #: marks in a row, the limit of UAX #15's Stream-Safe Text Format; no language needs more
-)
+#: marks in a row, the limit of UAX #15's Stream-Safe Text Format; no language needs more
+_LONG_RUN = 30
 _FIRST_MARK = 0x300
 _MARKS_END = 0x20000  #: above this there are only variation selectors, of combining class 0
 _DECOMPOSED: dict[Form, Literal["NFD", "NFKD"]] = {

@@ -42,9 +42,8 @@ class CaseShape(TypedDict):
 _FIELDS = tuple(CaseShape.__annotations__)
 _REQUIRED = ("custom_id", "inputs")
 _KNOWN_INPUTS = frozenset({"trace", "agent_response", "expected_output", "expected_any"})
-_OTHER_FIELDS = (
-    2  #: beside those of cases, of an object with `inputs` that is no case, such as a span
-)
+#: beside those of cases, of an object with `inputs` that is no case, such as a span
+_OTHER_FIELDS = 2
 _validate = TypeAdapter(CaseShape).validator.validate_python  # avoids a layer of Python code
 _NEEDED = 'it needs "custom_id" and "inputs"'
 _EXPECTED = {

@@ -161,9 +161,8 @@ class GraderSummary(_JobsByOutcome):
     cancelled: int = 0
     expired: int = 0
     vacuous: int = 0  #: passed jobs with nothing to check
-    causes: tuple[
-        tuple[str, int], ...
-    ] = ()  #: causes of jobs that did not pass, the commonest first
+    #: causes of jobs that did not pass, the commonest first
+    causes: tuple[tuple[str, int], ...] = ()
     #: Passed and failed jobs by score: [0, .1) ... [.9, 1].
     scores: tuple[int, ...] = (0,) * SCORE_BUCKETS
 

@@ -41,9 +41,8 @@ class Role(StrEnum):
 
     READ = "read"  #: view its project's batches and results, and the workers
     SUBMIT = "submit"  #: submit, resume, cancel and retry batches of its project, and try graders
-    MANAGE = (
-        "manage"  #: delete batches of its project, resume those of other keys, read its audit log
-    )
+    #: delete batches of its project, resume those of other keys, read its audit log
+    MANAGE = "manage"
     #: all of that in every project; drain workers, pause queues, create and revoke keys, and view problems of Redis
     ADMIN = "admin"
 

@@ -31,9 +31,8 @@ class Durability:
     replicas: int  #: number of replicas that have them in memory
     connected_replicas: int = 0
     append_only: bool = False  #: whether the server has an append-only file
-    waited_seconds: float = (
-        0.0  #: time that the confirmations took; 0 if there was nothing to wait for
-    )
+    #: time that the confirmations took; 0 if there was nothing to wait for
+    waited_seconds: float = 0.0
     limit_seconds: float = 0.0  #: time limit of each confirmation
 
     def __str__(self) -> str:

@@ -73,18 +73,15 @@ class _TextCalls:
     """The calls that the agent of a run seems to write as text."""
 
     def __init__(self) -> None:
-        self.are_certain = (
-            False  #: whether one of them has an answer, or is a message's end in tags or marks
-        )
+        #: whether one of them has an answer, or is a message's end in tags or marks
+        self.are_certain = False
         self._messages = 0  #: number of the agent's messages
         self._calls = 0  #: number of its messages with a call
         self._final_calls = 0  #: number of its messages that end in a call
-        self._has_possible_answer = (
-            False  #: whether one of them has an answer that people write too
-        )
-        self._has_continued = (
-            False  #: whether the agent wrote two messages in a row, the first with a call
-        )
+        #: whether one of them has an answer that people write too
+        self._has_possible_answer = False
+        #: whether the agent wrote two messages in a row, the first with a call
+        self._has_continued = False
         self._labels: set[tuple[str, str]] = set()  #: with which replies to calls begin
         self._before: Form | None = None  #: form of the message before, if it is the agent's
 

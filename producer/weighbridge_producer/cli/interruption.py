@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 import time
 
-_REPEAT_SECONDS = (
-    1.0  #: a signal that comes sooner after the one before would only break off the ending
-)
+#: a signal that comes sooner after the one before would only break off the ending
+_REPEAT_SECONDS = 1.0
 
 
 def expect_interruption() -> None:

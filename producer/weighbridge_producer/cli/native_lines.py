@@ -27,9 +27,8 @@ class UniqueLines:
     def __init__(self, ids: DuplicateIndex) -> None:
         self._ids = ids
         self._location = ""
-        self._numbers: Counter[str] = (
-            Counter()
-        )  #: the last number at the location, by end of the id
+        #: the last number at the location, by end of the id
+        self._numbers: Counter[str] = Counter()
         self._renamed: dict[bytes, str] = {}  #: ids given at the location, by digest of the trace
 
     def line(self, found: NamedTrace, location: str) -> bytes:

@@ -331,9 +331,8 @@ class Bar:
             disable=quiet or not err.is_terminal,
         )
         self._task = self._progress.add_task("", total=None, numbers="")
-        self._first: tuple[int, float] | None = (
-            None  #: job count and time at the first update with finished jobs
-        )
+        #: job count and time at the first update with finished jobs
+        self._first: tuple[int, float] | None = None
 
     def __enter__(self) -> Self:
         self._progress.start()

@@ -69,9 +69,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     digest: int  #: of the whole result; 0 if the job was not graded
     receipt: str  #: the first characters; empty if the job was not graded
     fields: Leaves  #: the wanted metadata fields
-    expected: str | None = (
-        None  #: as in tables of results; None if it was not read, or there is none
-    )
+    #: as in tables of results; None if it was not read, or there is none
+    expected: str | None = None
     observed: str | None = None
 
 

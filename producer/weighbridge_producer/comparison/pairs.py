@@ -25,9 +25,8 @@ class Group(StrEnum):
     UNCHANGED = "unchanged"  #: the same outcome, for the same reasons
     REGRESSED = "regressed"  #: passed before, fails now
     REPAIRED = "repaired"  #: failed before, passes now
-    CHANGED_EVIDENCE = (
-        "changed evidence"  #: the same outcome, but other checks fail, or at other steps
-    )
+    #: the same outcome, but other checks fail, or at other steps
+    CHANGED_EVIDENCE = "changed evidence"
     UNGRADABLE = "ungradable"  #: at least one of the two lacks inputs that the grader needs
     ERRORED = "errored"  #: at least one of the two was not graded
     NEW = "new"  #: only in the second run

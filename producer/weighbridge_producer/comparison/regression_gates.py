@@ -29,13 +29,11 @@ _ALLOWED = re.compile(r"([0-9]{1,18})|([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*%")
 class RegressionGates:
     """The gates of a comparison."""
 
-    max_regressions: str = (
-        ""  #: a number, or a percentage of the pairs judged in both runs; empty: no gate
-    )
+    #: a number, or a percentage of the pairs judged in both runs; empty: no gate
+    max_regressions: str = ""
     fail_on_regression: bool = False  #: True if no label's pass rate may be significantly lower
-    min_effect: str = (
-        ""  #: a share such as `0.02` or `2%`: smaller losses of a pass rate are ignored
-    )
+    #: a share such as `0.02` or `2%`: smaller losses of a pass rate are ignored
+    min_effect: str = ""
     allow_lost: bool = False  #: True to accept results that only the first run judged
 
     def __post_init__(self) -> None:

@@ -57,13 +57,11 @@ class Run:
     results: int = 0  #: results read so far
     unnamed: int = field(default=0)  #: results without a custom_id, which cannot be paired
     repeated: int = 0  #: results with the custom_id and label of an earlier one
-    incomplete: str = (
-        ""  #: why jobs of a batch lack results, such as `in_progress`; empty otherwise
-    )
+    #: why jobs of a batch lack results, such as `in_progress`; empty otherwise
+    incomplete: str = ""
     label: str | None = None  #: of the results to read; None for all
-    labels: dict[str, None] = field(
-        default_factory=dict
-    )  #: the first ones and `label`, if only that is read
+    #: the first ones and `label`, if only that is read
+    labels: dict[str, None] = field(default_factory=dict)
 
     def entries(
         self, wanted: tuple[FieldPath, ...] | None = (), *, in_full: bool = False

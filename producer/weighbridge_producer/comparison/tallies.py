@@ -37,9 +37,8 @@ class Conditions:
     #: Versions or configurations before and after.
     sides: Counter[tuple[Condition, str, str]] = field(default_factory=Counter)
     examples: dict[Condition, list[tuple[int, str]]] = field(default_factory=dict)
-    identical: int = (
-        0  #: pairs with equal receipts: the same inputs, configuration, grader and result
-    )
+    #: pairs with equal receipts: the same inputs, configuration, grader and result
+    identical: int = 0
 
     def count(self, pair: Pair) -> None:
         """Count a pair of results."""

@@ -44,9 +44,8 @@ class SavedMapping(NamedTuple):
     """The contents of a mapping file."""
 
     mapping: FieldMapping
-    joins: tuple[
-        JoinSpec, ...
-    ] = ()  #: only for files of the command line, whose user may read them
+    #: only for files of the command line, whose user may read them
+    joins: tuple[JoinSpec, ...] = ()
 
 
 def read_mapping(path: str | FilePath) -> SavedMapping:

@@ -32,9 +32,8 @@ class Heading(NamedTuple):
     """The link in the heading of a column."""
 
     href: str
-    direction: (
-        str  #: `ascending` or `descending`; empty if the list is not in the order of this column
-    )
+    #: `ascending` or `descending`; empty if the list is not in the order of this column
+    direction: str
 
 
 def headings(order: str, address: Callable[[str], str]) -> dict[str, Heading]:

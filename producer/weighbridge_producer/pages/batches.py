@@ -97,9 +97,8 @@ class _Batches(NamedTuple):
     batches: list[tuple[BatchState, BatchOptions]]
     next_start: int | None
     is_searched: bool  #: False if the search timed out
-    sorted_of: int | None = (
-        None  #: number of the newest batches that are sorted, if there are others
-    )
+    #: number of the newest batches that are sorted, if there are others
+    sorted_of: int | None = None
 
 
 def _found(service: Service, project: str | None, start: int, text: str) -> _Batches:

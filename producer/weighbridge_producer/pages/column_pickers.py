@@ -76,9 +76,8 @@ class ColumnPickers:
     layout: str  #: description of the file's layout
     pickers: tuple[Picker, ...]
     samples: dict[str, str]  #: the beginning of a column's first value, by its path
-    mapping: (
-        FieldMapping | None
-    )  #: what they are set to; None if there is something to choose first
+    #: what they are set to; None if there is something to choose first
+    mapping: FieldMapping | None
     caution: str = ""  #: what to check in the proposed columns
 
     @property

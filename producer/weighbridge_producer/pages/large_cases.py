@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 _View = TypeVar("_View")
 _Facts = TypeVarTuple("_Facts")
 
-_PARTS_HERE = (
-    60_000  #: members of objects and arrays that can be processed in a fraction of a second
-)
+#: members of objects and arrays that can be processed in a fraction of a second
+_PARTS_HERE = 60_000
 
 
 class LargeCaseError(Exception):

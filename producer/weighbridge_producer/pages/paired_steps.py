@@ -93,9 +93,8 @@ def _rows(before: Sequence[ShownStep], after: Sequence[ShownStep]) -> Iterator[P
         yield from (_pair(*each) for each in pairs)
 
 
-_Gap = tuple[
-    "Sequence[ShownStep]", "Sequence[ShownStep]", "list[tuple[ShownStep, ShownStep]]"
-]  #: steps of each side without a match, then pairs of matching steps
+#: steps of each side without a match, then pairs of matching steps
+_Gap = tuple["Sequence[ShownStep]", "Sequence[ShownStep]", "list[tuple[ShownStep, ShownStep]]"]
 
 
 def _aligned(

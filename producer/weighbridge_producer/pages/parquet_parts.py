@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HEAD_BYTES = 4 * MIB  #: at the beginning of a file; usually contains the first row group
-END_BYTES = (
-    MIB  #: at the end of a file; contains the footer with the schema and the places of the columns
-)
+#: at the end of a file; contains the footer with the schema and the places of the columns
+END_BYTES = MIB
 _DEPTH = 6
 
 

@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 256 * KIB  #: examined at the beginning of an input
 _LINES = 200
 _EXPANDED_BYTES = 4 * MIB
-_PARTS = (
-    300_000  #: lines, and members of objects and arrays, that can be processed in about a second
-)
+#: lines, and members of objects and arrays, that can be processed in about a second
+_PARTS = 300_000
 _CASES_SHOWN = 5
 _FAULTS_SHOWN = 10
 _EXCERPT_CHARACTERS = 160
@@ -90,9 +89,8 @@ class Head:
     name: str
     content: bytes
     is_whole: bool
-    size: int = (
-        0  #: bytes of the whole input, if its content is a Parquet file's beginning and footer
-    )
+    #: bytes of the whole input, if its content is a Parquet file's beginning and footer
+    size: int = 0
 
     @property
     def packing(self) -> str:

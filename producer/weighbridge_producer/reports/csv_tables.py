@@ -57,9 +57,8 @@ def _formulas(separators: str) -> re.Pattern[str]:
 _CSV_FORMULAS, _TSV_FORMULAS = _formulas(";"), _formulas(";,")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _FIRST = frozenset(f" {_SIGNS}")  #: perhaps dangerous at the beginning of a cell
-_SEPARATORS = bytes(
-    [*range(32), *b";\x7f"]
-)  #: control characters, and what a program may take for one
+#: control characters, and what a program may take for one
+_SEPARATORS = bytes([*range(32), *b";\x7f"])
 _FIRST_MARKED = bytes.maketrans(b" =+@-", b"=====")
 _BEGINNING = b'"='  #: of a dangerous cell, in a line that is so marked
 _NUL = str.maketrans({"\0": "\ufffd"})
@@ -312,9 +311,8 @@ class _Places(NamedTuple):
 def _places(results: Path) -> _Places:
     runs: list[tuple[int, int, int]] = []
     late: dict[int, list[tuple[int, int]]] = {}
-    seen: dict[
-        int, int
-    ] = {}  #: bitmaps of 1,024 lines each, which foreign lines may number at will
+    #: bitmaps of 1,024 lines each, which foreign lines may number at will
+    seen: dict[int, int] = {}
     offset, last = 0, -1
     with results.open("rb") as file:
         for line in file:

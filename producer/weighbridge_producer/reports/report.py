@@ -47,9 +47,8 @@ class Report:
     slices: tuple[Slice, ...] = ()  #: by the requested metadata fields
     changes: tuple[str, ...] = ()  #: changes since another run, as lines of text
     cases_of: CasesOf | None = None  #: None if the cases are not available
-    ungradable_is_error: bool = (
-        False  #: True if JUnit has ungradable jobs as errors, not as skipped
-    )
+    #: True if JUnit has ungradable jobs as errors, not as skipped
+    ungradable_is_error: bool = False
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield the results."""

@@ -43,9 +43,8 @@ class Checkpoints:
         self._written_bytes = state.collected.written_bytes
         self._cursor = state.collected.cursor
         self._chunks: list[str] = []  # written but not freed yet
-        self.parts: list[
-            SortedPart
-        ] = []  #: what was added, without the results of an interrupted run
+        #: what was added, without the results of an interrupted run
+        self.parts: list[SortedPart] = []
         self._closing = threading.Event()
         self._thread = threading.Thread(
             target=self._save_periodically, name="checkpoints", daemon=True

@@ -65,9 +65,8 @@ if TYPE_CHECKING:
 _READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _WATCH_SECONDS = 1.0  #: between checks that the server still has all submitted chunks
-_FAIL_FAST_CHUNK_JOBS = (
-    256  #: with --fail-fast, because a chunk that has begun is graded to its end
-)
+#: with --fail-fast, because a chunk that has begun is graded to its end
+_FAIL_FAST_CHUNK_JOBS = 256
 #: A private server is always its own broker, and its batches need not expire early to free memory.
 _PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _CAUSES_WITH_EXAMPLES = 10  #: per label
@@ -105,9 +104,8 @@ class Progress:
 
     note: str = ""
     state: BatchState | None = None
-    read_share: float | None = (
-        None  #: fraction of the input that was read; None if its size is unknown
-    )
+    #: fraction of the input that was read; None if its size is unknown
+    read_share: float | None = None
 
 
 class LocalRun:

@@ -66,9 +66,8 @@ class Verification:
     allow_unproven: bool = False  #: whether unproven results are accepted
     proven: int = 0  #: results that grading again reproduced byte for byte
     changed: int = 0  #: results that differ from those of grading again
-    unproven: int = (
-        0  #: results of jobs not graded because of a past event, which cannot be reproduced
-    )
+    #: results of jobs not graded because of a past event, which cannot be reproduced
+    unproven: int = 0
     missing: int = 0  #: jobs without a result
     surplus: int = 0  #: results without a job, duplicate results, and lines that are not results
     problems: list[str] = field(default_factory=list)  #: the first few problems

@@ -70,9 +70,8 @@ class ShownStep:
     parent_id: str | None = None
     calls: int = 0  #: number of tools that it calls
     is_silent: bool = False  #: True if it has no output of its own
-    model: ShownStep | None = (
-        None  #: the model step that only makes this call, shown in the same row
-    )
+    #: the model step that only makes this call, shown in the same row
+    model: ShownStep | None = None
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -604,11 +604,12 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         list(source)
 
 
+#: more than two blocks
 CASES = b"".join(
     b'{"custom_id": "%d", "inputs": {"text": "%s"}}\n'
     % (number, RANDOM.randbytes(50).hex().encode())
     for number in range(4000)
-)  #: more than two blocks
+)
 LONG = b'{"custom_id": "long", "inputs": {"text": "%s"}}\n' % (b"x" * 300_000)
 CUT = CASES[:300_000] + LONG + CASES[300_000:]
 

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     from weighbridge_worker.scoreboard import Scoreboard, Slot, SlotSnapshot
 
 _LOOK_SECONDS = 0.05
-_IDLE_LOOKS = (
-    20  #: checks for one of a child that was idle at the last one and has done nothing since
-)
+#: checks for one of a child that was idle at the last one and has done nothing since
+_IDLE_LOOKS = 20
 #: Between jobs a child holds its chunk and results, which are not attributed to a job.
 BETWEEN_JOBS_FACTOR = 2
 #: Additional checks of a job that has started since the last check, to measure its own memory use; and the growth, as
 #: a share of the limit, that makes it responsible.
 _CLOSER_LOOKS, _CLOSER_LOOK_SECONDS, _CLOSER_SHARE = 20, 0.005, 4
-_STEPS_TO_A_LINE = (
-    2  #: in the sequence number, from the last job of a line to the first of the next
-)
+#: in the sequence number, from the last job of a line to the first of the next
+_STEPS_TO_A_LINE = 2
 _MIB = 1024 * 1024
 _log = logging.getLogger("weighbridge.worker")
 
@@ -72,9 +70,8 @@ class _MemoryRecord:
     sequence: int = 0  #: number of the current job
     was_busy: bool = False  #: True if it had a chunk
     used_bytes: int = 0
-    before_bytes: int = (
-        0  #: memory use at the start of its line, or at the first check of that line
-    )
+    #: memory use at the start of its line, or at the first check of that line
+    before_bytes: int = 0
     is_whole: bool = True  #: True if the growth since then is certainly of this line
 
     def is_only_line_since(self, sequence: int) -> bool:

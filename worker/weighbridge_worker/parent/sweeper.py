@@ -40,12 +40,10 @@ _MESSAGES_AT_ONCE = 1_000
 _LEAD_SECONDS = 2.5  #: lease of the sweeper's role
 _CLOSING_SECONDS = 0.5  #: per sweep, for closing the jobs of a cancelled or expired batch
 _LOOK_AGAIN_SECONDS = 1.0  #: between checks of a chunk that waits for a capability
-_AUDIT_SECONDS = (
-    300.0  #: period in which all active batches are checked, independent of the due index
-)
-_SUSPECT_PAUSE_SECONDS = (
-    1.0  #: delay of a chunk after the second death of a whole worker, doubled each time
-)
+#: period in which all active batches are checked, independent of the due index
+_AUDIT_SECONDS = 300.0
+#: delay of a chunk after the second death of a whole worker, doubled each time
+_SUSPECT_PAUSE_SECONDS = 1.0
 _SUSPECT_PAUSES = 5  #: limit of doublings
 _log = logging.getLogger("weighbridge.worker")
 

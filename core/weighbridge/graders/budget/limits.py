@@ -33,9 +33,8 @@ class Breach(Struct, frozen=True):
     text: str
     steps: Sequence[Step] = ()
     excerpt: str = ""
-    is_first: bool = (
-        True  #: False if the limit may have been exceeded before the first of the steps
-    )
+    #: False if the limit may have been exceeded before the first of the steps
+    is_first: bool = True
 
 
 class Reading(Struct, frozen=True):

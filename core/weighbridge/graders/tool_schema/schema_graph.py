@@ -79,9 +79,8 @@ class _Way(NamedTuple):
     """How a keyword applies the subschemas in its value."""
 
     to: Literal["here", "one", "each"]  #: the value itself, one of its members, or each
-    key: Literal["same", "own", "any"] = (
-        "same"  #: the key of the target: the last one, or a new one
-    )
+    #: the key of the target: the last one, or a new one
+    key: Literal["same", "own", "any"] = "same"
     has_members: bool = False  #: True if the subschemas are members of an object
 
 
@@ -113,9 +112,8 @@ class SchemaReferenceError(Exception):
 class Node:
     """One subschema."""
 
-    errors: float = (
-        0.0  #: errors that its own keywords may find in a value; each contains a copy of the value
-    )
+    #: errors that its own keywords may find in a value; each contains a copy of the value
+    errors: float = 0.0
     inner_errors: float = 0.0  #: errors that they may find in each member, if `false` forbids it
     quoted: float = 0.0  #: bytes of the schema quoted in the messages of these errors
     comparisons: float = 0.0  #: cost of its own keywords for a value
@@ -123,9 +121,8 @@ class Node:
     states: float = 0.0  #: active states of its patterns per character
     backtracking: float = 0.0  #: number of its patterns that may backtrack
     here_repeats: int = 1  #: how often each of `here` is applied
-    keeps_evaluated: bool = (
-        False  #: True if all of `here` record the members that they have evaluated
-    )
+    #: True if all of `here` record the members that they have evaluated
+    keeps_evaluated: bool = False
     names: list[int] = field(default_factory=list)  #: the subschemas that apply to each key
     here: list[int] = field(default_factory=list)  #: the subschemas that apply to the same value
     #: Subschemas of which one applies, depending on context.

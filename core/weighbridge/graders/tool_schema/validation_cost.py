@@ -26,9 +26,8 @@ _COMPARISONS_PER_CALL = 100  #: allowed in addition per call
 _COMPARISONS_PER_BYTE = 4  #: allowed in addition per byte of arguments
 _SHARE_AT_ONCE = 0.25  #: of those, for data not measured by depth
 _TEXT_COMPARISONS = 1 / 6  #: cost of a state times a character
-_EVALUATED_COMPARISONS = (
-    5  #: cost in time and memory of recording one evaluated member, with 32 bytes
-)
+#: cost in time and memory of recording one evaluated member, with 32 bytes
+_EVALUATED_COMPARISONS = 5
 _ERROR_COMPARISONS = 100  #: cost of describing one error
 _FRAMES_LIMIT = 2_000  #: limit of a validator's recursion, at 1 KiB each on a stack of 8 MiB
 

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 _MINUTE = 60 * 10**9  #: in nanoseconds
 _CLOCK_ERROR = _MINUTE  #: largest difference between two clocks that are set right
-_LONGEST_ANSWER = (
-    60 * _MINUTE
-)  #: what is longer may be a change of the zone, such as to summer time
+#: what is longer may be a change of the zone, such as to summer time
+_LONGEST_ANSWER = 60 * _MINUTE
 #: Offsets of time zones that are not whole hours, in minutes.
 _UNEVEN_OFFSETS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825)
 _OFFSETS = sorted({*range(-12 * 60, 14 * 60 + 1, 60), *_UNEVEN_OFFSETS})

@@ -27,9 +27,8 @@ _LOOKED_AT = 20  #: number of messages by whose role the format is recognised
 OWN_CHANNELS = ("__", "branch:", "start:")
 _START = "__start__"  #: name of the node that writes a run's input
 _MARKS = frozenset({"__interrupt__", "__metadata__"})  #: keys beside the nodes of an update
-_OF_STORE = frozenset(
-    {"checkpoints", "tasks"}
-)  #: modes of which a list of plain messages is enough
+#: modes of which a list of plain messages is enough
+_OF_STORE = frozenset({"checkpoints", "tasks"})
 _SPOKEN = frozenset({"content", "parts", "tool_calls"})  #: fields of which a plain message has one
 #: Keys of a checkpoint or task from a database: the number of messages before it that were left out as copies of another
 #: thread's; the number of a thread's messages if all are copies, and were not left out; the ids of answers, and the call ids

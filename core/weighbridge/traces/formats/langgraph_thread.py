@@ -90,9 +90,8 @@ class Thread:
         self._failed: set[str] = set()
         self._states = 0  #: number of states that were streamed
         self._has_run = False  #: whether a node has run
-        self._repeated: set[str] = (
-            set()
-        )  #: ids of answers and calls of which another thread has the message
+        #: ids of answers and calls of which another thread has the message
+        self._repeated: set[str] = set()
 
     def take(self, part: Part) -> None:
         """Add the messages of a part of a stream."""

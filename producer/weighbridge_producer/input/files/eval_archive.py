@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 SIGNS = (b"PK\x03\x04", b"PK\x05\x06")  #: signatures of an archive with files, and of an empty one
 OFFICE_PARTS = (b"[Content_Types].xml", b"xl/workbook.xml", b"mimetypeapplication/vnd.oasis")
 _LOG_PARTS = (b"samples/", b"_journal/", b"header.json")  #: beginnings of names in a log
+#: written when an evaluation ends, and begins
 _HEADER, _START = (
     "header.json",
     "_journal/start.json",
-)  #: written when an evaluation ends, and begins
+)
 _NAMES_SHOWN = 5
 OFFICE = "an Excel workbook or another Office document"
 SAVE_AS_CSV = "save the sheet as CSV UTF-8"

@@ -45,15 +45,13 @@ class StreamLines:
         kept_bytes: int = 0,
     ) -> None:
         self._stream = _Counted(stream, on_bytes)
-        self._kept_bytes = (
-            kept_bytes  #: lines over the limit, but not over this length, are kept with their fault
-        )
+        #: lines over the limit, but not over this length, are kept with their fault
+        self._kept_bytes = kept_bytes
         self._name = name
         self._settings = settings
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
-        self.log = LogLines(
-            settings.line_limit_bytes
-        )  #: what a log has beside the JSON of its lines
+        #: what a log has beside the JSON of its lines
+        self.log = LogLines(settings.line_limit_bytes)
         self._in_blocks = False
 
     def read_in_blocks(self) -> None:

@@ -21,9 +21,8 @@ _LEVEL = rb"[\[(]?%b[\])]?(?:[ \t]*[:|-])?[ \t]+" % _LEVEL_NAMES
 _BASIC = rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,100}:"  #: of Python's basicConfig
 _PROCESS = rb"[\w./@$-]{1,100}\[[\w.-]{1,40}\]:[ \t]+"  #: of syslog and journald
 _LOGGER = rb"[\w./@$-]{1,100}:[ \t]+"
-_DASHED = (
-    rb"(?:[\w.:@/$<>\[\]-]{1,100}[ \t]+)?-[ \t]+"  #: a logger's name, as Python's guide has it
-)
+#: a logger's name, as Python's guide has it
+_DASHED = rb"(?:[\w.:@/$<>\[\]-]{1,100}[ \t]+)?-[ \t]+"
 _BAR = rb"\|[ \t]+"
 _HOST = rb"[\w.-]{1,100} (?=[\w./@-]{1,100}(?:\[[\w.-]{1,40}\])?:[ \t])"
 _STREAM = rb"[\w.$\[\]@-]{0,200}/[\w.$\[\]/@-]{1,200}[ \t]+(?=[\[{])"  #: of `aws logs tail`

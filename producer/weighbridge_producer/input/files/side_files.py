@@ -50,9 +50,8 @@ _MORE_FIELDS = frozenset(
     }
 )
 _ABOUT_TYPES = re.compile(rb'"type"\s*:\s*"(?:%b)"' % "|".join(_ABOUT_SESSION).encode())
-_PROMPT = frozenset(
-    {"display", "pastedContents", "project"}
-)  #: of each line of a history of prompts
+#: of each line of a history of prompts
+_PROMPT = frozenset({"display", "pastedContents", "project"})
 _HISTORY = "history.jsonl"
 
 

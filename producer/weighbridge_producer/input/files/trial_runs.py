@@ -250,9 +250,8 @@ class _Trajectories:
 
     def __init__(self) -> None:
         self._found: dict[Path, _Trajectory | None] = {}
-        self._left: dict[
-            Path, int
-        ] = {}  #: bytes that may be read of files that are referred to, by folder
+        #: bytes that may be read of files that are referred to, by folder
+        self._left: dict[Path, int] = {}
 
     def first(self, file: Path) -> _Trajectory | None:
         """Return a file that begins a run; None if it is not JSON, or too large."""

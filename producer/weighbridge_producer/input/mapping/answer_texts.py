@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.row_values import Row, Value
 
 
-_TEXTS = frozenset(
-    {"text", "output_text"}
-)  #: types of parts with text; those of Bedrock have no type
+#: types of parts with text; those of Bedrock have no type
+_TEXTS = frozenset({"text", "output_text"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
 REST = "*"  #: a path that means all columns not used otherwise
 ENTRIES = "*"  #: as a name in metadata, it means all entries of an object
-GRADER = (
-    "grader"  #: the field for the grader of a row; an input of that name is written `inputs.grader`
-)
+#: the field for the grader of a row; an input of that name is written `inputs.grader`
+GRADER = "grader"
 
 
 class ErrorOfRow(Protocol):

@@ -29,9 +29,8 @@ class FirstEntries:
     paths: Mapping[str, str]
     rows: Sequence[Row]
     is_whole: bool  #: True if the list of expected answers is mapped whole, or said to be left out
-    is_paired: (
-        bool  #: True if the agent's answers are in a list beside one of as many expected ones
-    )
+    #: True if the agent's answers are in a list beside one of as many expected ones
+    is_paired: bool
 
     def notes(self, *, accepts_several: bool) -> list[str]:
         """Return what is said of each field."""

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from weighbridge.store import Store
     from weighbridge.store.result_filter import ResultFilter
 
-PROFILES_LIMIT = (
-    65_535  #: distinct profiles of cases; beyond half of them, causes are no longer distinguished
-)
+#: distinct profiles of cases; beyond half of them, causes are no longer distinguished
+PROFILES_LIMIT = 65_535
 _CHUNKS_AT_ONCE = 8
 _ENTRIES_AT_ONCE = 1_000
 _NO_SCORE = inf  #: for cases without a score, which are sorted last

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\d{1,20}")
 _CHARACTERS = 600  #: of an error that are compared
+#: by the number of different errors
 _RULES = {
     1: Rule.FAILED_ANSWERS,
     2: Rule.FAILED_ANSWERS_IN_TURNS,
-}  #: by the number of different errors
+}
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:

@@ -82,9 +82,8 @@ class _Stretches:
         self._calls = calls
         self._tool_results = tool_results
         self._fails: dict[ToolResult, bool] = {}
-        self._quoted: dict[
-            ToolResult, set[str]
-        ] = {}  #: last words of the quotations in each failure
+        #: last words of the quotations in each failure
+        self._quoted: dict[ToolResult, set[str]] = {}
         self._least = _least(limits)
         self._enough = Rule.KNOWN_RESULTS.least(limits) - 1
         self._reach = limits.max_period
@@ -93,9 +92,8 @@ class _Stretches:
         self._seen: dict[int, _Occurrences] = {}  #: by the number of a call and its result
         #: words of the attempts with the same failure or empty result
         self._said: dict[ToolResult, set[str]] = {}
-        self._words_of: dict[
-            int, frozenset[str]
-        ] = {}  #: words of arguments, by the number of the arguments
+        #: words of arguments, by the number of the arguments
+        self._words_of: dict[int, frozenset[str]] = {}
         self._failed: list[int] = []  #: indices of the failed calls since the last change
         self._run: list[int] = []
         self._again = 0  #: number of failed calls in the run that are exact repeats

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_PER_NEW = (
-    2  #: minimum results with only known lines for each one with a new line, if half of them fail
-)
+#: minimum results with only known lines for each one with a new line, if half of them fail
+_PER_NEW = 2
 _OFTEN = 2  #: minimum mean number of times of each state and of each action
 _SCREEN_LINES = 4  #: fewer lines are an answer or a confirmation
 _SCREEN_CHARACTERS = 20_000  #: a longer result is taken as new

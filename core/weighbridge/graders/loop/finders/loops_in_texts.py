@@ -258,9 +258,8 @@ class _Inputs:
     """Inputs of turns, which distinguish equal texts about different inputs."""
 
     def __init__(self) -> None:
-        self._last: dict[
-            object, tuple[bytes, bytes]
-        ] = {}  #: by what was said: first and last input
+        #: by what was said: first and last input
+        self._last: dict[object, tuple[bytes, bytes]] = {}
 
     def number(self, text: object, given: Any, index: int) -> object:
         """Return the input of a turn, or the first input of the conversation that it continues."""

@@ -40,9 +40,8 @@ _cannot_go_on = occurs(
     r"""\b(?:impossible|(?:not|n't)(?: \w+)? possible|unable|not able|cannot|can't|can not) (?:for \w+ )?(?:to |be )?(?:\w+ ){0,2}(?:proceed|continue|progress|move|calculated?|computed?|determined?|solved?|go on)\b
 |\b(?:insufficient|not enough|lack(?:s|ing)?|missing|without|need(?:s|ed)?|requires?|additional|further|more) (?:\w+ ){0,3}(?:information|data|details)\b|\b(?:not|n't) (?:provide|contain|have|include) (?:enough|sufficient)\b"""
 )
-_CLOSING_CHARACTERS = (
-    600  #: length of the beginning of a text that is searched for a closing phrase
-)
+#: length of the beginning of a text that is searched for a closing phrase
+_CLOSING_CHARACTERS = 600
 #: What a user wishes, in a message that is sent again for each of several things.
 _is_wish = occurs(
     r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"

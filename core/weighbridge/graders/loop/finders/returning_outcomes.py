@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _LINES_CHARACTERS = 2_000  #: the lines of a longer result are compared in order
-_ANSWER_CHARACTERS = (
-    300  #: questions about different things do not have so long an answer in common
-)
+#: questions about different things do not have so long an answer in common
+_ANSWER_CHARACTERS = 300
 _SHARE = 2 / 3  #: minimum share of attempts with the outcome among all calls in their range
 _BETWEEN = 5  #: maximum other calls between two attempts
 _OWN = 0.3  #: maximum share of words that only one attempt has

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _RELATED = 0.5  #: minimum share of common words for two questions to be related
-_OWN = (
-    0.5  #: maximum share of words that only one attempt has; above it, the requests are different
-)
-_REMEMBERED = (
-    5  #: first and last attempts of a group, so many of each, that a new attempt is compared with
-)
+#: maximum share of words that only one attempt has; above it, the requests are different
+_OWN = 0.5
+#: first and last attempts of a group, so many of each, that a new attempt is compared with
+_REMEMBERED = 5
 _HEAD_CHARACTERS = 8  #: length of the beginning of a result by which suspects are found
 _OUTLINED_CHARACTERS = 400  #: a longer failure is compared unchanged
 _ANSWER_CHARACTERS = 300  #: a result of at least this length is an answer

@@ -20,9 +20,8 @@ class Least(NamedTuple):
     times: int
     plus: int = 0
     minimum: int = 0
-    most_times: int = (
-        0  #: the multiple of `max_repeats` that is enough in any case; 0 if there is none
-    )
+    #: the multiple of `max_repeats` that is enough in any case; 0 if there is none
+    most_times: int = 0
     unit: str = ""
 
     def of(self, max_repeats: int) -> int:

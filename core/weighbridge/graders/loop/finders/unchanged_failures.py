@@ -33,9 +33,8 @@ _SHORT_CHARACTERS = 20
 _WAYS = 3  #: maximum ways in which checks fail that a few changes break in turns
 _LINES = 8  #: of a result, in which a failure may be reported
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
-_ONE_WAY = (
-    3 / 4
-)  #: minimum share of changes to a later place, or to an earlier one, of failures that move on
+#: minimum share of changes to a later place, or to an earlier one, of failures that move on
+_ONE_WAY = 3 / 4
 _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits above it
 
 

@@ -105,9 +105,8 @@ _STATUS_COMMAND = re.compile(
     r"(?:sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3})?(?:sleep [0-9.]{1,9}|tail|ps|pgrep|jobs|squeue|sacct|nvidia-smi|uptime|curl|systemctl status|service \w{1,40} status"
     r"|kubectl (?:get|describe|logs|rollout|top)|docker (?:compose )?(?:ps|logs|inspect|stats|top)|gh (?:run|pr|workflow)|gcloud|aws|az|helm status|terraform show)\b"
 )
-_LABELS = frozenset(
-    ("summary", "title", "description", "label")
-)  #: what a log shows in place of arguments
+#: what a log shows in place of arguments
+_LABELS = frozenset(("summary", "title", "description", "label"))
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 #: Tools and commands that write something, each time anew.
 is_writing_tool = named_like(

@@ -35,9 +35,8 @@ _STEP = re.compile(
 #: One of several things, whatever is in it: `Review 3: ok`.
 _NUMBERED = re.compile(r"\s{0,9}[^\W\d]\w{0,20}[ #]{1,3}\d{1,6}\s?[:.)]\s")
 _DIGITS = b"0123456789"
-_PAUSE_NS = (
-    300 * 10**9
-)  #: after it a message is from a person or a scheduler; a framework prompts within seconds
+#: after it a message is from a person or a scheduler; a framework prompts within seconds
+_PAUSE_NS = 300 * 10**9
 #: An event of a task in the background, of which each is news, however alike they are.
 _NOTIFICATION = re.compile(r"\s{0,9}<[\w-]{0,40}(?:notification|event)\b", re.IGNORECASE)
 _ANSWER_CHARACTERS = 60  #: maximum length of an answer to a question of the agent

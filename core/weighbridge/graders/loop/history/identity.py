@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.results import CallResult
 
 _UNKNOWN = 0  #: the number of a result that is not in the trace
-_NOTHING = (
-    "nothing found"  #: the outcome of results that say so and nothing else, in whatever words
-)
+#: the outcome of results that say so and nothing else, in whatever words
+_NOTHING = "nothing found"
 _SAYS_NOTHING = re.compile(
     r"\W{0,5}(?:no|nothing|0|zero)(?: (?:search )?(?:results?|matches|match|hits|records|items|documents|entries|rows))?"
     r"(?: (?:was|were))?(?: (?:found|returned|available))?\W{0,5}",
@@ -40,9 +39,8 @@ class _Action(Struct, eq=False, gc=False):
     call: Call  #: the first
     first: CallResult | None = None  #: the first known result
     last_result: int = _UNKNOWN
-    by_text: dict[str, int] | None = (
-        None  #: number of each result by its text, if there are several
-    )
+    #: number of each result by its text, if there are several
+    by_text: dict[str, int] | None = None
     by_masked: dict[str, int] | None = None  #: the same by the text without noise
 
     def result_of(self, outcome: CallResult) -> int:

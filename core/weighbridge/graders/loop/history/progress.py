@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.loop.history.results import CallResult
 
-_CONSTANT_WORDS = (
-    10  #: with at least this many constant words, a number that goes up and down is noise
-)
+#: with at least this many constant words, a number that goes up and down is noise
+_CONSTANT_WORDS = 10
 _COUNTER = re.compile(
     r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
     re.IGNORECASE,

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 COMPARED = 12  #: maximum recent items to compare with, because comparing all would be quadratic
 _MISSES_LIMIT = 60  #: consecutive items without a similar one, after which fewer are compared
 _COMPARED_AFTER_MISSES = 4  #: recent items to compare with from then on
-_COMPARED_CHARACTERS = (
-    8_000  #: items with longer texts are similar only if they have the same meaning
-)
+#: items with longer texts are similar only if they have the same meaning
+_COMPARED_CHARACTERS = 8_000
 _LONG_CHARACTERS = 1_000  #: from this length, comparing characters costs more than comparing forms
 #: From this length, comparing the beginnings of texts first costs less.
 _RULED_OUT_CHARACTERS = 200

@@ -16,9 +16,8 @@ from rapidfuzz import fuzz
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
 
 COMPARED_CHARACTERS = 4_000  #: longer texts are compared only for equality
-CONTENT_CHARACTERS = (
-    200  #: texts of at least this length are content, such as an edit, a letter or a script
-)
+#: texts of at least this length are content, such as an edit, a letter or a script
+CONTENT_CHARACTERS = 200
 ANY_KIND = frozenset(("phrase", "prose", "content"))
 _BY_WORD = frozenset(("phrase", "prose"))
 _PROSE_WORDS = 10

@@ -37,9 +37,8 @@ class Loop:
     repeats: int  #: full rounds, or the count of the most frequent step
     repeating: int  #: number of steps that repeat another one of the loop, or are repeated by one
     step_ids: tuple[str, ...]  #: in trace order
-    min_similarity: (
-        float  #: minimum between a step and the step it repeats, ignoring noise in results
-    )
+    #: minimum between a step and the step it repeats, ignoring noise in results
+    min_similarity: float
     has_noise: bool  #: whether results differ by noise
     severity: Severity
     first_text: str  #: the first step, as readable text

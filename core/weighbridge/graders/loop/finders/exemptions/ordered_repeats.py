@@ -32,9 +32,8 @@ class Orders:
         self._calls = calls
         self._ordered = ordered
         self._requests = [index for index, call in enumerate(calls) if call is None]
-        self._made: dict[
-            int, Counter[int]
-        ] = {}  #: times of each call, by the number of its request
+        #: times of each call, by the number of its request
+        self._made: dict[int, Counter[int]] = {}
 
     def cover(self, finding: Finding) -> bool:
         """Return whether all calls of a finding were ordered, and none is made more often than ordered in its request.
