@@ -8,12 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
+import pytest
 
 from support.unhurried import graded_here, sorted_lines
 from support.waiting import eventually
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
     from pathlib import Path
 
     from support.cli import Cli, Ended
@@ -139,20 +141,6 @@ def change_unnoticed(path: Path) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def test_an_interrupted_run_whose_input_has_other_lines_now_begins_anew(
-    cli: Cli, many: Path
-) -> None:
-    killed(cli, many.name, "-o", "out.jsonl")
-    change_unnoticed(many)
-    ended = cli("run", many.name, "-o", "out.jsonl")
-    assert "continuing the interrupted run" in ended.err
-    said = f"starting at the first line: {many.name} has changed since the interrupted run"
-    assert said in ended.err.splitlines()
-    assert "resumed" not in ended.out
-    assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
-    assert_nothing_kept(cli)
-
-
 def test_results_of_changed_input_are_not_printed_after_those_of_the_interrupted_run(
     cli: Cli, many: Path
 ) -> None:
@@ -167,11 +155,34 @@ def test_results_of_changed_input_are_not_printed_after_those_of_the_interrupted
     assert_nothing_kept(cli)
 
 
-def test_a_run_whose_partial_results_are_gone_begins_anew(cli: Cli, many: Path) -> None:
-    killed(cli, many.name, "-o", "out.jsonl")
-    for partial in cli.folder.glob(".weighbridge-*"):
+def remove_partial_results(cases: Path) -> None:
+    for partial in cases.parent.glob(".weighbridge-*"):
         partial.unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            change_unnoticed,
+            [
+                "continuing the interrupted run",
+                "\nstarting at the first line: many.jsonl has changed since the interrupted run\n",
+            ],
+        ),
+        (
+            remove_partial_results,
+            ["starting at the first line: the results of the interrupted run, "],
+        ),
+    ],
+)
+def test_an_interrupted_run_whose_input_or_results_are_others_now_begins_anew(
+    change: Callable[[Path], None], said: list[str], cli: Cli, many: Path
+) -> None:
+    killed(cli, many.name, "-o", "out.jsonl")
+    change(many)
     ended = cli("run", many.name, "-o", "out.jsonl")
-    assert "starting at the first line: the results of the interrupted run, " in ended.err
+    assert all(each in ended.err for each in said)
+    assert "resumed" not in ended.out
     assert sorted_lines(cli.folder / "out.jsonl") == graded_here(many)
     assert_nothing_kept(cli)
