@@ -21,7 +21,7 @@ _CHARACTERS = 120
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `3 * max_repeats` calls that write the same long content, or the same note, with only reading calls between them.
+    """Find `3 * max_repeats` calls that write the same long content, or the same note, with only calls between them that change nothing.
 
     Their results may differ: a file grows by a copy each time, and each booking has another id.
     """

@@ -242,7 +242,7 @@ class Rule(Enum):
     ONE_REQUEST_OF_SEVERAL_TOOLS = (
         Kind.SAME_FAILURE,
         "one request of several tools",
-        "with nothing but failures between",
+        "with nothing but failures between them",
         Least(1, 2),
     )
     RETURNING_REASON = (
@@ -372,7 +372,7 @@ class Rule(Enum):
     KNOWN_ITEMS = (
         Kind.NOTHING_NEW,
         "related searches that list hardly anything new",
-        "with only reading between them",
+        "with at most three calls between two of them, which change nothing",
         _MORE_THAN_REPEATS,
         _TWICE,
         "for other calls that read",
@@ -380,7 +380,7 @@ class Rule(Enum):
     KNOWN_LINES = (
         Kind.NOTHING_NEW,
         "reads of files that show known lines",
-        "with only reading between them",
+        "with only calls between them that change nothing",
         _FOUR_TIMES,
     )
     KNOWN_SCREENS = (
@@ -410,7 +410,7 @@ class Rule(Enum):
     REPEATED_CHANGE = (
         Kind.NOTHING_NEW,
         "one change that is made again",
-        "with only reading between them",
+        "with only calls between them that change nothing",
         _THREE_TIMES,
     )
     UNDONE_CHANGES = (
@@ -434,7 +434,7 @@ class Rule(Enum):
 
     ENDED_AGAIN = (
         Kind.NOTHING_NEW,
-        "calls that report the work as done",
+        "calls of one tool that report the work as done in nearly the same words",
         "with at most half as many others between them",
         _MORE_THAN_TWICE,
     )
