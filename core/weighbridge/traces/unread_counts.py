@@ -56,9 +56,9 @@ def with_unread_lines(trace: Trace, lines: int) -> Trace:
 
 
 def with_times_of_steps(trace: Trace, unread: Iterable[int | None]) -> Trace:
-    """Return a trace with the first and the last time of its steps as those of the run, which may state its own, if all unread calls lie between.
+    """Return a trace with the first and the last time of its steps as those of a run that states none, if no call lies beyond.
 
-    `unread` are times at which such calls had ended; None for an unknown one.
+    `unread` are the times at which calls that were not read had ended; None for an unknown one.
     """
     times = _times_of(trace.steps)
     if not times:

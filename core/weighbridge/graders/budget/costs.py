@@ -29,7 +29,7 @@ from weighbridge.traces import Usage
 from weighbridge.traces.fields import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.graders.budget.prices import Rates
     from weighbridge.traces import Step, Trace
@@ -171,21 +171,24 @@ def _lack_calls(usage_steps: UsageSteps, trace: Trace) -> bool:
     if not usage_steps.steps:
         calls = trace.counts.llm_calls if trace.counts else None
         return bool(calls or counted(trace.usage))
-    return trace.usage is not None and _state_less(usage_steps, trace.usage, if_all_state=True)
+    return trace.usage is not None and any(
+        tokens > total.known
+        for tokens, total in _tokens(usage_steps, trace.usage)
+        if total.is_exact and total.is_stated
+    )
 
 
-def _state_less(usage_steps: UsageSteps, by_run: Usage, *, if_all_state: bool = False) -> bool:
-    """Return whether the steps have fewer tokens than the run, so that the sum of their costs is incomplete.
+def _state_less(usage_steps: UsageSteps, by_run: Usage) -> bool:
+    """Return whether the steps state fewer tokens than the run, so that the sum of their prices is incomplete."""
+    return any(tokens > total.known for tokens, total in _tokens(usage_steps, by_run))
 
-    `if_all_state`: only where each step states its tokens.
-    """
+
+def _tokens(usage_steps: UsageSteps, by_run: Usage) -> Iterator[tuple[int, Total]]:
+    """Yield the input tokens that a run states, and the total of its steps; then the same of the output tokens."""
     columns = zip(*(stated_tokens(step.usage) for step in usage_steps.steps), strict=True)
     sent, received, _, _ = (usage_steps.total(stated) for stated in columns)
-    return any(
-        (valid_count(tokens) or 0) > total.known
-        for tokens, total in ((by_run.input_tokens, sent), (by_run.output_tokens, received))
-        if not if_all_state or (total.is_exact and total.is_stated)
-    )
+    yield valid_count(by_run.input_tokens) or 0, sent
+    yield valid_count(by_run.output_tokens) or 0, received
 
 
 def _stated_cost(step: Step) -> Stated:

@@ -34,7 +34,7 @@ from weighbridge.traces.formats.langgraph_parts import (
 )
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Step, Trace
+    from weighbridge.traces.model import Capability, Step, StepType, Trace
 
 _UNREAD_MESSAGE = "a message of an unknown kind has tool calls"
 _UNREAD_LIST = "a state has messages in a form, or in a place, that is not read"
@@ -43,9 +43,15 @@ _UNANSWERED = (
     "no message is an answer of a model: what nodes called may stand elsewhere in the state"
 )
 _FAILED = "no message is an answer of a model: whether the node that failed called one is not known"
-_REPEATED = {
-    "llm": "an answer has the id of one in another thread: whether a model was called again is not known",
-    "tool": "a result has the id of one in another thread: whether the tool was called again is not known",
+#: What is not known if messages for steps of a type may be another thread's.
+_MAY_BE_REPEATED: dict[StepType, dict[Capability, str]] = {
+    "llm": dict.fromkeys(
+        ("llm_calls", "token_usage", "cost"),
+        "an answer has the id of one in another thread: whether a model was called again is not known",
+    ),
+    "tool": {
+        "tool_calls": "a result has the id of one in another thread: whether the tool was called again is not known"
+    },
 }
 UNREAD_ITEM = "the stream has items of an unknown kind, which may have tool calls"
 
@@ -217,24 +223,24 @@ class Thread:
         if not trace.steps_of("llm") and (self._has_run or self._failed):
             reason = _FAILED if self._failed else _UNANSWERED
             missing = {"llm_calls": reason, "tool_calls": reason, **missing}
-        steps = tuple(map(self._certain, trace.steps))
-        for before, after in zip(trace.steps, steps, strict=True):
-            if before is not after and before.type == "llm":
-                missing |= dict.fromkeys(("llm_calls", "token_usage", "cost"), _REPEATED["llm"])
-            elif before is not after:
-                missing |= {"tool_calls": _REPEATED["tool"]}
+        for kind in {step.type for step in trace.steps if self._may_be_repeated(step)}:
+            missing |= _MAY_BE_REPEATED[kind]
         return replace(
             trace,
             id=self.id,
             format="langgraph",
-            steps=steps,
+            steps=tuple(map(self._certain, trace.steps)),
             missing={**trace.missing, **missing},
             not_carried=not_carried,
         )
 
+    def _may_be_repeated(self, step: Step) -> bool:
+        """Return whether another thread has the message of an answer or a result, so that it may come from a cache."""
+        return step.type in _MAY_BE_REPEATED and step.id in self._repeated
+
     def _certain(self, step: Step) -> Step:
-        """Return a step; an answer or a call of which another thread has the message is no model call or tool call for certain."""
-        if step.type not in _REPEATED or step.id not in self._repeated:
+        """Return a step; one that may be repeated is no call for certain."""
+        if not self._may_be_repeated(step):
             return step
         return structs.replace(step, type="other", usage=None, cost_usd=None)
 
