@@ -159,7 +159,7 @@ class Items:
     def set_usage(self, usage: Usage | None) -> bool:
         """Set the usage of the last answer, and end the answer, since usage covers a whole answer.
 
-        Returns False if there is no answer without a usage.
+        Returns False if there is no usage, or no answer that lacks one.
         """
         index = self._last_answer
         if index is None or not usage or self.of_message[index].usage:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, usage_less, word_of
 from weighbridge.traces.formats.codex_forks import copied_lines
+from weighbridge.traces.formats.codex_results import RESULTS, has_failed, opening_of, own_tool_of
 from weighbridge.traces.model import Counts
 from weighbridge.traces.unread_counts import OTHER_AGENTS, SCRIPTS, with_times_of_steps
 
@@ -22,81 +22,6 @@ if TYPE_CHECKING:
 #: Events of the end of a call, and the statuses in them of calls that failed or that the user refused.
 _CALL_ENDS = frozenset({"exec_command_end", "patch_apply_end", "mcp_tool_call_end"})
 _FAILED = frozenset({"failed", "declined"})
-_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-#: Forms of a command's exit code before or after its output.
-_EXIT_CODE = re.compile(
-    r"Exit code: (-?\d+)\nWall time: "
-    r"|(?:Chunk ID: \S*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n"
-)
-#: Start of an output that Codex states after the command.
-_COMMAND = "Command: "
-_AFTER_COMMAND = re.compile(r"\n(?=(?:Chunk ID: \S*\n)?Wall time: [\d.]{1,20} seconds\n)")
-_EXIT_CODE_AT_END = re.compile(r',"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\Z')
-_JSON_OUTPUT = '{"output":'
-#: Number of first and last characters that may have the exit code.
-_HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200
-#: Tools of Codex that run commands or apply patches, and its others whose results it may refuse with the same words.
-_COMMAND_TOOLS = frozenset(
-    {
-        *("shell", "container.exec", "local_shell", "shell_command", "exec_command"),
-        *("write_stdin", "unified_exec", "apply_patch"),
-    }
-)
-_OWN_TOOLS = _COMMAND_TOOLS | {
-    *("exec", "wait", "update_plan", "request_user_input", "view_image", "read_file"),
-    *("grep_files", "list_dir", "spawn_agent", "send_input", "wait_agent", "close_agent"),
-    *("resume_agent", "send_message", "followup_task", "list_agents"),
-}
-_SHELL_CALL = "local_shell_call"  #: type of calls of a tool that has no name
-_SERVER_PREFIX = "mcp__"  #: prefix of the namespaces of tools of MCP servers
-#: What Codex says in place of an output of its own tools.
-_REFUSED = (
-    "apply_patch verification failed",
-    "failed to parse function arguments",
-    "failed to create exec command session",
-    "failed to write to stdin",
-    "unsupported call: ",
-    "unsupported custom tool call: ",
-    "unsupported payload for ",
-    "unknown session id ",
-    "failed in sandbox",
-    "execution error: ",
-    "exec_command failed",
-    "write_stdin failed: ",
-    "unified exec failed: ",
-    "retry failed: ",
-    "collab spawn failed: ",
-    "collab tool failed: ",
-    "exec command rejected: ",
-    "patch rejected: ",
-    "approval policy is ",
-    # A script in code mode. One that was terminated or still runs has not failed.
-    "Script failed\nWall time ",
-)
-#: In older versions, the beginnings of results of patches that cannot be applied.
-_REFUSED_PATCH = ("error: ", "err: ")
-#: Matches the whole result of a call of any tool that was refused, stopped or not run.
-_is_stopped = re.compile(
-    r"(?:exec command|patch) rejected by user"
-    r"|command timed out after \d{1,20} milliseconds"
-    r"|aborted(?: by user after [\d.]{1,20}s)?"
-    r"|Wall time: [\d.]{1,20} seconds\naborted by user"
-    r"|[\w.]{1,80} (?:handler received unsupported payload"
-    r"|was cancelled before receiving a response|can only be used by the root thread"
-    r"|is (?:unavailable|not allowed) in [\w ]{1,40})"
-    r"|agent with id \S{1,80} not found"
-    r"|unsupported (?:custom tool )?call: \S{1,200}"
-    # Calls of an MCP server that failed, and ones whose arguments are no JSON.
-    r'|err: (?:"(?s:.*)"|[^\n]* at line \d{1,20} column \d{1,20})'
-).fullmatch
-#: By tool: the beginning of the results of calls that were carried out. Any other text says why one was not.
-_RESULT_PREFIXES = {
-    **dict.fromkeys(
-        ("spawn_agent", "send_input", "wait_agent", "close_agent", "resume_agent"), "{"
-    ),
-    "request_user_input": "{",
-    "update_plan": "Plan updated",
-}
 _SCRIPT_CALL_PREFIX = "exec-"  #: prefix of the IDs of calls that scripts in code mode make
 _END_SUFFIX = "_end"  #: suffix of the types of events of a call's end
 #: Names of tools, by event.
@@ -150,7 +75,7 @@ def _by_response(items: Sequence[Any]) -> list[Any]:
         if _is_state(item) or word_of(object_of(item).get("role")) not in {"", "assistant"}:
             ordered += results
             results = []
-        (results if word_of(object_of(item).get("type")) in _RESULTS else ordered).append(item)
+        (results if word_of(object_of(item).get("type")) in RESULTS else ordered).append(item)
     return ordered + results
 
 
@@ -205,9 +130,9 @@ class Rollout:
         elif event.endswith(_END_SUFFIX) and self._is_of_script(payload):
             self._has_scripts = True
             self._items.add_made_call(*_made_call(event, payload), time_of(line.get("timestamp")))
-            self._fail(payload, _ended_badly(payload))
+            self._note_end(payload, is_failure=_ended_badly(payload))
         elif event in _CALL_ENDS:
-            self._fail(payload, _ended_badly(payload))
+            self._note_end(payload, is_failure=_ended_badly(payload))
         elif event == "entered_review_mode":
             self._reviews.append(self._run.usage)
             self._run.usage, self._review_calls = None, 0
@@ -245,22 +170,23 @@ class Rollout:
     def _item(self, item: dict[str, Any], time: int | None) -> None:
         self._items.add(item, time)
         call_id = string_of(item.get("call_id")) or ""
-        if call_id and (name := _own_tool(item)):
+        if call_id and (name := own_tool_of(item)):
             self._own_calls[call_id] = name
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
             self._has_scripts = self._has_scripts or _CALLS_IN_SCRIPT in script
-        if word_of(item.get("type")) in _RESULTS:
-            output = _opening(item.get("output"))
-            self._fail(item, _has_failed(output, self._own_calls.get(call_id, "")))
+        if word_of(item.get("type")) in RESULTS:
+            output = opening_of(item.get("output"))
+            is_failure = has_failed(output, self._own_calls.get(call_id, ""))
+            self._note_end(item, is_failure=is_failure)
             self._has_agents = self._has_agents or output.startswith(_SPAWNED)
         elif self._pending and not self._reviews and item.get("role") == "assistant":
             self._items.set_usage(self._pending)
             self._pending = None
 
-    def _fail(self, call: dict[str, Any], has_failed: bool) -> None:
+    def _note_end(self, call: dict[str, Any], *, is_failure: bool) -> None:
         call_id = string_of(call.get("call_id"))
-        if call_id and has_failed:
+        if call_id and is_failure:
             self.failed.add(call_id)
 
     def _count(self, info: dict[str, Any], time: int | None) -> None:
@@ -321,45 +247,6 @@ class Rollout:
                 "cost": OTHER_AGENTS,
             }
         return replace(trace, missing={**trace.missing, **lacking}) if lacking else trace
-
-
-def _opening(output: Any) -> str:
-    """Return the text of a result, or of its first part, which states how a script ended."""
-    if type(output) is list:
-        output = object_of(output[0]).get("text") if output else None
-    return string_of(output) or ""
-
-
-def _own_tool(item: dict[str, Any]) -> str:
-    """Return the name of the tool of Codex that an item calls; empty for another item, or a tool of someone else."""
-    kind = word_of(item.get("type"))
-    is_of_server = (string_of(item.get("namespace")) or "").startswith(_SERVER_PREFIX)
-    name = "local_shell" if kind == _SHELL_CALL else word_of(item.get("name"))
-    return name if name in _OWN_TOOLS and kind not in _RESULTS and not is_of_server else ""
-
-
-def _has_failed(output: str, own_tool: str) -> bool:
-    """Return whether a call's result states a failure.
-
-    It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run. Only of Codex's
-    own tools is it known how the results of calls that it refused begin: those of others may quote such words.
-    """
-    if output.startswith(_COMMAND) and (after := _AFTER_COMMAND.search(output)):
-        output = output[after.end() :]
-    if output.startswith(_JSON_OUTPUT):
-        found = _EXIT_CODE_AT_END.search(output[-_TAIL_CHARACTERS:])
-    else:
-        found = _EXIT_CODE.match(output[:_HEAD_CHARACTERS])
-    if found is not None:
-        return any(code is not None and int(code) != 0 for code in found.groups())
-    if _is_stopped(output):
-        return True
-    if not own_tool:
-        return False
-    is_refusal = output.startswith(_REFUSED) or bool(
-        output and not output.startswith(_RESULT_PREFIXES.get(own_tool, ""))
-    )
-    return is_refusal or (own_tool in _COMMAND_TOOLS and output.startswith(_REFUSED_PATCH))
 
 
 def _made_call(event: str, end: dict[str, Any]) -> tuple[Call, Any]:
