@@ -170,7 +170,7 @@ def _known_results(run: CallRun) -> Iterator[Finding]:
 
 
 def _thoughtless_repeats(run: CallRun) -> Iterator[Finding]:
-    """Find calls in a fixed order, with nothing but the agent's notes to itself between them."""
+    """Find calls in a fixed order with nothing but the agent's notes to itself between some of them, unless they mostly move."""
     tools = {call.tool for call in run.calls if call is not None}
     thinking = {tool for tool in tools if is_thinking_tool(tool)}
     if not thinking:
@@ -179,8 +179,17 @@ def _thoughtless_repeats(run: CallRun) -> Iterator[Finding]:
         index for index, call in enumerate(run.calls) if call is None or call.tool not in thinking
     ]
     acting = [run.calls[index] for index in indices]
-    for finding in ordered_calls(acting, [run.row[index] for index in indices], run.limits):
-        yield replace(finding, indices=tuple([indices[index] for index in finding.indices]))
+    found = [
+        replace(finding, indices=tuple([indices[at] for at in finding.indices]))
+        for finding in ordered_calls(acting, [run.row[index] for index in indices], run.limits)
+        if _has_gaps(indices, finding.indices)
+    ]
+    yield from without_moves(found, run.calls, run.limits, run.moves)
+
+
+def _has_gaps(indices: Sequence[int], at: Sequence[int]) -> bool:
+    """Return whether numbers are left out of ascending ones between the first and the last of some places."""
+    return indices[at[-1]] - indices[at[0]] > at[-1] - at[0]
 
 
 def _have_known_results(run: CallRun) -> bool:
