@@ -43,11 +43,10 @@ class FailedCheck(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def is_same(self, other: FailedCheck | None) -> bool:
         """Return whether another run failed the check in the same way; how equal texts were normalised does not matter."""
-        if other is None or (self.check, self.step_ids, self.steps) != (
-            other.check,
-            other.step_ids,
-            other.steps,
-        ):
+        if other is None:
+            return False
+        failed = (self.check, self.step_ids, self.steps)
+        if failed != (other.check, other.step_ids, other.steps):
             return False
         return self.digest == other.digest or (self.texts is not None and self.texts == other.texts)
 

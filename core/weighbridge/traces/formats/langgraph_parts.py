@@ -31,10 +31,11 @@ _MARKS = frozenset({"__interrupt__", "__metadata__"})  #: keys beside the nodes 
 _OF_STORE = frozenset({"checkpoints", "tasks"})
 _SPOKEN = frozenset({"content", "parts", "tool_calls"})  #: fields of which a plain message has one
 #: Keys of a checkpoint or task from a database: the number of messages before it that were left out as copies of another
-#: thread's; the number of a thread's messages if all are copies, and were not left out; the ids of answers, and the call ids
-#: of results, that another thread had first, though messages of the thread's own precede them.
+#: thread's.
 COPIED = "copied_messages"
+#: The number of a thread's messages if all are copies, and were not left out.
 ALL_COPIED = "all_copied_messages"
+#: The ids of answers, and the call ids of results, that another thread had first, behind messages of the thread's own.
 REPEATED = "repeated_messages"
 _OF_RUN = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns")
 
