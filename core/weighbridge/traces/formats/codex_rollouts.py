@@ -87,7 +87,7 @@ class Rollout:
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
-        #: Times of the counts that belong to no recorded answer.
+        #: Times of the counts that belong to no recorded answer, or to a review's.
         self._unread: list[int | None] = []
         self._own_calls: dict[str, str] = {}  #: names of Codex's own tools, by call ID
         self._has_agents = False  #: whether the agent started other agents
@@ -201,6 +201,7 @@ class Rollout:
             self._review_calls += 1
             self._has_review_tools = self._has_review_tools or self._review_calls > 1
             self._pending = last
+            self._unread.append(time)
         elif not self._items.set_usage(last):
             self._unread.append(time)
         if total:

@@ -369,6 +369,13 @@ def test_a_call_that_left_only_a_count_after_all_items_or_without_a_time_leaves_
     assert (trace.counts, trace.ended_at) == (Counts(llm_calls=2), None)
 
 
+def test_a_call_of_a_review_after_all_items_leaves_the_end_open():
+    lines = [*INTERRUPTED, at(7, says("Go on.", "user")), *(at(9, line) for line in review(5))]
+    trace = read_trace(lines)
+    assert (trace.counts, trace.ended_at) == (Counts(llm_calls=3), None)
+    assert read_trace([*lines, at(10, says("It is good."))]).ended_at is not None
+
+
 def timed_id(second):
     """Return an id of a session or a turn that was made at a second."""
     time = f"{1_700_000_000_000 + second * 1000:012x}"
