@@ -1,12 +1,14 @@
 """ChatDev: the log of a run in its WareHouse.
 
-Each entry begins with its time, with the day before the month. After each answer of the model, the log has its usage. The
-agents' messages stand in entries that also have the prompts; their form depends on the phase.
+Each entry begins with its time, with the day before the month. After each answer of the model, the log has its usage, and
+then, after the usage of one answer or of a question and its reply, what was said, each below the prompt of who said it. Some
+phases do not log what was said.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.traces.chat.chat_log import ChatLog
@@ -28,7 +30,13 @@ _AMOUNT = re.compile(
 )
 _FIELD = re.compile(r"\*\*(task_prompt|project_name|Timestamp)\*\*: (.*)")
 _USAGE_LINES = 8  #: number of an entry's first lines, which include its usage
-_NO_TEXT = "texts of answers, which stand in the log with the prompts"
+#: First line of an entry with what an agent said in a dialogue.
+_turn = re.compile(
+    r"[^:]{1,100}: \*\*([^*<>]{1,100})<->[^*<>]{1,100} on : \w{1,100}, turn \d{1,4}\*\*\s*"
+).fullmatch
+_PHASE = "**[chatting]**"  #: begins a dialogue: what is said from then on is of later answers
+_PROMPT_ENDS = "]\n\n"
+_NO_TEXT = "answers whose text the log does not have"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no entry of this log has usage",
     "timing": "the entries of this log have no times",
@@ -62,8 +70,16 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     }
     chat.say("user", fields.get("task_prompt"))
     sent_at, is_open = None, False
+    silent: deque[dict[str, Any]] = deque()  # the last answers, of which no text has come
+    is_told = True
     for entry in entries:
-        if entry.lines[0].startswith(_SENT):
+        if _PHASE in entry.lines[0]:
+            silent.clear()
+        elif turn := _turn(entry.lines[0]):
+            is_told = True
+            if silent:
+                silent.popleft().update(name=turn[1], content=_said(entry.lines))
+        elif entry.lines[0].startswith(_SENT):
             if is_open:
                 chat.notes.add("requests without an answer")
             sent_at, is_open = entry.time, True
@@ -73,8 +89,13 @@ def _read(value: dict[str, Any]) -> list[Trace]:
                 chat.notes.add("embeddings")
                 continue
             chat.answer(None, facts=_facts(amounts, sent_at, entry.time))
+            if is_told:
+                silent.clear()
+            silent.append(chat.messages[-1])
+            is_told, sent_at, is_open = False, None, False
+    for message in chat.messages:
+        if message["role"] == "assistant" and message["content"] is None:
             chat.notes.add(_NO_TEXT)
-            sent_at, is_open = None, False
     if is_open:
         chat.notes.add("requests without an answer")
     run = Run(
@@ -84,7 +105,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 
 def _entries(log: str) -> Iterator[_Entry]:
-    """Yield the entries with their first lines."""
+    """Yield the entries with their first lines, and what was said with all of its lines."""
     entry: _Entry | None = None
     for line in log.split("\n"):
         found = _entry(line.rstrip())
@@ -93,10 +114,21 @@ def _entries(log: str) -> Iterator[_Entry]:
                 yield entry
             year, day, month, clock, said = found.groups()
             entry = _Entry(time_of(f"{year}-{month}-{day}T{clock}"), [said])
-        elif entry and (len(entry.lines) < _USAGE_LINES or entry.lines[0].startswith(_START)):
+        elif entry and (
+            len(entry.lines) < _USAGE_LINES
+            or entry.lines[0].startswith(_START)
+            or _turn(entry.lines[0])
+        ):
             entry.lines.append(line)
     if entry:
         yield entry
+
+
+def _said(lines: list[str]) -> str:
+    """Return what an agent said in an entry, without the prompt above it."""
+    text = "\n".join(lines[1:]).strip()
+    _, ends, said = text.partition(_PROMPT_ENDS)
+    return said.strip() if text.startswith("[") and ends else text
 
 
 def _amounts(lines: list[str]) -> dict[str, float]:
@@ -122,6 +154,10 @@ IMPORTER = Importer(
     read=_read,
     fields=(
         ("type", "the task_prompt is user, each [OpenAI_Usage_Info Receive] is llm"),
+        (
+            "output, name",
+            "what follows the prompt in `A<->B on : PHASE, turn N`, and A, for the next of the answers before it",
+        ),
         ("usage", "prompt_tokens, completion_tokens, total_tokens below it"),
         ("cost_usd", "cost below it, which older versions do not write"),
         (
@@ -130,6 +166,6 @@ IMPORTER = Importer(
         ),
         ("metadata", "project_name; started, from Timestamp"),
     ),
-    lacks="the model, and what agents said; they have no tools",
-    tried_on="a log of 2023 in a public repository; made logs of newer versions",
+    lacks="the model, and what agents said in phases that do not log it; they have no tools",
+    tried_on="logs of 2023 and 2025 in public repositories; made logs of newer versions",
 )

@@ -15,11 +15,13 @@ def test_each_usage_that_was_received_is_a_model_call():
     assert (first.usage, first.cost_usd) == (Usage(100, 20, 120), 0.0002)
     assert first.started_at == time_of("2026-03-21T09:00:01")
     assert first.ended_at == time_of("2026-03-21T09:00:05")
+    assert (first.name, first.output) == ("Programmer", "clock.py")
     assert (second.usage, second.cost_usd) == (Usage(90, 10, 100), None)
+    assert (second.name, second.output) == (None, None)
     assert trace.not_carried == (
         "embeddings (1)",
         "requests without an answer (1)",
-        "texts of answers, which stand in the log with the prompts (2)",
+        "answers whose text the log does not have (1)",
     )
 
 
@@ -31,3 +33,37 @@ def test_what_agents_quote_of_a_log_is_no_model_call():
 
 def test_a_log_may_be_indented():
     assert read_trace({"chatdev_log": f"  {CHATDEV_LOG}"}) == read_trace(CHATDEV_LOG)
+
+
+def received(second):
+    return f"[2026-21-03 09:01:{second:02} INFO] **[OpenAI_Usage_Info Receive]**\nprompt_tokens: 9\ncompletion_tokens: 3\n"
+
+
+def spoke(who, to, said, prompt="[You work at ChatDev.\nYou write code [in Python].]\n\n"):
+    return f"[2026-21-03 09:02:00 INFO] {who}: **{who}<->{to} on : CodeReview, turn 0**\n\n{prompt}{said}\n"
+
+
+def texts_of(*entries):
+    steps = read_trace("".join([CHATDEV_LOG, *entries])).steps
+    return [(step.name, step.output) for step in steps[3:]]
+
+
+def test_what_agents_say_stands_below_their_prompts_after_the_usage_of_all():
+    said = "import time\n\nprint(names[0]\n\n    )"
+    assert texts_of(
+        *(received(1), received(2)),
+        *(spoke("Programmer", "Reviewer", said), spoke("Reviewer", "Programmer", "Fine.")),
+        *(received(3), spoke("Programmer", "Reviewer", "Thanks.", prompt="")),
+    ) == [("Programmer", said), ("Reviewer", "Fine."), ("Programmer", "Thanks.")]
+
+
+def test_an_answer_whose_text_is_not_logged_does_not_get_that_of_a_later_one():
+    later = received(2), received(3), spoke("Programmer", "Reviewer", "b")
+    assert texts_of(received(1), spoke("Reviewer", "Programmer", "a"), *later) == [
+        ("Reviewer", "a"),
+        ("Programmer", "b"),
+        (None, None),
+    ]
+    phase = "[2026-21-03 09:01:30 INFO] System: **[chatting]**\n"
+    last = received(2), spoke("Programmer", "Reviewer", "b")
+    assert texts_of(received(1), phase, *last) == [(None, None), ("Programmer", "b")]

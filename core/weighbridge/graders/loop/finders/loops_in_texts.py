@@ -18,6 +18,7 @@ from weighbridge.graders.loop.finders.repeated_answers import (
     exchanges,
     is_label,
 )
+from weighbridge.graders.loop.finders.repeated_code import repeated_code
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
 from weighbridge.graders.loop.finders.rules import Rule
@@ -114,7 +115,7 @@ def loops_in_texts(
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
-    findings += unheard_answers(turns, limits)
+    findings += [*unheard_answers(turns, limits), *repeated_code(turns, limits)]
     findings += same_words(turns, limits, budget)
     findings += repeated_talk(turns, limits, budget, looped_ids)
     findings += stopped_runs(turns, limits, looped_ids)

@@ -467,6 +467,12 @@ class Rule(Enum):
         "",
         _TWICE,
     )
+    CODE_HANDED_IN_AGAIN = (
+        Kind.TEXT,
+        "the same code in other words, handed in again by one of several agents,",
+        "",
+        _TWICE,
+    )
     SAME_BEGINNING = (
         Kind.SAME_BEGINNING,
         "texts with the same long beginning",
@@ -622,6 +628,12 @@ class Rule(Enum):
 
 
 _WITH_OTHERS_BETWEEN = frozenset(
-    (Rule.TEXT_BETWEEN_LABELS, Rule.EXCHANGE, Rule.REPORTED_FAILURE, Rule.WORK_HANDED_IN_AGAIN)
+    (
+        Rule.TEXT_BETWEEN_LABELS,
+        Rule.EXCHANGE,
+        Rule.REPORTED_FAILURE,
+        Rule.WORK_HANDED_IN_AGAIN,
+        Rule.CODE_HANDED_IN_AGAIN,
+    )
 )
 RULES = {rule.id: rule for rule in Rule}
