@@ -136,8 +136,21 @@ def _differences(loop: Mapping[str, Any]) -> Iterator[str]:
         more = ", …" if (_number(each.get("distinct")) or 0) > len(each["values"]) else ""
         yield f"{each.get('tool', '')} {each.get('argument', '')}: {values}{more}"
     results = loop.get("distinct_results")
-    if _is_count(results):
-        yield "the same result each time" if results == 1 else f"{results:,} different results"
+    if not _is_count(results):
+        return
+    if results == 1:
+        yield "the same result each time"
+    elif _differ_in_noise(loop.get("outcome")):
+        yield f"{results:,} results that differ in noise alone"
+    else:
+        yield f"{results:,} different results"
+
+
+def _differ_in_noise(outcome: Any) -> bool:
+    """Return whether all results of a loop are the same, apart from noise; failures may differ in more than their reason."""
+    if type(outcome) is not dict or outcome.get("failed") is not False:
+        return False
+    return _is_count(outcome.get("times")) and outcome["times"] == outcome.get("compared")
 
 
 def _letters(numbers: list[int], period: int | None, steps: Sequence[Step]) -> list[str]:

@@ -87,6 +87,21 @@ def test_a_loop_says_what_differed_whether_it_ended_and_what_it_cost():
     assert loop.wasted == "7 steps, 1,000 tokens, 1 min 30 s, 0.25 USD"
 
 
+@pytest.mark.parametrize(
+    ("outcome", "says"),
+    [
+        ({"times": 3, "compared": 3, "failed": False}, "3 results that differ in noise alone"),
+        ({"times": 2, "compared": 3, "failed": False}, "3 different results"),
+        ({"times": 3, "compared": 3, "failed": True}, "3 different results"),
+        ({"times": "3", "compared": "3", "failed": False}, "3 different results"),
+        ([3, 3, False], "3 different results"),
+        (None, "3 different results"),
+    ],
+)
+def test_results_with_one_outcome_differ_in_noise_alone(outcome, says):
+    assert loop_of(distinct_results=3, outcome=outcome).differences == (says,)
+
+
 def test_what_a_loop_says_is_taken_only_where_it_has_its_form():
     loop = loop_of(differences=[7, {"values": 1}], distinct_results="x", recovered=1, wasted_ms="y")
     assert (loop.differences, loop.recovered, loop.wasted) == ((), None, "")

@@ -51,7 +51,8 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
     times: Counter[tuple[bool, str]] = Counter()
     for call in islice(calls, _COMPARED_CALLS):
         result = call.result
-        outcome = result.has_failed, gist_of(result.masked)
+        # Failures are one if they have one reason, whatever else they show.
+        outcome = result.has_failed, gist_of(result.masked) if result.has_failed else result.masked
         first.setdefault(outcome, result.text or "")
         times[outcome] += 1
     repeated = [(each, count) for each, count in times.most_common() if count > 1]
