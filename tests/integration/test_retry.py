@@ -17,7 +17,7 @@ from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from weighbridge.embedded.server import EmbeddedServer
@@ -243,6 +243,31 @@ def test_a_retried_batch_is_swept_although_it_was_just_retired(lone_client: Redi
     batch.retry()
     store.retire(batch.id)
     assert batch.id in store.active_batches()
+
+
+def test_a_batch_that_is_retried_while_the_ended_ones_are_retired_stays_active(
+    lone_client: RedisClient,
+) -> None:
+    store = lone_client.store
+    ended, retried = (lone_client.submit(nine_good_and_one_unknown()) for _ in range(2))
+    running = lone_client.submit(nine_good_and_one_unknown())
+    for batch in (ended, retried):
+        grade_all(store, batch)
+    ended_at = store._ended
+
+    def retried_after_the_first_look(batches: Sequence[str]) -> list[bytes | None]:
+        found = ended_at(batches)
+        store._ended = ended_at  # type: ignore[method-assign]
+        retried.retry()
+        return found
+
+    store._ended = retried_after_the_first_look  # type: ignore[method-assign]
+    lost = "wb_0_0_0"
+    due = [running.id, ended.id, lost, retried.id]
+    assert store.retire_ended(due) == [running.id, lost]
+    assert set(store.active_batches()) == {running.id, retried.id}
+    assert set(store.due_batches(store.now() + DAY, 10)) >= {retried.id}
+    assert store.retire_ended([]) == []
 
 
 @pytest.mark.parametrize("payload", [None, b"rubbish"])

@@ -28,7 +28,7 @@ from weighbridge.store.leasing import decoded_info
 from weighbridge.store.records import HeldChunk, HeldChunks, is_recorded, project_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _RECORDS_AT_ONCE = 500
 
@@ -169,6 +169,36 @@ class Administration(StoreBase):
             # Checked last, so that a concurrent retry is not missed.
             if self.redis.hget(key(batch, "meta"), "ended_ms") == b"":
                 self._activate(batch)
+
+    def retire_ended(self, batches: Sequence[str]) -> list[str]:
+        """Remove those among batches that have ended from the active ones, in two round trips; return the others.
+
+        The others include those of a cluster and those whose data is damaged or gone.
+        """
+        if self.is_cluster:  # whose nodes would run the commands in any order
+            return [*batches]
+        ended = [batch for batch, at in zip(batches, self._ended(batches), strict=True) if at]
+        if ended:
+            with translate_errors():
+                pipe = self.redis.pipeline(transaction=False)
+                pipe.zrem(ACTIVE, *ended)
+                pipe.zrem(DUE, *ended)
+                pipe.execute()
+            # Checked last, so that a concurrent retry is not missed.
+            for batch, at in zip(ended, self._ended(ended), strict=True):
+                if at == b"":
+                    self._activate(batch)
+        retired = frozenset(ended)
+        return [batch for batch in batches if batch not in retired]
+
+    def _ended(self, batches: Sequence[str]) -> list[bytes | None]:
+        """Return when each batch ended, empty if it has not, and None if that cannot be read."""
+        with translate_errors():
+            pipe = self.redis.pipeline(transaction=False)
+            for batch in batches:
+                pipe.hget(key(batch, "meta"), "ended_ms")
+            found = pipe.execute(raise_on_error=False)
+        return [at if type(at) is bytes else None for at in found]
 
     def _activate(self, batch: str) -> None:
         with translate_errors():

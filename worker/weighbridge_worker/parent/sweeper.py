@@ -88,7 +88,9 @@ class Sweeper:
             ahead = self._settings.lease_seconds if gone else 0.0
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
             due += self._missing_in_due_index(len(due))
-        for batch in due:
+            unended = self._store.retire_ended(due)
+            self._failing.difference_update({*due}.difference(unended))
+        for batch in unended:
             with self._no_forks():
                 self._visit_safely(batch, workers)
         self._visited_for = self._declared_dead
