@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-from weighbridge.traces.fields import object_of, string_of, word_of
+from weighbridge.traces.fields import object_of, parse_arguments, string_of, word_of
 
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})  #: types of items
 #: Forms of a command's exit code before or after its output.
@@ -16,10 +16,9 @@ _EXIT_CODE = re.compile(
 #: Start of an output that Codex states after the command.
 _COMMAND = "Command: "
 _AFTER_COMMAND = re.compile(r"\n(?=(?:Chunk ID: \S*\n)?Wall time: [\d.]{1,20} seconds\n)")
-_EXIT_CODE_AT_END = re.compile(r',"metadata":\{"exit_code":(-?\d+)[^{}]*\}\}\s*\Z')
-_JSON_OUTPUT = '{"output":'
-#: Number of first and last characters that may have the exit code.
-_HEAD_CHARACTERS, _TAIL_CHARACTERS = 200, 200
+_WRAPPED = re.compile(r'\{\s{0,9}"output"\s{0,9}:')
+_WRAPPER_KEYS = frozenset({"output", "metadata"})
+_HEAD_CHARACTERS = 200  #: number of first characters that may have the exit code
 #: Tools of Codex that run commands or apply patches, and its others whose results it may refuse with the same words.
 _COMMAND_TOOLS = frozenset(
     {
@@ -91,6 +90,26 @@ def opening_of(output: Any) -> str:
     return string_of(output) or ""
 
 
+class Ended(NamedTuple):
+    """What came of a command: its output and, apart from it, its exit code and the rest of what Codex states."""
+
+    output: str
+    exit_code: int
+    metadata: dict[str, Any]
+
+
+def ended_command(output: Any) -> Ended | None:
+    """Return what an object such as `{"output":"","metadata":{"exit_code":0,"duration_seconds":0.1}}` states; None for another result."""
+    if type(output) is not str or not _WRAPPED.match(output):
+        return None
+    held = object_of(parse_arguments(output))
+    text, metadata = held.get("output"), object_of(held.get("metadata"))
+    exit_code = metadata.get("exit_code")
+    if held.keys() != _WRAPPER_KEYS or type(text) is not str or type(exit_code) is not int:
+        return None
+    return Ended(text, exit_code, metadata)
+
+
 def own_tool_of(item: dict[str, Any]) -> str:
     """Return the name of the tool of Codex that an item calls; empty for another item, or a tool of someone else."""
     kind = word_of(item.get("type"))
@@ -107,11 +126,7 @@ def has_failed(output: str, own_tool: str) -> bool:
     """
     if output.startswith(_COMMAND) and (after := _AFTER_COMMAND.search(output)):
         output = output[after.end() :]
-    if output.startswith(_JSON_OUTPUT):
-        found = _EXIT_CODE_AT_END.search(output[-_TAIL_CHARACTERS:])
-    else:
-        found = _EXIT_CODE.match(output[:_HEAD_CHARACTERS])
-    if found is not None:
+    if found := _EXIT_CODE.match(output[:_HEAD_CHARACTERS]):
         return any(code is not None and int(code) != 0 for code in found.groups())
     if _is_stopped(output):
         return True

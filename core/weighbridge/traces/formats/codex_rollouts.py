@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, usage_less, word_of
 from weighbridge.traces.formats.codex_forks import copied_lines
-from weighbridge.traces.formats.codex_results import RESULTS, has_failed, opening_of, own_tool_of
+from weighbridge.traces.formats.codex_results import (
+    RESULTS,
+    ended_command,
+    has_failed,
+    opening_of,
+    own_tool_of,
+)
 from weighbridge.traces.model import Counts
 from weighbridge.traces.unread_counts import OTHER_AGENTS, SCRIPTS, with_times_of_steps
 
@@ -30,6 +36,8 @@ _OUTPUTS = ("aggregated_output", "formatted_output", "stdout", "stderr")
 _ARGUMENTS = ("command", "changes", "query")
 #: The tool that runs scripts; the object with the tools in a script.
 _SCRIPT, _CALLS_IN_SCRIPT = "exec", "tools"
+#: Fields beside the output of a command; the times of the lines say how long it took.
+_METADATA = frozenset({"exit_code", "duration_seconds"})
 _SPAWNED = '{"agent_id":'  #: prefix of the result of a call that started another agent
 _TOTALS, _COUNTS = "the last total_token_usage", "token_count"
 _OF_COPIES = f"{_TOTALS} less that of the copied lines"
@@ -83,7 +91,8 @@ class Rollout:
     """Reader of a session's lines; it adds their items to those of a run."""
 
     def __init__(self, items: Items, run: Run) -> None:
-        self.failed: set[str] = set()  #: ids of calls that failed
+        #: By the id of each call that failed, the exit code if Codex states it apart from the output, or else "".
+        self.failed: dict[str, str] = {}
         self._items = items
         self._run = run
         self._counts = 0  #: number of token counts that exceed the count before
@@ -168,14 +177,21 @@ class Rollout:
         return call_id.startswith(_SCRIPT_CALL_PREFIX) and not self._items.has_call(call_id)
 
     def _item(self, item: dict[str, Any], time: int | None) -> None:
-        self._items.add(item, time)
         call_id = string_of(item.get("call_id")) or ""
+        ended = ended_command(item.get("output")) if word_of(item.get("type")) in RESULTS else None
+        if ended:
+            item = {**item, "output": ended.output}
+            self._items.notes.add_fields(ended.metadata, _METADATA, "metadata")
+        self._items.add(item, time)
         if call_id and (name := own_tool_of(item)):
             self._own_calls[call_id] = name
         if item.get("name") == _SCRIPT and item.get("type") == "custom_tool_call":
             script = string_of(item.get("input")) or ""
             self._has_scripts = self._has_scripts or _CALLS_IN_SCRIPT in script
-        if word_of(item.get("type")) in RESULTS:
+        if ended:
+            if call_id and ended.exit_code != 0:
+                self.failed[call_id] = f"exit code {ended.exit_code}"
+        elif word_of(item.get("type")) in RESULTS:
             output = opening_of(item.get("output"))
             is_failure = has_failed(output, self._own_calls.get(call_id, ""))
             self._note_end(item, is_failure=is_failure)
@@ -187,7 +203,7 @@ class Rollout:
     def _note_end(self, call: dict[str, Any], *, is_failure: bool) -> None:
         call_id = string_of(call.get("call_id"))
         if call_id and is_failure:
-            self.failed.add(call_id)
+            self.failed.setdefault(call_id, "")
 
     def _count(self, info: dict[str, Any], time: int | None) -> None:
         """Add a token count; if its total is that of the count before, there is no further answer."""

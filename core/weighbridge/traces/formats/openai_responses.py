@@ -310,7 +310,8 @@ class _ResponseReader:
         if step.type == "llm" and step.id in self._errors:
             return structs.replace(step, error=self._errors[step.id])
         if step.type == "tool" and step.id in self.codex.failed and not step.error:
-            return structs.replace(step, error=string_of(step.output) or "failed")
+            error = self.codex.failed[step.id] or string_of(step.output) or "failed"
+            return structs.replace(step, error=error)
         return step
 
 
@@ -332,11 +333,11 @@ IMPORTER = Importer(
         ("arguments", "arguments, input, action, operation, queries, code"),
         (
             "output",
-            "output_text parts; of a tool call, its *_call_output item, or output, outputs, results",
+            "output_text parts; of a tool call, its *_call_output item, or output, outputs, results; of a command of Codex, the output without the exit code and the duration, if these are fields beside it",
         ),
         (
             "error",
-            "error or the status failed, of a response or of an item; Codex's exit code before or behind the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
+            "error or the status failed, of a response or of an item; Codex's exit code before or beside the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
         ),
         ("model", "model of the response"),
         ("usage", "usage of the response; at least that, if it holds several answers"),

@@ -52,9 +52,10 @@ def count(last, total):
         ("Command: a\nb\nChunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 1\n", True),
         ("Command: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n1", False),
         ("Command: a\nOutput:\n1 passed", False),
-        ('{"output":"no","metadata":{"exit_code":1,"duration_seconds":0.0}}', True),
-        ('{"output":"","metadata":{"exit_code":0,"duration_seconds":0.0}}', False),
         ('{"output":"\\"metadata\\":{\\"exit_code\\":1}}"}', False),
+        ('{"output":"no","metadata":{"exit_code":true}}', False),
+        ('{"output":"no","metadata":{"exit_code":1}', False),
+        ('{"output":"no","metadata":{"exit_code":1},"also":1}', False),
         ("apply_patch verification failed: Failed to find expected lines in a.py", True),
         ("failed to parse function arguments: missing field `cmd`", True),
         ("unsupported call: open", True),
@@ -103,6 +104,27 @@ def test_a_call_whose_result_states_a_failure_has_failed(kind, output, has_faile
     trace = read_trace([asked, item(type=f"{kind}_output", call_id="c1", output=output)])
     [tool] = trace.steps_of("tool")
     assert tool.error == (output if has_failed else None)
+
+
+@pytest.mark.parametrize(
+    ("output", "read"),
+    [
+        ('{"output":"no\\n","metadata":{"exit_code":1,"duration_seconds":0.3}}', ("no\n", "exit code 1")),
+        ('{"output": "", "metadata": {"exit_code": 101, "duration_seconds": 6.7}}', ("", "exit code 101")),
+        ('{"output":"ok","metadata":{"exit_code":0,"duration_seconds":0.0}}\n', ("ok", None)),
+        ('{"output":"ok","metadata":{"exit_code":0}}', ("ok", None)),
+    ],
+)  # fmt: skip
+def test_an_exit_code_beside_the_output_of_a_command_is_read_apart_from_it(output, read):
+    trace = read_trace(call(output=output))
+    [tool] = trace.steps_of("tool")
+    assert (tool.output, tool.error) == read
+    assert not trace.not_carried
+
+
+def test_what_else_stands_beside_the_output_of_a_command_is_noted():
+    output = '{"output":"ok","metadata":{"exit_code":0,"signal":"HUP"}}'
+    assert read_trace(call(output=output)).not_carried == ("metadata field 'signal' (1)",)
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,19 @@ _LABEL = (
     r"|elapsed_\w{1,20}|took|x-[a-z-]{0,20}(?:runtime|time|request-id)|(?:cf-)?ray(?: id)?"
     r"|\w{1,30}_(?:at|on)|(?-i:[a-z]\w{0,30}(?:At|Time|Date|Ms)))"
 )
+_UNIT_OF_KEY = (
+    "(?:ns|us|ms|s|secs?|seconds?|(?:milli|micro|nano)s(?:ec(?:ond)?s)?|mins?|minutes?|hours?)"
+)
 #: A remaining time, whose number (one of the groups) is kept because it shows progress.
 _TIME_LEFT = Mask(
     rf"\beta:? (\d{{1,9}}) ?{_UNIT}\b|\b(\d{{1,9}}) ?{_UNIT} (?:left|remaining|to go)\b"
     r"|\b(?:(?:estimated|expected|remaining)_?(?:wait_?)?(?:time|duration|seconds|ms)|(?:time|seconds)_?(?:left|remaining))"
-    r"""["']?\s?[:=]\s?(\d{1,9}(?:\.\d{1,9})?)"""
+    rf"""(?:_?{_UNIT_OF_KEY})?\\{{0,3}}["']?\s?[:=]\s?(\d{{1,9}}(?:\.\d{{1,9}})?)"""
+)
+#: Durations whose key names the unit (`duration_seconds`, `latencyInMs`) or that have parts (`{"secs": 0, "nanos": 5}`), also in a text within JSON.
+_DURATIONS = Mask(
+    rf"""\b(?:\w{{0,30}}_)?(?:duration|latency|elapsed|run_?time|wall_?(?:time|clock)|time|took)(?:_(?:taken|spent|used|elapsed|in)){{0,2}}(?:_{_UNIT_OF_KEY})?\\{{0,3}}["']?\s?[:=]\s?(?:\{{(?:[\s,]{{0,3}}\\{{0,3}}["']?\w{{1,20}}\\{{0,3}}["']?\s?:\s?[\d.]{{1,20}}){{1,3}}\s?\}}|\\{{0,3}}["']?\d[^\s,;}}\]]{{0,40}})
+|\b(?-i:(?:[a-z]\w{{0,30}}(?:Duration|Latency|Elapsed|Time)|duration|latency|elapsed|runtime|time)(?:In|Taken)?(?:Ns|Us|Ms|S|Secs?|Seconds|Milli(?:s|seconds)|Micros|Nanos|Minutes))\\{{0,3}}["']?\s?[:=]\s?\\{{0,3}}["']?\d[^\s,;}}\]]{{0,40}}"""
 )
 #: Generated ids, which are noise within a text, but the result itself if there is little other text.
 _IDS = Mask(
@@ -78,7 +86,7 @@ _TIMES = Mask(
 |\b(?:turn|tick|round|move)s? ?[:=#] ?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?\b|\b(?:time|turn|tick|round|move) \d{{1,5}}:|\bin \d{{1,5}} (?:moves?|turns?)\b
 |[?&]\w{{1,40}}=[a-z_-]{{0,40}}[0-9](?:[\w-]|:|%3a){{18,500}}
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
-|\b{_LABEL}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
+|\b{_LABEL}\\{{0,3}}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
 )
 #: What counts the agent's own failures, or how long it is still shut out. A pattern of its own, as RE2 has limits for one.
 _COUNTERS = Mask(
@@ -148,6 +156,7 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
         return text
     if _TIME_LEFT.may_occur(text):
         text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, budget)
+    text = _masked(_DURATIONS, "#", text, budget)
     text = _masked(_TIMES, "#", text, budget)
     if _COUNTERS.may_occur(text):
         text = _masked(_COUNTERS, "#", text, budget)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -249,3 +251,45 @@ def test_two_failures_in_turns_are_a_loop_from_nine_known_ones_on():
         kinds(red(12, lambda at: f"src/{WORDS[at % 8]}.ts({at},9): error TS{at}: not assignable"))
         == []
     )
+
+
+BUILD = (
+    "error[E0308]: mismatched types\n  --> src/pier.rs:42:18\n   | expected `u64`, found `Option<u64>`\n"
+    "error: could not compile `harbour` (lib) due to 1 previous error"
+)
+SECONDS = (6.4, 6.1, 6.9, 6.2, 6.8, 6.3, 6.7)
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+@pytest.mark.parametrize("shown", [BUILD, "error: no pier of this name"])
+def test_builds_of_codex_that_fail_alike_are_a_loop_however_long_they_take(shown, separators):
+    def session(count):
+        lines = []
+        for at, seconds in enumerate(SECONDS[:count]):
+            for command, output, code in (
+                (f"sed -i 's/{WORDS[at]}/{WORDS[-at]}/' src/pier.rs", "", 0),
+                ("cargo build", shown, 101),
+            ):
+                ended = {
+                    "output": output,
+                    "metadata": {"exit_code": code, "duration_seconds": seconds},
+                }
+                given = {"command": ["bash", "-lc", command]}
+                call_id = f"{command} {at}"
+                lines += [
+                    {
+                        "type": "function_call",
+                        "name": "shell",
+                        "arguments": json.dumps(given),
+                        "call_id": call_id,
+                    },
+                    {
+                        "type": "function_call_output",
+                        "call_id": call_id,
+                        "output": json.dumps(ended, separators=separators),
+                    },
+                ]
+        return [{"type": "response_item", "payload": line} for line in lines]  # fmt: skip
+
+    assert LoopGrader().grade(session(7))["verdict"] == "fail"
+    assert LoopGrader().grade(session(3))["verdict"] == "pass"

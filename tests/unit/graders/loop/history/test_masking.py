@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -100,6 +102,45 @@ def test_what_a_harness_counts_and_what_a_site_makes_up_is_no_progress(outputs):
 )
 def test_what_advances_is_progress(outputs):
     assert not is_loop(outputs)
+
+
+@pytest.mark.parametrize(
+    "duration",
+    [
+        '"metadata":{{"exit_code":1,"duration_seconds":{0}.{1}}}',
+        '"duration_s": {0}.{1}',
+        '"duration_ms": {0}{1}',
+        '"durationInMs": {0}{1}',
+        '"executionTimeSeconds": {0}.{1}',
+        '"runtime": {0}.{1}',
+        '"wall_clock_secs": "{0}.{1}"',
+        '"time_taken": "0:0{0}"',
+        '"took_millis": {0}{1}',
+        '"duration": {{"secs": {0}, "nanos": {1}817}}',
+        '"body": "{{\\"ok\\": false, \\"latency_ms\\": {0}{1}, \\"at\\": \\"pier\\"}}"',
+        '"body": "{{\\"ok\\": false, \\"created_at\\": \\"2026-03-0{0}T10:1{1}\\"}}"',
+    ],
+)
+def test_a_duration_beside_other_fields_is_noise_whatever_its_unit_and_nesting(duration):
+    times = [(3, 5), (1, 9), (4, 2), (2, 7)]
+    outputs = [f'{{"state": "shut", {duration.format(*time)}}}' for time in times]
+    assert is_loop(outputs)
+    assert is_loop([json.loads(output) for output in outputs])
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        '"estimated_wait_time_seconds": {}',
+        '"remainingTimeSeconds": {}',
+        '"time_left_ms": {}',
+        '"times": {}',
+        '"time": {{"slot": "{}", "pier": 7}}',
+        '"body": "{{\\"remaining_time\\": {}}}"',
+    ],
+)
+def test_a_time_that_remains_and_a_count_of_times_are_no_durations(count):
+    assert not is_loop([f'{{"state": "shut", {count.format(number)}}}' for number in (9, 7, 4, 2)])
 
 
 def test_results_with_too_many_numbers_to_compare_are_not_the_same():
