@@ -128,11 +128,12 @@ class RunJudge:
     def _failing_in(self, history: History, steps: Sequence[Step]) -> Sequence[Finding]:
         """Return findings that fail a run, of calls only the first; empty if no loop does."""
         is_any = self._settings.fail_on == "any" and not history.ordered
-        if is_any and self._examines_calls:
-            if first := first_loops_in_calls(history.calls, self._limits):
-                return first
-            found: list[FindingsInRow] = []
-        else:
+        found: list[FindingsInRow] = []
+        if not (is_any and self._examines_calls):
+            found, _ = self._loops_in_calls(history, report.Coverage())
+        elif first := first_loops_in_calls(history.calls, self._limits):
+            if loops := without_ordered(first, history)[0]:
+                return loops
             found, _ = self._loops_in_calls(history, report.Coverage())
         found += self._loops_in_texts(history, report.Coverage(), WorkBudget(), ids_of(found))
         return self._failing(found, lambda: loops_of(found, history, steps))
@@ -143,7 +144,7 @@ class RunJudge:
         if not self._examines_calls:
             return [], []
         row, found, spared = loops_in_calls(history.calls, self._limits)
-        loops, ordered = without_ordered(found, history.calls, history.ordered)
+        loops, ordered = without_ordered(found, history)
         coverage.add(row, history.calls, self._limits.max_period)
         spared = summed_up(spared + ordered)
         return [FindingsInRow(loops, row, history.calls)], spared

@@ -22,6 +22,7 @@ from weighbridge.graders.loop.history.framework_messages import (
     starts_step,
     user_text,
 )
+from weighbridge.graders.loop.history.listed_items import ListedItems
 from weighbridge.graders.loop.history.ordered_times import Order, order_in
 from weighbridge.graders.loop.history.result_kinds import is_omitted_image
 from weighbridge.graders.loop.history.results import CallResult
@@ -104,6 +105,8 @@ class History:
     turns: list[Message] = field(default_factory=list)
     #: what the user orders to be done several times, by the index of the request in the calls
     ordered: dict[int, Order] = field(default_factory=dict)
+    #: what the user may list, by the same
+    listed: dict[int, ListedItems] = field(default_factory=dict)
 
     def characters(self) -> int:
         """Return the length of all results and texts together."""
@@ -215,6 +218,7 @@ class _HistoryReader:
                 if index != answered and index not in self._prompts:
                     if order := order_in(user_text(step)):
                         history.ordered[len(history.calls)] = order
+                    history.listed[len(history.calls)] = ListedItems(user_text(step))
                     history.calls.append(None)
                     self._requests += is_request(step) or starts_step(self._steps, index)
         return history

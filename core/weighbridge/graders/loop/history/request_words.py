@@ -39,6 +39,9 @@ _CHANGED = 2  #: maximum values that change from one combination to the next
 _STEPS = 2 / 3  #: minimum share of steps to the next combination
 _RELATED = 0.5  #: minimum share of common words for two attempts to be related
 _NAMES = 2  #: maximum words of an attempt that only names a command and its target: `cat FILE`
+_NAME_CHARACTERS = 100  #: longest name of many parts
+#: A name of many parts, such as an address, a domain, or an id. A call or an expression is none.
+_IN_NAMES = re.compile(r"[\w.:/@+%~#?&-]+")
 _SHORT_CHARACTERS = 20  #: longest name of a thing, such as a cell
 _WORD = re.compile(r"[^\W\d]+")
 _NUMBER_IN_BYTES = re.compile(rb"\d{1,15}(?:\.\d{1,15})?")
@@ -74,13 +77,23 @@ def are_alike(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
 
 
 def tries_each(calls: Sequence[Call], words: frozenset[bytes]) -> bool:
-    """Return whether each call has a different value of a single argument, such as a file; `words` are the first call's."""
+    """Return whether each call has a different value of a single argument, such as a file or a domain; `words` are the first call's."""
     given = [call.arguments.value for call in calls]
     return (
         all(type(value) is dict and len(value) == 1 for value in given)
         and len({call.arguments.key for call in calls}) == len(calls)
-        and len(words) <= _NAMES
+        and (len(words) <= _NAMES or all(map(_is_name, given)))
         and not any(map(claims_done, calls))
+    )
+
+
+def _is_name(arguments: dict[str, Any]) -> bool:
+    """Return whether a single argument is one name of any parts, such as a domain, and no phrase."""
+    (value,) = arguments.values()
+    return (
+        type(value) is str
+        and len(value) <= _NAME_CHARACTERS
+        and _IN_NAMES.fullmatch(value) is not None
     )
 
 

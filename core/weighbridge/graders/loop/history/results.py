@@ -95,9 +95,11 @@ class CallResult(Struct, eq=False, gc=False):
 
     @property
     def outcome(self) -> Any:
-        """The output or, in place of it, an error that says more than that the call failed."""
+        """The output or, in place of it, an error that says more than that the call failed, or that there is no output beside."""
         error = self._error
-        is_told = isinstance(error, str) and len(error) >= _ERROR_CHARACTERS
+        is_told = isinstance(error, str) and (
+            len(error) >= _ERROR_CHARACTERS or (self._output == "" and error != "")
+        )
         return error if is_told or self._output is None else self._output
 
     def _without_heading(self, text: str) -> str:

@@ -1,10 +1,11 @@
-"""Repeats that the user ordered, which are no loop: twelve runs of a test that fails now and then, a look every ten minutes."""
+"""Repeats that the user ordered, which are no loop: twelve runs of a test that fails now and then, a look every ten minutes, a list."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
@@ -15,22 +16,28 @@ from weighbridge.graders.loop.history.call_kinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.finders.findings import Finding
-    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.history.actions import Call, History
     from weighbridge.graders.loop.history.ordered_times import Order
 
 _FEW = 3  #: times that a call may be made between those that were ordered
 _CHARACTERS = 2_000  #: of arguments that are searched for the words of an order
+_LISTED_CALLS = 1_000  #: maximum calls whose arguments are compared with what a user listed
+_VALUE_CHARACTERS = 1_000  #: a longer argument has no item of a list
+_LARGEST_NUMBER = 10**18  #: a larger one is no item
+#: Ends of what arguments with one item each have in common.
+_BORDER = re.compile(r"[\s\"'/?&=:#,;()\[\]{}]")
 
 
 class Orders:
-    """What the user ordered to be done a number of times, or to be watched, by the index of the request."""
+    """What the user ordered to be done a number of times, to be watched, or to be done with each item of a list."""
 
-    def __init__(self, calls: Sequence[Call | None], ordered: Mapping[int, Order]) -> None:
-        self._calls = calls
-        self._ordered = ordered
+    def __init__(self, history: History) -> None:
+        self._calls = calls = history.calls
+        self._ordered = history.ordered
+        self._listed = history.listed
         self._requests = [index for index, call in enumerate(calls) if call is None]
         #: times of each call, by the number of its request
         self._made: dict[int, Counter[int]] = {}
@@ -38,8 +45,10 @@ class Orders:
     def cover(self, finding: Finding) -> bool:
         """Return whether all calls of a finding were ordered, and none is made more often than ordered in its request.
 
-        Rounds with a wait each are what was ordered if something is to be watched.
+        Rounds with a wait each are what was ordered if something is to be watched, and so are calls for one listed item each.
         """
+        if self._goes_through_list(finding):
+            return True
         calls, requests = self._calls, self._requests
         number = bisect_right(requests, finding.indices[0]) - 1
         order = self._ordered.get(requests[number]) if number >= 0 else None
@@ -61,6 +70,54 @@ class Orders:
             made[each] <= (order.times if _is_ordered(call, order) else _FEW)
             for each, call in repeated.items()
         )
+
+    def _goes_through_list(self, finding: Finding) -> bool:
+        """Return whether each call of a finding is for another item of a list in a request before it."""
+        if len(finding.indices) > _LISTED_CALLS:
+            return False
+        by_tool: defaultdict[str, list[Call]] = defaultdict(list)
+        for index in finding.indices:
+            if call := self._calls[index]:
+                by_tool[call.tool].append(call)
+        before = [self._listed[at] for at in self._requests if at < finding.indices[0]]
+        return all(
+            any(request.name_all(items) for items in _items_of(made) for request in before)
+            for made in by_tool.values()
+        )
+
+
+def _items_of(made: Sequence[Call]) -> Iterator[list[str]]:
+    """Yield what may be one item for each of some calls: arguments that all differ, whole and without what they have in common."""
+    given = [value if type(value := call.arguments.value) is dict else {"": value} for call in made]
+    for key in given[0]:
+        texts = [text for value in given if (text := _text_of(value.get(key)))]
+        if len(set(texts)) == len(given):
+            yield texts
+            yield _without_common(texts)
+
+
+def _text_of(value: Any) -> str:
+    """Return an argument that may be an item as text; empty for any other one."""
+    if type(value) is int and abs(value) < _LARGEST_NUMBER:
+        return str(value)
+    return value.strip() if type(value) is str and len(value) <= _VALUE_CHARACTERS else ""
+
+
+def _without_common(texts: list[str]) -> list[str]:
+    """Return texts without the words that all of them begin and end with, as in a command for each item."""
+    if len(texts) == 1:
+        return texts
+    start = _length_of_common(texts)
+    end = _length_of_common([text[start:][::-1] for text in texts])
+    return [text[start : len(text) - end] for text in texts]
+
+
+def _length_of_common(texts: list[str]) -> int:
+    """Return the length of the whole words that all texts begin with."""
+    first, last = min(texts), max(texts)
+    pairs = zip(first, last, strict=False)
+    common = next((at for at, (one, other) in enumerate(pairs) if one != other), len(first))
+    return max((found.end() for found in _BORDER.finditer(first, 0, common)), default=0)
 
 
 def _watches(finding: Finding, calls: Sequence[Call | None]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +19,7 @@ from weighbridge.graders.loop.finders.exemptions.unseen_effects import had_effec
 from weighbridge.graders.loop.finders.findings import Finding, merged
 
 if TYPE_CHECKING:
-    from weighbridge.graders.loop.history.actions import Call
-    from weighbridge.graders.loop.history.ordered_times import Order
+    from weighbridge.graders.loop.history.actions import Call, History
     from weighbridge.graders.loop.work_budget import Limits
 
 _CHORUS = 3  #: minimum agents that may do the same one after the other
@@ -84,10 +83,10 @@ def sorted_out(
 
 
 def without_ordered(
-    findings: Sequence[Finding], calls: Sequence[Call | None], ordered: Mapping[int, Order]
+    findings: Sequence[Finding], history: History
 ) -> tuple[list[Finding], list[Spared]]:
-    """Return the findings that are loops, and those that the user ordered, as `ordered` says by the index of the request."""
-    orders = Orders(calls, ordered)
+    """Return the findings that are loops, and those that the user ordered."""
+    orders = Orders(history)
     loops: list[Finding] = []
     spared: list[Spared] = []
     for finding in findings:

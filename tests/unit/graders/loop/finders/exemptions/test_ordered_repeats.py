@@ -172,3 +172,80 @@ def test_an_empty_message_is_not_what_a_quoted_space_announces() -> None:
     first = {"type": "user", "output": 'Write the page with " " between the words, and "again".'}
     run = {"type": "tool", "name": "run_tests", "arguments": {}, "output": "FAILED test_cycle"}
     assert repeats([first, *[{"type": "user", "output": ""}, run] * 6]) != []
+
+
+def looked_up(
+    arguments: list[Any], error: str = "not found", tool: str = "look_up"
+) -> list[dict[str, Any]]:
+    return [
+        {"type": "tool", "name": tool, "arguments": each, "output": "", "error": error}
+        for each in arguments
+    ]
+
+
+def verdict(request: str, steps: list[dict[str, Any]]) -> str:
+    given = [
+        {"id": f"s{at}", **step}
+        for at, step in enumerate([{"type": "user", "output": request}, *steps])
+    ]
+    return str(LoopGrader().grade({"format": "weighbridge", "steps": given})["verdict"])
+
+
+DOMAINS = [f"shop{number}.example" for number in range(1, 13)]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "arguments"),
+    [
+        (f"Which are free: {', '.join(DOMAINS)}?", [{"domain": each} for each in DOMAINS]),
+        ("Which are free?\n- " + "\n- ".join(DOMAINS), [{"url": f"https://{each}/"} for each in DOMAINS]),
+        (f"Which are free: {', '.join(DOMAINS)}?", [{"command": f"whois {each} | head -1"} for each in DOMAINS]),
+        ("Which of the tickets A1 to A12 exist?", [{"id": f"A{at}"} for at in range(1, 13)]),
+        ("Which of the tickets A-01..A-12 exist?", [{"id": f"A-{at:02}"} for at in range(1, 13)]),
+        ("Which of the tickets 101\u2013112 exist? Or 201 through 212?", [{"id": at} for at in range(201, 213)]),
+        ("Which of the tickets 101\u2013112 exist?", [{"id": at} for at in range(101, 113)]),
+        ("Look for (SHOP1.example - SHOP12.example).", [{"domain": each} for each in DOMAINS]),
+        ("Try the ports 5432 to 40 and 5432 to 5443.", [{"host": "db1", "port": at} for at in range(5432, 5444)]),
+    ],
+    ids=["domains", "lines", "commands", "range", "padded", "numbers", "dash", "marks", "two arguments"],
+)  # fmt: skip
+def test_each_item_of_a_list_of_the_user_may_be_tried_once(
+    request_text: str, arguments: list[Any]
+) -> None:
+    tried = looked_up(arguments)
+    assert verdict(request_text, tried) == "pass"
+    assert verdict("Find out what there is.", tried) == "fail"
+    assert (
+        verdict(request_text, [*tried, {"type": "user", "output": "And then?"}, *tried]) == "pass"
+    )
+    assert verdict(request_text, [*tried, *tried]) == "fail"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "arguments"),
+    [
+        ("Which of the tickets A1 to A8 exist?", [{"id": f"A{at}"} for at in range(1, 13)]),
+        ("Which of the tickets A1 to A12 exist?", [{"id": f"B{at}"} for at in range(1, 13)]),
+        ("Book room 7 from 9:00 to 20:00", [{"room": 7, "hour": at} for at in range(9, 20)]),
+        ("It takes 1.5 to 12 days", [{"day": at} for at in range(2, 12)]),
+        (f"{DOMAINS[0]} {'and so on ' * 30}{', '.join(DOMAINS[1:])}", [{"domain": each} for each in DOMAINS]),
+        (", ".join(f"my{each}" for each in DOMAINS), [{"domain": each} for each in DOMAINS]),
+    ],
+    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words"],
+)  # fmt: skip
+def test_what_the_user_did_not_list_is_no_item(request_text: str, arguments: list[Any]) -> None:
+    assert verdict(request_text, looked_up(arguments)) == "fail"
+
+
+def test_fewer_names_of_many_parts_than_three_times_the_limit_may_be_tried_unasked() -> None:
+    tried = looked_up([{"domain": f"www.shop{number}.example.org"} for number in range(1, 10)])
+    assert verdict("Find a free domain.", tried[:8]) == "pass"
+    assert verdict("Find a free domain.", tried) == "fail"
+
+
+def test_an_error_is_compared_where_the_output_is_empty() -> None:
+    tried = looked_up(
+        [{"room": 7, "start": f"{9 + at:02}:00"} for at in range(6)], "Room 7 is shut"
+    )
+    assert verdict("Book room 7", tried) == "fail"
+    assert verdict("Book room 7", tried[:5]) == "pass"
