@@ -1,13 +1,14 @@
-"""Loops of one change that is made again and again: the same edit, letter or booking, although each succeeds."""
+"""Loops of one change that is made again and again: the same edit, letter, booking or payment, although each succeeds."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
+from weighbridge.graders.loop.history.call_kinds import acts_outside, is_read_only, writes
 from weighbridge.graders.loop.history.tool_names import takes_notes
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 #: Minimum length of arguments. Several equal things with short arguments, such as cards or servers, may be wanted.
 _CHARACTERS = 120
+_CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
+_NUMBERED = re.compile(r"[\w-]*\d[\w-]*")  #: an id, a number, or a time
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `3 * max_repeats` calls that write the same long content, or the same note, with only calls between them that change nothing.
+    """Find `3 * max_repeats` calls that write the same long content, or the same note, or pay or send the same, with only calls between them that change nothing.
 
     Their results may differ: a file grows by a copy each time, and each booking has another id.
     """
@@ -29,6 +32,7 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     times = Counter([call.arguments_id for call in calls if call is not None])
     if max(times.values(), default=0) < least:
         return
+    yield from _repeated_acts(calls, least)
     run: list[int] = []
     last: int | None = None  #: the arguments of the change that is repeated
     for index, call in enumerate((*calls, None)):
@@ -39,6 +43,39 @@ def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
             if len(run) >= least:
                 yield Finding.by(Rule.REPEATED_CHANGE, run, least)
             run, last = [index] if arguments is not None else [], arguments
+
+
+def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding]:
+    """Find equal payments and messages, however short, with results that are equal but for numbers and ids.
+
+    Only calls that read what is known lie between them.
+    """
+    run: list[int] = []
+    last: tuple[int, str] | None = (
+        None  #: the arguments and the result of the call that is repeated
+    )
+    known: set[tuple[int, str | None]] = set()
+    for index, call in enumerate((*calls, None)):
+        act = _act(call)
+        read = (call.arguments_id, call.result.text) if call and is_read_only(call) else None
+        if act is not None and act == last:
+            run.append(index)
+        elif act is not None or read not in known:
+            if len(run) >= least:
+                yield Finding.by(Rule.REPEATED_CHANGE, run, least)
+            run, last = [index] if act is not None else [], act
+        if read is not None:
+            known.add(read)
+
+
+def _act(call: Call | None) -> tuple[int, str] | None:
+    """Return the arguments of a payment or a message that succeeded, and its result without numbers and ids; None for another call."""
+    if call is None or not acts_outside(call) or call.result.is_unsuccessful:
+        return None
+    text = call.result.text
+    if text is None or len(text) > _CONFIRMATION_CHARACTERS:
+        return None
+    return call.arguments_id, _NUMBERED.sub("#", text)
 
 
 def _is_change(call: Call) -> bool:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from weighbridge.graders.loop.history.commands import READING_QUERY
-from weighbridge.graders.loop.history.tool_names import NAME_CHARACTERS, named_like
+from weighbridge.graders.loop.history.tool_names import (
+    NAME_CHARACTERS,
+    moves_money,
+    named_like,
+    pays,
+    sends,
+    tells_of,
+    with_underscores,
+)
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -115,6 +123,14 @@ is_writing_tool = named_like(
         r"|order|send|post|reply|comment|publish)(?:[_\W]|$)",
         re.IGNORECASE,
     )
+)
+#: Names of arguments with an amount of money, and with a recipient.
+_AMOUNT = re.compile(
+    r"(?:\b|_)(?:amounts?|sum|cents|price|total|currency|eur|usd|gbp|money)(?:\b|_)", re.IGNORECASE
+)
+_RECIPIENT = re.compile(
+    r"(?:\b|_)(?:to|recipients?|receivers?|e_?mails?|phone|channel|chat|users?|customers?|contacts?|members?|subject|address(?:es)?)(?:\b|_)",
+    re.IGNORECASE,
 )
 _APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|\s-a\b)")
 #: Word of a step through a place: in a maze, each may look like the one before.
@@ -327,6 +343,23 @@ def writes(call: Call) -> bool:
         return is_writing_tool(call.tool)
     program = command[:NAME_CHARACTERS].split(None, 1)[:1]
     return _APPENDING_COMMAND.match(command) is not None or any(map(is_writing_tool, program))
+
+
+def acts_outside(call: Call) -> bool:
+    """Return whether a call pays or sends something, as its tool's name says, with an amount or a recipient where the name may mean something else."""
+    value, tool = call.arguments.value, call.tool
+    if type(value) is not dict or not value or tells_of(tool) or is_read_only(call):
+        return False
+    if pays(tool):
+        return True
+    keys = " ".join(map(with_underscores, filter(_is_text, islice(value, _VALUES_EXAMINED))))
+    return (moves_money(tool) and _AMOUNT.search(keys) is not None) or (
+        sends(tool) and _RECIPIENT.search(keys) is not None
+    )
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return type(value) is str
 
 
 def walks(call: Call) -> bool:

@@ -34,6 +34,8 @@ _VERB = (
     "run|re-?run|execute|repeat|call|perform|do|invoke|roll|flip|toss|throw|sample|measure|query|ping|probe|poll|check|test"
     "|send|press|click|play|generate|evaluate|time|fetch|request|open|ask|try|retry|restart|hit"
 )
+#: Verbs of payments and messages.
+_ACT = "pay|refund|transfer|charge|debit|credit|deposit|withdraw|wire|donate|post|publish|notify|message|e?mail|text|remind|invite"
 _TIMES = (
     rf"[\s(]({_NUMBER})"
     r"(?:x\b| (?:[^\W\d]{1,20} ){0,2}(?:times|runs|repetitions|repeats|samples|measurements|readings)\b)"
@@ -43,7 +45,7 @@ _times = linear(_TIMES)
 #: The beginning of a clause that orders something.
 _IMPERATIVE = re.compile(
     r"\W*(?:(?:please|kindly|now|just|also|first|next|ok|okay|(?:can|could|would|will) you|i want you to|you (?:should|must|need to)"
-    rf"|let'?s)\W*){{0,5}}(?:{_VERB})\b",
+    rf"|let'?s)\W*){{0,5}}(?:{_VERB}|{_ACT})\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.;:!?]\s|\n")
@@ -90,7 +92,7 @@ _is_unit = re.compile(
     re.IGNORECASE,
 ).match
 _BEFORE_CHARACTERS = 120  #: before a number, in which its clause begins
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = re.compile(r"[^\W\d_]{4,}|\bpay\b")
 _COUNTING = frozenset({"times", "runs", "repetitions", "repeats", "samples", "please", *_NUMBERS})
 
 
@@ -98,7 +100,7 @@ class Order(NamedTuple):
     """What a user orders to be done a number of times, or to be watched."""
 
     times: int
-    words: frozenset[str]  #: of four letters and more in its clause, in lower case
+    words: frozenset[str]  #: of four letters and more in its clause, and `pay`, in lower case
     is_watch: bool = False  #: to look at something again and again, with waits between
     things: frozenset[int] = frozenset()  #: how many of something are wanted, of four and more
 

@@ -65,3 +65,31 @@ stores = named_like(_STORING)
 is_editor = named_like(
     re.compile(r"edit|replace|patch|modify|update", re.IGNORECASE), splits_words=False
 )
+#: Whether a tool's name says that it pays.
+pays = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:pay|payment|payout|refund|reimburse|reimbursement|remit)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+#: Whether a tool's name says that it moves something, which an amount among its arguments shows to be money.
+moves_money = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:transfer|charge|debit|credit|deposit|withdraw|wire|donate|send|bill)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+#: Whether a tool's name says that it sends something, which a recipient among its arguments shows to be a message.
+sends = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:send|post|publish|notify|message|e?mail|e_mail|sms|text|tweet|reply|forward|remind|invite|alert|dispatch)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
+#: Whether a tool's name says that it only tells something about payments or messages, or tries them.
+tells_of = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:status|state|history|quote|estimate|preview|simulate|dry_?run|validate|details|methods?|limits?|policy|eligib\w{0,6}|draft)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)

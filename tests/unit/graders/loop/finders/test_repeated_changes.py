@@ -95,3 +95,87 @@ def test_an_equal_note_is_a_loop_however_short():
         call("add_card", {"text": "Fee: 12 euro"}, f"added as n_{at * 7919:x}9") for at in range(9)
     ]
     assert kinds(others) == []
+
+
+REFUND = {"order_id": "ORD-10018", "amount_cents": 1000, "reason": "late"}
+MAIL = {"to": "ann@example.org", "body": "Come on Friday"}
+ACTS = [
+    ("issue_refund", REFUND, '{{"refund": "RF-{number}", "ok": true}}'),
+    ("issue_refund", REFUND, '{{"id": "re_{mark}c", "status": "succeeded"}}'),
+    ("payments.makePayment", {"invoice": "I-7"}, "paid, receipt {mark}"),
+    ("transfer_money", {"iban": "DE02", "amountEur": 10}, "done as T{number}"),
+    ("charge_card", {"card": 7, "total": 12}, '{{"charge": "{number}-{mark}"}}'),
+    ("send_mail", MAIL, "queued as {number}"),
+    ("notifyCustomer", {"customerId": 4, "text": "Late"}, "{mark} is on its way"),
+    ("slack_post_message", {"channel": "pier", "text": "Late"}, '{{"ts": 7, "message": {number}}}'),
+]
+
+
+def acts(count, name="issue_refund", arguments=REFUND, told=ACTS[0][2]):
+    return [
+        call(name, arguments, told.format(number=1000 + 7 * at, mark=f"{at * 7919 + 77:x}a"))
+        for at in range(count)
+    ]
+
+
+def said(text):
+    return {"type": "user", "output": text}
+
+
+@pytest.mark.parametrize(("name", "arguments", "told"), ACTS)
+def test_a_payment_or_a_message_that_succeeds_again_with_a_new_id_is_a_loop(name, arguments, told):
+    assert kinds([said("Please settle it."), *acts(9, name, arguments, told)])
+    assert kinds([said("Please settle it."), *acts(8, name, arguments, told)]) == []
+    assert kinds([said("Please settle it."), *acts(6, name, arguments, told)], max_repeats=2)
+
+
+def test_reads_of_what_is_known_do_not_part_equal_payments():
+    look = call("get_order", {"id": "ORD-10018"}, "late")
+    assert kinds([look, *[step for act in acts(9) for step in (act, look)]])
+    news = [call("get_order", {"id": name}, f"the {name} is late") for name in NAMES]
+    assert kinds([step for pair in zip(acts(10), news, strict=True) for step in pair]) == []
+
+
+@pytest.mark.parametrize(
+    ("order", "count"),
+    [
+        ("Refund the order 9 times, 10 euro each.", 9),
+        ("Pay it 12 times.", 12),
+        ("The customer should get ten refunds.", 10),
+    ],
+)
+def test_as_many_payments_as_the_user_orders_are_no_loop(order, count):
+    named = {"name": "pay_refund"}
+    assert kinds([said(order), *[step | named for step in acts(count)]]) == []
+    assert kinds([said(order), *[step | named for step in acts(count + 1)]])
+
+
+def test_a_payment_that_is_refused_in_the_end_was_a_loop_all_the_same():
+    assert kinds([*acts(9), call("issue_refund", REFUND, "Everything was paid back.")])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("payment_status", {"invoice": "I-7"}, "seen {number} by {mark}"),
+        ("get_refund", {"id": 7}, "seen {number} by {mark}"),
+        ("charge", {"robot": "r2"}, "the battery is at {number} of {mark}"),
+        ("transfer_to_team", {"reason": "billing"}, "ticket {number}"),
+        ("send_keys", {"keys": "Down"}, "row {number} of {mark}"),
+        ("issue_refund", REFUND, "{mark:.3} {number} of {mark} rows\n" + "and so on " * 60),
+    ],
+)
+def test_what_tells_of_payments_or_moves_something_else_is_no_payment(name, arguments, told):
+    assert kinds(acts(10, name, arguments, told)) == []
+
+
+def test_payments_that_differ_or_bring_an_answer_are_no_loop():
+    assert kinds([call("pay", {"invoice": f"I-{at}"}, f"paid, P-{at}") for at in range(12)]) == []
+    answers = [call("send_message", MAIL, f"Ann answers: the {name} is {at}") for at, name in enumerate(NAMES)]  # fmt: skip
+    assert kinds(answers) == []
+    parted = [
+        step
+        for act, name in zip(acts(10), NAMES, strict=True)
+        for step in (act, said(f"And once more, please, for the {name}"))
+    ]
+    assert kinds(parted) == []

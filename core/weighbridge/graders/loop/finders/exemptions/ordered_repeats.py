@@ -64,7 +64,7 @@ class Orders:
         made = self._made[number]
         repeated = {call.arguments_id: call for at in finding.indices if (call := calls[at])}
         times = {made[each] for each in repeated}
-        if finding.period == 1 and times <= order.things and _makes_things(finding, calls):
+        if times <= order.things and _makes_things(finding, calls):
             return True
         return bool(order.times or order.is_watch) and all(
             made[each] <= (order.times if _is_ordered(call, order) else _FEW)

@@ -17,6 +17,8 @@ from weighbridge.graders.loop.finders.exemptions.moving_calls import (
 from weighbridge.graders.loop.finders.exemptions.ordered_repeats import Orders
 from weighbridge.graders.loop.finders.exemptions.unseen_effects import had_effect
 from weighbridge.graders.loop.finders.findings import Finding, merged
+from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.call_kinds import acts_outside
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call, History
@@ -115,13 +117,18 @@ def _reason(
         return Reason.OPENS_NEW_PAGES
     if has_waited(indices, calls):
         return Reason.WAITED
-    if has_ended(indices, calls, limits):
+    if has_ended(indices, calls, limits) and not _is_act(finding, made):
         return Reason.ENDED
     if had_effect(indices, calls, limits):
         return Reason.HAD_EFFECT
     if _is_chorus(made) and not _fail_in_turn(indices, calls):
         return Reason.CHORUS
     return Reason.AGREEMENT if _is_agreement(made, limits) else None
+
+
+def _is_act(finding: Finding, made: Sequence[Call]) -> bool:
+    """Return whether a finding is a payment or a message that is made again: that it is refused in the end is no purpose."""
+    return finding.measure.rule is Rule.REPEATED_CHANGE and acts_outside(made[0])
 
 
 def _is_chorus(made: Sequence[Call]) -> bool:
