@@ -47,5 +47,5 @@ class LoopConfig(GraderConfig):
     )
     fail_on: Literal["any", "unrecovered"] = Field(
         default="any",
-        description="`unrecovered` accepts loops that the agent left: it did something else afterwards",
+        description="`unrecovered` accepts loops that the agent left: it did something else afterwards, and not only said that it gives up",
     )

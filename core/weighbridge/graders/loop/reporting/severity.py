@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.reporting.giving_up import gives_up
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from weighbridge.graders.loop.history.actions import Call, History, Message
@@ -38,11 +41,11 @@ class Run:
     def __init__(self, steps: Sequence[Step], history: History, looped: AbstractSet[str]) -> None:
         self._steps = steps
         self._at = {step.id: index for index, step in enumerate(steps)}
-        said = (turn for turn in reversed(history.turns) if turn.text and not turn.calls)
+        said = _answers(history.turns)
         done = (
             call
             for call in reversed(history.calls)
-            if call is not None and call.step.id not in looped and not call.result.is_unsuccessful
+            if call is not None and call.step.id not in looped and _is_gain(call)
         )
         self._last_gain = max(self._first_outside(said, looped), self._first_outside(done, looped))
         used = [step.usage.total if step.usage else None for step in steps]
@@ -88,6 +91,22 @@ class Run:
             return None
         began = self._steps[self._starts[at]].started_at or 0
         return max(0, self._latest[end - 1] - began) // _NANOSECONDS_IN_MS
+
+
+def _answers(turns: Sequence[Message]) -> Iterator[Message]:
+    """Yield the answers without calls, the last ones first, but none to a request to which the last one only says that the agent gives up."""
+    said = (turn for turn in reversed(turns) if turn.text and not turn.calls)
+    for _, to_request in groupby(said, key=lambda turn: turn.requests_before):
+        answers = list(to_request)
+        if not gives_up(answers[0].text):
+            yield from answers
+
+
+def _is_gain(call: Call) -> bool:
+    """Return whether a call succeeded, and does not end the run by saying that the agent gives up."""
+    return not call.result.is_unsuccessful and not (
+        claims_done(call) and gives_up(call.arguments.texts)
+    )
 
 
 class _Sums:

@@ -1,0 +1,50 @@
+"""Answers with which an agent only says that it gives up, or could not do what it should."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.graders.loop.finders.refusals import claims_completion, claims_inability
+from weighbridge.graders.loop.linear_patterns import occurs
+
+_CHARACTERS = 2_000  #: of the end of an answer that are searched
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+_gives_up = occurs(
+    r"""\b(?:give|gave|given|giving) up\b|\b(?:could ?n[o']t|could not|did ?n[o']t manage|did not manage|(?:was|were|been|am|are|is|'m|'re) (?:\w+ly )?(?:unable|not able|not possible|impossible)|was ?n[o']t able|were ?n[o']t able
+|failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b"""
+)
+#: A courtesy, after which an answer may say that all is well.
+_COURTESY = re.compile(
+    r"\b(?:sorry|apolog(?:y|ies|i[sz]e)(?: for it)?|regret)(?:,? (?:to hear|for (?:the|any|my|all|that|this|taking))\b|[,.] here\b)",
+    re.IGNORECASE,
+)
+#: What is in the way, at the end of an answer.
+_names_obstacle = occurs(
+    r"\b(?:is|are|remains?) (?:still |currently |temporarily )?(?:locked|unavailable|not available|down|blocked|unreachable|offline|out of service|out of order)\b"
+)
+_denies = occurs(
+    r"\b(?:not|never|no|none|without|until|unless|if|once|when|fail(?:s|ed|ing|ure)?|errors?|still|cannot|(?:needs?|ha[sd]|have|want(?:s|ed)?|tr(?:y|ied|ying)) to)\b|n't\b"
+)
+_passes = occurs(r"\b(?:pass(?:es)?|refunded|sent|booked|updated|cancell?ed|created|deployed)\b")
+
+
+def gives_up(text: str) -> bool:
+    """Return whether an answer says that the agent could not do what it should, and of nothing that it is done."""
+    sentences = [each for each in _SENTENCE_END.split(text[-_CHARACTERS:].strip()) if each.strip()]
+    if not sentences:
+        return False
+    unable = [_is_unable(each) for each in sentences]
+    unable[-1] = unable[-1] or _names_obstacle(sentences[-1])
+    return any(unable) and not any(
+        _is_done(sentence)
+        for sentence, is_unable in zip(sentences, unable, strict=True)
+        if not is_unable
+    )
+
+
+def _is_unable(sentence: str) -> bool:
+    return _gives_up(sentence) or claims_inability(_COURTESY.sub("", sentence))
+
+
+def _is_done(sentence: str) -> bool:
+    return (claims_completion(sentence) or _passes(sentence)) and not _denies(sentence)

@@ -1,0 +1,72 @@
+"""Answers after a loop that only say that the agent gives up: it has not left the loop."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.graders.loop import LoopGrader
+
+STUCK = [
+    {"type": "tool", "name": "refund", "arguments": {"order": 7}, "error": "locked"}
+    for _ in range(5)
+]
+
+
+def recovered(*after):
+    steps = [{"id": f"s{at}", **step} for at, step in enumerate((*STUCK, *after))]
+    result = LoopGrader(config={"fail_on": "unrecovered"}).grade({"format": "weighbridge", "steps": steps})  # fmt: skip
+    [loop] = result["details"]["loops"]
+    assert (result["verdict"] == "pass") == loop["recovered"]
+    return loop["recovered"]
+
+
+def says(text):
+    return {"type": "llm", "output": text}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I give up; it is still rolling.",
+        "The refund service is locked.",
+        "I could not apply the edit",
+        "The refund never finished. I give up.",
+        "Unfortunately, I was unable to complete the refund. Please contact support.",
+        "I'm sorry, but I can't refund this order.",
+        "I've tried several ways, but the refund could not be made.",
+        "I apologize for the delay, but I cannot proceed.",
+    ],
+)
+def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
+    assert not recovered(says(text))
+    assert not recovered(says("Let me look at it once more."), says(text))
+    assert not recovered({"type": "tool", "name": "finish", "arguments": {"message": text}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is none.",
+        "No such order.",
+        "Sorry for the delay. Your order has shipped.",
+        "I'm sorry to hear that. I have refunded the order.",
+        "I apologize for the inconvenience. Here is your receipt.",
+        "All tests pass. I couldn't run the slow ones.",
+        "The order was refunded; I could not change the address.",
+        "The door was locked, so I used the key. It is open now.",
+    ],
+)
+def test_an_answer_that_says_more_is_a_recovery(text):
+    assert recovered(says(text))
+
+
+def test_what_the_agent_does_before_it_gives_up_is_a_recovery():
+    look = {"type": "tool", "name": "read_file", "arguments": {"path": "a.md"}, "output": "a note"}
+    assert recovered(look, says("I give up."))
+
+
+def test_only_the_answers_to_the_request_that_the_agent_gives_up_do_not_count():
+    asks = {"type": "user", "output": "And where is the other parcel that I ordered in May?"}
+    assert recovered(says("I could not refund it."), asks, says("It ships on Monday."))
+    assert recovered(says("It is a gift."), asks, says("I could not find out."))
+    assert not recovered(says("I could not refund it."), asks, says("I could not find out."))
