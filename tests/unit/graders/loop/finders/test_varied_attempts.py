@@ -1,4 +1,4 @@
-"""Attempts that fail in one of several ways, when the budget for their comparison is spent between two of these."""
+"""Attempts that fail alike: from how many on they are a loop depends on what varies; a spent budget ends the comparison."""
 
 from __future__ import annotations
 
@@ -21,3 +21,56 @@ def test_a_kind_of_failures_that_is_described_no_more_is_left_out(limit, monkeyp
         for at in range(30)
     ]
     assert LoopGrader(config={}).grade({"format": "weighbridge", "steps": steps})["verdict"]
+
+
+SHUT = "Pier 7 is shut for repairs"
+CITIES = ("Rome", "Oslo", "Lima", "Bonn", "Graz", "Linz", "Bern", "Cork", "Kiel", "Metz")
+
+
+def verdict(given, tool="book", *, has_failed=True, told=SHUT):
+    steps = [
+        {"id": f"s{at}", "type": "tool", "name": tool, "arguments": arguments, "output": "" if has_failed else told}
+        | ({"error": told} if has_failed else {})
+        for at, arguments in enumerate(given)
+    ]  # fmt: skip
+    return LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "least"),
+    [
+        (lambda at: {"host": "db1", "port": 5432 + at}, 6),
+        (lambda at: {"room": 7, "start": f"{9 + at:02}:00"}, 6),
+        (lambda at: {"x": at, "y": 50 - at, "unit": "m"}, 6),
+        (lambda at: {"command": f"nc -z db1 {5432 + at}"}, 6),
+        (lambda at: {"id": f"A{at}"}, 9),
+        (lambda at: {"port": 5432 + at}, 9),
+        (lambda at: {"domain": f"shop{at}.my-harbour.example"}, 9),
+        (lambda at: {"domain": f"shop{at // 2}.my-harbour.example"}, 5),
+    ],
+    ids=[
+        "one of two",
+        "a time",
+        "two of three",
+        "command",
+        "id",
+        "number",
+        "domain",
+        "tried twice",
+    ],
+)
+def test_from_how_many_attempts_on_there_is_a_loop_depends_on_what_varies(argument, least):
+    given = [argument(at) for at in range(least)]
+    assert verdict(given) == "fail"
+    assert verdict(given[:-1]) == "pass"
+
+
+def test_actions_without_effect_are_a_loop_from_three_times_the_limit_on():
+    given = [{"door": 7, "key": at} for at in range(9)]
+    assert verdict(given, "turn_key", has_failed=False, told="It is locked.") == "fail"
+    assert verdict(given[:8], "turn_key", has_failed=False, told="It is locked.") == "pass"
+
+
+def test_other_words_each_time_are_the_items_of_a_list():
+    assert verdict([{"city": city} for city in CITIES]) == "pass"
+    assert verdict([{"city": city, "days": 3} for city in CITIES]) == "pass"
