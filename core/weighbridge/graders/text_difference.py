@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from weighbridge.graders.lookalikes import differing_characters, look_alike
 from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
+from weighbridge.graders.number_notation import are_one_number
 from weighbridge.text import pluralize, revealed, shorten
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ Kind = Literal[
     "formatting",
     "number",
     "symbol",
+    "notation",
     "lookalike",
     "empty",
     "wrapped",
@@ -63,6 +65,7 @@ WORDS: dict[Kind, str] = {
     "formatting": "only the formatting differs (case, whitespace, punctuation or Unicode form)",
     "number": "a number differs by its sign, its decimal point or an operator",
     "symbol": "a symbol that carries meaning differs, such as + or #",
+    "notation": "the same number in another notation",
     "lookalike": "only characters that look alike differ",
     "empty": "the answer is empty",
     "wrapped": "the expected text is inside other text",
@@ -94,14 +97,20 @@ class UnequalTexts(NamedTuple):
             end = -tail or None
             kind = _kind_of(wanted[start:end], got[start:end])
             if kind in {"punctuation", "formatting"}:
-                return self._differing_mark() or kind
+                mark = self._differing_mark()
+                is_notation = mark != "symbol" and are_one_number(wanted, got)
+                return "notation" if is_notation else mark or kind
+            if kind == "whitespace" and wanted.strip() != got.strip():
+                return "notation" if are_one_number(wanted, got) else kind
             if kind:
                 return kind
             if look_alike(wanted[start:end], got[start:end]):
                 return "lookalike"
         if _is_inside(wanted, got):
             return "wrapped"
-        return "partial" if _is_inside(got, wanted) else "other"
+        if _is_inside(got, wanted):
+            return "partial"
+        return "notation" if are_one_number(wanted, got) else "other"
 
     def _differing_mark(self) -> Mark | None:
         """Return whether marks that carry meaning differ, with the words around the difference, which say what they mean."""

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.number_notation import PERCENT, numbers_in
 from weighbridge.text import pluralize
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from weighbridge_producer.input.mapping.answer_sides import Side
 
-_NUMBER = re.compile(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?").fullmatch
-_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]{1,30},[0-9]{1,30}").fullmatch
-#: Groups of three digits with one separator between them, and decimals after another one.
-_THOUSANDS = re.compile(
-    r"([-+]?[0-9]{1,3}([,.'\u2019 \u00a0\u202f])[0-9]{3}((?:\2[0-9]{3}){0,8}))((?!\2)[.,][0-9]{1,30})?"
-).fullmatch
-_SEPARATOR = re.compile("[^-+0-9]")
-_PERCENT = "%"
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{4,20}(?:Z|[-+][0-9:]{2,6})?)?"
 ).fullmatch
@@ -43,25 +37,17 @@ def equal_values_hint(one: Side, other: Side) -> str:
 
 def _are_one_number(a: str, b: str) -> bool:
     """Return whether two texts may be the same number; a percentage is also its hundredth beside what is none."""
-    if a.endswith(_PERCENT) and b.endswith(_PERCENT):
-        a, b = (text.removesuffix(_PERCENT).rstrip() for text in (a, b))
+    if a.endswith(PERCENT) and b.endswith(PERCENT):
+        a, b = (text.removesuffix(PERCENT).rstrip() for text in (a, b))
     return not _numbers(a).isdisjoint(_numbers(b))
 
 
 def _numbers(text: str) -> set[Decimal]:
-    """Return the numbers that a text may be: `1,500` is one with a decimal comma, or with a separator of thousands."""
-    if text.endswith(_PERCENT):
-        found = _numbers(text.removesuffix(_PERCENT).rstrip())
+    """Return the numbers that a text may be, of a percentage also its hundredth."""
+    if text.endswith(PERCENT):
+        found = _numbers(text.removesuffix(PERCENT).rstrip())
         return {*found, *(number.scaleb(-2) for number in found)}
-    found = {Decimal(text)} if _NUMBER(text) else set()
-    if _DECIMAL_COMMA(text):
-        found.add(Decimal(text.replace(",", ".")))
-    if parts := _THOUSANDS(text):
-        whole, separator, more_groups, decimals = parts[1], parts[2], parts[3], parts[4] or ""
-        # A single dot is a decimal point.
-        if separator != "." or more_groups or decimals:
-            found.add(Decimal(_SEPARATOR.sub("", whole) + decimals.replace(",", ".")))
-    return found
+    return numbers_in(text)
 
 
 def _are_one_time(a: str, b: str) -> bool:
