@@ -22,6 +22,7 @@ from weighbridge.traces.fields import (
     objects_of,
     scalars,
     string_of,
+    text_of,
     time_of,
     usage_of,
     word_of,
@@ -159,6 +160,7 @@ class _Sample:
         older = object_of(sample.get("transcript"))
         self._held = object_of(sample.get("attachments")) or object_of(older.get("content"))
         self._events = objects_of(sample.get("events") or older.get("events"))
+        self._recorded = set(_answer_ids(self._events))  #: IDs of answers of model events
         self._ids = {
             id_of(message.get("id")): index
             for index, message in reversed(list(enumerate(self._messages)))
@@ -230,12 +232,16 @@ class _Sample:
         return None
 
     def _is_same(self, message: dict[str, Any], answer: dict[str, Any]) -> bool:
-        if not answer or (message.get("id") and answer.get("id")):
+        """Return whether a message has an answer's text and calls, and is no other event's answer.
+
+        A solver may copy the messages, with new IDs.
+        """
+        if not answer or id_of(message.get("id")) in self._recorded:
             return False
-        said = self._opened(answer.get("content"))
-        return (said or None) == (self._opened(message.get("content")) or None) and [
-            call.id for call in calls_of(message)
-        ] == [call.id for call in calls_of(answer)]
+        said, copied = (text_of(self._opened(each.get("content"))) for each in (answer, message))
+        return (said or None) == (copied or None) and [call.id for call in calls_of(message)] == [
+            call.id for call in calls_of(answer)
+        ]
 
     def _say_until(self, end: int, facts: Facts) -> None:
         for message in self._messages[self._at : end]:
@@ -308,6 +314,14 @@ def _answer(output: dict[str, Any]) -> dict[str, Any]:
     return object_of(choices[0].get("message")) if choices else {}
 
 
+def _answer_ids(events: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for event, _ in _flattened(events):
+        if event.get("event") == "model":
+            name = id_of(_answer(object_of(event.get("output"))).get("id"))
+            if name is not None:
+                yield name
+
+
 def _with_removed_calls(message: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     """Return a message with all calls of the model's answer: `react()` removes those of its submit tool."""
     kept = objects_of(message.get("tool_calls"))
@@ -322,10 +336,11 @@ def _is_server_call(part: Any) -> bool:
 
 
 def _next_answers(messages: Sequence[dict[str, Any]]) -> list[int | None]:
-    """Return for each index the first message from there on that is an answer."""
+    """Return for each index the first message from there on that is an answer, and not of the input."""
     found: list[int | None] = [None] * (len(messages) + 1)
     for index in reversed(range(len(messages))):
-        is_answer = messages[index].get("role") == "assistant"
+        message = messages[index]
+        is_answer = message.get("role") == "assistant" and message.get("source") != _INPUT
         found[index] = index if is_answer else found[index + 1]
     return found
 

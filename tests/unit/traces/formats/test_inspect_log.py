@@ -165,6 +165,71 @@ def test_older_logs_name_texts_by_where_they_stand():
     assert trace.steps[1].usage == Usage(9, 2, 11, 4)
 
 
+def exchange(number, text):
+    """Return an answer with a call, as a model event and as messages with IDs of their own."""
+    call = {"id": f"call-{number}", "function": "run", "arguments": {"line": number}}
+    answer = {"role": "assistant", "content": text, "tool_calls": [call]}
+    copied = answer | {
+        "id": f"copy-{number}",
+        "source": "generate",
+        "content": [{"type": "text", "text": text}],
+    }
+    result = {"id": f"out-{number}", "role": "tool", "content": "", "tool_call_id": call["id"]}
+    return model_event(answer | {"id": f"said-{number}"}), [copied, result]
+
+
+def model_event(answer):
+    output = {"choices": [{"message": answer}], "usage": {"input_tokens": 5, "output_tokens": 1}}
+    return {"event": "model", "model": "m-1", "output": output}
+
+
+def test_answers_are_counted_once_if_the_messages_are_copies_with_other_ids():
+    first, said_first = exchange(1, "Look.")
+    second, said_second = exchange(2, "Look again.")
+    watched = [
+        model_event({"id": f"watch-{number}", "role": "assistant", "content": "Harmless."})
+        for number in (1, 2)
+    ]
+    shown = {"id": "shown", "role": "assistant", "source": "input", "content": "An example."}
+    end = {"id": "copy-3", "role": "assistant", "content": "Done."}
+
+    def copied(sample):
+        sample["messages"] = [
+            sample["messages"][0],
+            shown,
+            *said_first,
+            *said_second,
+            end,
+        ]
+        sample["events"] = [
+            *(first, watched[0], second, watched[1]),
+            model_event(end | {"id": "said-3"}),
+        ]
+
+    trace = changed(copied)
+    assert [(step.type, step.output) for step in trace.steps[1:]] == [
+        ("other", "An example."),
+        ("llm", "Look."),
+        ("tool", ""),
+        ("llm", "Harmless."),
+        ("llm", "Look again."),
+        ("tool", ""),
+        ("llm", "Harmless."),
+        ("llm", "Done."),
+    ]
+    assert [step.usage.input_tokens for step in trace.steps_of("llm")] == [5] * 5
+
+
+def test_an_answer_is_not_taken_for_a_message_that_another_event_recorded():
+    outer = {"id": "outer", "role": "assistant", "content": "Done."}
+
+    def add(sample):
+        sample["messages"].append(outer)
+        sample["events"] += [model_event(outer | {"id": "inner"}), model_event(outer)]
+
+    assert [step.id for step in changed(add).steps_of("llm")[-2:]] == ["inner", "outer"]
+
+
 def test_an_answer_from_the_cache_used_no_tokens():
     def cached(sample):
         sample["events"][1]["cache"] = "read"
