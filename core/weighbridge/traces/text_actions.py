@@ -24,6 +24,9 @@ ACTIONS_IN_TEXT = "the agent's actions are written as text, which is not read as
 _LEFT_BEHIND = (
     "the source has tool calls in fields that are not read: see what was not carried over"
 )
+_ANSWERS_LEFT = "the source has tool calls in fields that are not read, and may have model calls there: see what was not carried over"
+#: What is missing with a model's answers.
+_OF_ANSWERS: tuple[Capability, ...] = ("llm_calls", "token_usage", "cost")
 
 #: Reason why calls are missing of which only the results are recorded. A number of calls that the source states replaces it.
 UNASKED = "there are tool results whose calls the source does not have"
@@ -32,18 +35,21 @@ _CALLS_IF_ALL = 3  #: minimum calls of a run in which almost every message has o
 
 
 def missing_calls(
-    steps: Sequence[Step], notes: Notes, *, in_text: bool = True
+    steps: Sequence[Step], notes: Notes, *, in_text: bool = True, has_totals: bool = False
 ) -> dict[Capability, str]:
-    """Return tool calls as missing, with the reason; empty if no call seems to be missing.
+    """Return tool calls, and what goes with them, as missing, with the reason; empty if none seem to be.
 
-    They are missing if most of them are in fields that are not read, if results have no call, or if all are in text.
+    They are missing if most of them are in fields that are not read, if results have no call, or if all are in text. Model
+    calls are missing as well if those fields have several calls with their results, or are not a message's, and with them
+    a part of the tokens and the cost, unless the source has totals of the run (`has_totals`).
     `in_text`: whether to search the agent's text, for formats that may have calls there.
     """
     calls = 0
     for step in steps:
         calls += step.type == "tool"
     if notes.calls_left > calls:
-        return {"tool_calls": _LEFT_BEHIND}
+        with_answers = _OF_ANSWERS[: 1 if has_totals else None] if notes.answers_left else ()
+        return {"tool_calls": _LEFT_BEHIND, **dict.fromkeys(with_answers, _ANSWERS_LEFT)}
     if notes.has_unasked_results:
         return {"tool_calls": UNASKED}
     if calls or not in_text or not _acts_in_text(steps):

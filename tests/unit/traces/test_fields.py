@@ -213,6 +213,9 @@ def test_notes_are_counted_sorted_and_bounded():
         ({"tools_used": ["look", "go"]}, 2),
         ({"actions": [{"name": "look"}, {"tool": "go", "args": {}}, {"title": "Yes"}, 5]}, 2),
         ({"actions": [{"label": "Yes"}]}, 0),
+        ({"log": [{"tool": "look", "args": {}}, {"function": "go", "input": "x"}]}, 2),
+        ({"log": [{"kind": "click", "data": {"tool_name": "click", "params": {}}}]}, 1),
+        ({"log": [{"tool": "look", "parameters": {}}, {"tool": {}, "args": {}}]}, 0),
         ({"tools": [{"name": "look", "description": "", "parameters": {}}]}, 0),
         ({"tool": "look", "input": {"a": 1}}, 1),
         ({"tool": "look", "text": "x"}, 0),
@@ -227,6 +230,26 @@ def test_calls_in_a_field_that_is_not_read_are_counted(field, calls):
     notes = Notes()
     notes.add_fields(field, frozenset(), "message")
     assert notes.calls_left == calls
+
+
+@pytest.mark.parametrize(
+    ("of", "field", "are_left"),
+    [
+        ("message", {"blocks": [{"type": "tool_use"}, {"type": "tool_result"}]}, True),
+        ("message", {"log": [{"type": "function_call"}, {"call_id": "a", "content": "x"}]}, True),
+        ("message", {"blocks": [{"type": "tool_use"}, {"type": "tool_use"}]}, False),
+        ("message", {"blocks": [{"type": "tool_result"}]}, False),
+        ("message", {"toolUses": [{}, {}]}, False),
+        ("message", {"action": {"name": "look", "args": {}}}, False),
+        ("run", {"events": [{"type": "tool_use"}]}, True),
+        ("run", {"toolCalls": [{}]}, True),
+        ("run", {"events": [{"type": "start"}]}, False),
+    ],
+)
+def test_answers_may_be_left_with_calls_that_have_results_or_are_no_messages(of, field, are_left):
+    notes = Notes()
+    notes.add_fields(field, frozenset(), of)
+    assert notes.answers_left == are_left
 
 
 def test_a_common_word_names_calls_in_a_message_and_not_in_a_whole_run():

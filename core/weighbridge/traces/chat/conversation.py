@@ -141,7 +141,7 @@ def read_messages(
         started_at=run.started_at,
         ended_at=run.ended_at,
         missing={
-            **missing_calls(steps, run.notes),
+            **missing_calls(steps, run.notes, has_totals=run.usage is not None),
             **missing_of(
                 steps,
                 reasons,

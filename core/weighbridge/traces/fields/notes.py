@@ -17,6 +17,9 @@ _OF_CALLS = re.compile(
     r"|^tools?[_-]?(?:used|called|invoked)$|^(?:used|called|invoked)[_-]?tools?$",
     re.IGNORECASE,
 )
+_OF_RESULTS = re.compile(
+    r"(?:tool|function)[_-]?(?:(?:call|use)[_-]?)?(?:result|response|output)s?$", re.IGNORECASE
+)
 _ARGUMENTS = frozenset({"args", "arguments"})  #: keys of a call's arguments
 _IDS_OF_CALLS = frozenset({"tool_call_id", "tool_use_id", "toolCallId", "call_id", "callId"})
 #: Nouns for one message or step. Its fields with a common name such as `action` may hold a call; those of a whole run do not.
@@ -28,6 +31,7 @@ _INPUTS = _ARGUMENTS | {
     *("input", "parameters", "params", "kwargs", "tool_input", "toolInput", "tool_args"),
     *("action_input", "actionInput", "function_args", "function_arguments"),
 }
+_TOOLS = ("tool", "tool_name", "toolName", "function", "function_name")  #: keys of a tool's name
 #: Keys of a tool's definition.
 _DEFINES = frozenset({"description", "parameters", "inputSchema", "input_schema"})
 
@@ -38,6 +42,7 @@ class Notes:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self.calls_left = 0  #: number of things left behind that are, or may be, tool calls
+        self.answers_left = False  #: whether model calls may be left behind with the tool calls
         self.has_unasked_results = False  #: whether there are results whose calls are not recorded
 
     def add(self, what: str, count: int = 1) -> None:
@@ -62,10 +67,18 @@ class Notes:
                     elif type(item) in {dict, list, str} and _names_calls(key):
                         self.calls_left += len(item) if type(item) is list else 1
                     elif type(item) is list:
-                        self.calls_left += sum(map(_may_be_call, objects_of(item)))
-            if of in _TURNS and self.calls_left == calls_left:
+                        self._add_items(objects_of(item))
+            if of in _TURNS:
                 left = (_calls_in(key, value) for key in value if key not in carried)
-                self.calls_left += max(left, default=0)
+                self.calls_left = max(self.calls_left, calls_left + max(left, default=0))
+            elif self.calls_left > calls_left:
+                self.answers_left = True
+
+    def _add_items(self, items: list[dict[str, Any]]) -> None:
+        """Count the calls in a list that is not read; a model reads the results among them before it goes on."""
+        calls = sum(map(_may_be_call, items))
+        self.calls_left += calls
+        self.answers_left |= calls > 0 and any(map(_may_be_result, items))
 
     def add_part(self, part: Mapping[str, Any]) -> None:
         """Note a part of a message's content that was dropped."""
@@ -91,9 +104,25 @@ def _is_call(key: Any, item: Any) -> bool:
 
 
 def _may_be_call(item: dict[str, Any]) -> bool:
-    """Return whether an object in a list is a call: by its type, or because it has arguments and the ID of a call."""
+    """Return whether an object in a list is a call: by its type, or because it has arguments and the ID of a call, or a tool and its input."""
     has_id = not _IDS_OF_CALLS.isdisjoint(item)
-    return _names_calls(item.get("type")) or (has_id and not _ARGUMENTS.isdisjoint(item))
+    if _names_calls(item.get("type")) or (has_id and not _ARGUMENTS.isdisjoint(item)):
+        return True
+    return _has_tool_and_input(item) or any(
+        type(held) is dict and _has_tool_and_input(held) for held in item.values()
+    )
+
+
+def _has_tool_and_input(item: dict[str, Any]) -> bool:
+    is_named = any(type(item.get(key)) is str for key in _TOOLS)
+    return is_named and _DEFINES.isdisjoint(item) and not _INPUTS.isdisjoint(item)
+
+
+def _may_be_result(item: dict[str, Any]) -> bool:
+    kind = item.get("type")
+    if type(kind) is str and _OF_RESULTS.search(kind):
+        return True
+    return not _IDS_OF_CALLS.isdisjoint(item) and not _may_be_call(item)
 
 
 def _calls_in(key: Any, value: Mapping[str, Any]) -> int:

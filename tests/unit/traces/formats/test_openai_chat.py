@@ -760,6 +760,36 @@ def test_calls_in_a_list_under_another_name_leave_the_calls_unknown():
     assert "tool_calls" in read_trace(said).missing
 
 
+@pytest.mark.parametrize("of_run", [False, True])
+def test_model_calls_are_unknown_too_if_unread_calls_have_results_or_are_beside_the_messages(
+    of_run,
+):
+    held = [
+        {"type": "tool_use", "name": "read"},
+        {"type": "tool_result", "output": "x"},
+        {"type": "tool_use", "name": "read"},
+    ]
+    used = {"prompt_tokens": 4, "completion_tokens": 2}
+    done = {"role": "assistant", "content": "Done.", "usage": used}
+    said = [{"role": "user", "content": "Go."}, done if of_run else done | {"blocks": held}]
+    beside = {"events": held} if of_run else {}
+    trace = read_trace({"messages": said, **beside})
+    assert {"llm_calls", "tool_calls", "token_usage"} <= trace.missing.keys()
+    with_total = read_trace({"messages": said, "usage": used, **beside})
+    assert {"llm_calls", "tool_calls"} <= with_total.missing.keys()
+    assert "token_usage" not in with_total.missing
+
+
+def test_calls_that_a_message_has_in_an_unread_field_are_of_its_own_model_call():
+    said = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "Look.", "toolUses": [{"type": "tool_use"}]},
+    ]
+    trace = read_trace(said)
+    assert "tool_calls" in trace.missing
+    assert "llm_calls" not in trace.missing
+
+
 RECORD = {
     "litellm_call_id": "c",
     "messages": [
