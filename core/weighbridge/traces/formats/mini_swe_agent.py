@@ -5,6 +5,7 @@ Commands are function calls in the messages, or the only code block in their tex
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,7 @@ _INFO_FIELDS = frozenset({"model_stats", "exit_status", "submission", "mini_vers
 #: Number of messages that are searched for a command and its output, if nothing stands beside them.
 _LOOKED_AT = 20
 _OBSERVATION = "<returncode>"  #: prefix of a command's output in the default template
+_EXIT_CODE = re.compile(_OBSERVATION + r"\s{0,9}(-?\d{1,9})\s{0,9}</returncode>")
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message keeps the model's response with its usage",
     "timing": "no message records its time",
@@ -247,10 +249,20 @@ def _facts(message: dict[str, Any]) -> Facts:
         model=string_of(response.get("model")),
         usage=read_usage(response.get("usage")) if is_answer else None,
         cost_usd=cost_of(extra.get("cost")) if is_answer else None,
-        error=string_of(extra.get("exception_info")),
+        error=string_of(extra.get("exception_info"))
+        or (None if is_answer else _has_failed(message, extra) or None),
         started_at=time_of(response.get("created")),
         ended_at=time,
     )
+
+
+def _has_failed(message: dict[str, Any], extra: dict[str, Any]) -> bool:
+    """Return whether an observation states an exit code other than 0."""
+    recorded = extra.get("returncode")
+    if type(recorded) is int:
+        return recorded != 0
+    stated = _EXIT_CODE.match(text_of(message.get("content")) or "")
+    return stated is not None and int(stated[1]) != 0
 
 
 IMPORTER = Importer(
@@ -277,7 +289,10 @@ IMPORTER = Importer(
         ("cost_usd of the run", "info.model_stats.instance_cost, where not 0"),
         ("model, usage, cost, times, tools", "else as `openai-chat` has them beside the messages"),
         ("counts of the run", "info.model_stats.api_calls"),
-        ("error", "extra.exception_info"),
+        (
+            "error",
+            "extra.exception_info; extra.returncode, or the one that an output begins with, other than 0",
+        ),
         ("metadata", "metadata, info.exit_status, info.mini_version, info.model_stats.api_calls"),
     ),
     lacks="tool definitions; tokens and times, unless the responses are kept; all counts of a run that is kept without its messages",

@@ -232,7 +232,9 @@ def _tool(part: dict[str, Any], chat: ChatLog) -> None:
     call = Call(call_id, string_of(part.get("tool")), state.get("input"))
     chat.add_late_call(call, Facts(started_at=time_of(times.get("start"), "ms")))
     if word_of(state.get("status")) in {"completed", "error"}:
-        error = string_of(state.get("error")) or state.get("status") == "error"
+        status = object_of(state.get("metadata")).get("exit")
+        has_failed = state.get("status") == "error" or (type(status) is int and status != 0)
+        error = string_of(state.get("error")) or has_failed
         facts = Facts(error=error, ended_at=time_of(times.get("end"), "ms"))
         output = state.get("output")
         chat.result(call_id, state.get("error") if output is None else output, facts)
@@ -274,7 +276,7 @@ IMPORTER = Importer(
         ("type", "from step-start to step-finish is llm, each tool part in it is tool"),
         ("name, arguments", "tool, state.input"),
         ("output", "text parts; of a tool call state.output"),
-        ("error", "state.error; error of the message"),
+        ("error", "state.error; state.metadata.exit other than 0; error of the message"),
         ("model", "info.modelID"),
         ("usage, cost_usd", "tokens and cost of step-finish, or of the message"),
         (

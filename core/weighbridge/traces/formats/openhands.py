@@ -361,7 +361,7 @@ IMPORTER = Importer(
         ("output", "thought, or content; of a tool call, content of the observation"),
         (
             "error",
-            "an observation that is an error, that the user rejected, whose success is false, or of the file editor that begins with ERROR:",
+            "an observation that is an error, that the user rejected, whose success is false, or of the file editor that begins with ERROR:; of the SDK error, is_error, or an exit_code other than 0 of a command that has ended",
         ),
         ("model", "model_response.model"),
         (

@@ -30,6 +30,7 @@ _KINDS = frozenset(
     }
 )
 _COUNTS = ("prompt_tokens", "completion_tokens", "cache_read_tokens")
+_IS_RUNNING = -1  #: exit code of a command that has not ended yet
 _RESULTS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
 
 
@@ -113,7 +114,12 @@ def _result(event: dict[str, Any], chat: ChatLog, time: int | None) -> None:
     observation = object_of(event.get("observation"))
     content = observation.get("content", observation.get("output"))
     error = string_of(event.get("error")) or string_of(event.get("rejection_reason"))
-    failed = error or observation.get("is_error") is True or observation.get("error")
+    failed = (
+        error
+        or observation.get("is_error") is True
+        or observation.get("error")
+        or _exit_code(observation) not in {0, _IS_RUNNING}
+    )
     call_id, name = id_of(event.get("tool_call_id")), string_of(event.get("tool_name"))
     if call_id is not None and not chat.has_call(call_id):  # its action is not recorded
         chat.answer(None, [Call(call_id, name, None)])
@@ -123,3 +129,9 @@ def _result(event: dict[str, Any], chat: ChatLog, time: int | None) -> None:
         Facts(error=failed or None, ended_at=time),
         event.get("tool_name"),
     )
+
+
+def _exit_code(observation: dict[str, Any]) -> int:
+    """Return a command's exit code; 0 if none is recorded."""
+    stated = (observation.get("exit_code"), object_of(observation.get("metadata")).get("exit_code"))
+    return next((code for code in stated if type(code) is int), 0)

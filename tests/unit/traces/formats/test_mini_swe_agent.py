@@ -182,6 +182,23 @@ def test_function_calls_are_read_with_the_tokens_cost_and_times_beside_them():
     assert set(trace.missing) == {"tool_definitions"}
 
 
+@pytest.mark.parametrize(
+    ("extra", "text", "has_failed"),
+    [
+        ({"returncode": 1}, "no", True),
+        ({"returncode": -1, "exception_info": ""}, "no", True),
+        ({"returncode": 0}, "<returncode>1</returncode>", False),
+        ({}, "<returncode>127</returncode>\n<output>\nno\n</output>", True),
+        ({}, "<returncode>\n-1\n</returncode>", True),
+        ({}, "<returncode>0</returncode>\n<output>\n<returncode>1</returncode>\n</output>", False),
+        ({"returncode": "1"}, "no", False),
+    ],
+)
+def test_a_command_with_an_exit_code_other_than_0_failed(extra, text, has_failed):
+    [call] = read_trace(traj(LS, SEEN | {"content": text, "extra": extra})).steps_of("tool")
+    assert call.error == (text if has_failed else None)
+
+
 def test_what_stands_beside_messages_alone_is_read_as_in_a_chat():
     beside = {
         "model": "m-1",

@@ -41,6 +41,14 @@ def test_a_message_whose_parts_tell_no_tokens_tells_them_itself():
     assert (answer.usage, answer.cost_usd) == (Usage(12, 3, None, 4, 3), 0.5)
 
 
+@pytest.mark.parametrize(("status", "error"), [(1, "some"), (0, None), (None, None), ("1", None)])
+def test_a_command_with_an_exit_code_other_than_0_failed(status, error):
+    value = copy.deepcopy(OPENCODE)
+    call = next(part for part in value["messages"][1]["parts"] if part.get("callID") == "c1")
+    call["state"]["metadata"] = {"exit": status}
+    assert read_trace(value).steps_of("tool")[0].error == error
+
+
 def test_an_attempt_that_broke_off_before_it_said_anything_is_no_model_call():
     value = copy.deepcopy(OPENCODE)
     broken_off = [{"type": "step-start"}, {"type": "reasoning", "text": "Hm."}]

@@ -196,6 +196,22 @@ def test_an_observation_of_the_sdk_whose_action_was_not_kept_is_a_call():
     ]
 
 
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"exit_code": 2}, "a"),
+        ({"metadata": {"exit_code": 127}}, "a"),
+        ({"exit_code": 0, "metadata": {"exit_code": 0}}, None),
+        ({"exit_code": -1, "timeout": True}, None),
+        ({"exit_code": "2"}, None),
+    ],
+)
+def test_a_command_of_the_sdk_with_an_exit_code_other_than_0_failed(more, error):
+    observation = {"content": [{"type": "text", "text": "a"}], "is_error": False} | more
+    seen = {"id": "o", "timestamp": "t", "kind": "ObservationEvent", "source": "environment", "tool_name": "terminal", "tool_call_id": "c1", "observation": observation}  # fmt: skip
+    assert read_trace([seen]).steps_of("tool")[0].error == error
+
+
 def test_statistics_of_the_software_agent_sdk_are_the_totals_of_the_run():
     def stats(*used):
         held = {
