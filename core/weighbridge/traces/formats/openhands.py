@@ -315,11 +315,7 @@ class _Events:
         metadata = object_of(event.get("tool_call_metadata"))
         call_id = id_of(metadata.get("tool_call_id")) or call_id
         content = event.get("content")
-        failed = (
-            kind in _FAILURES
-            or event.get("success") is False
-            or (kind in _OF_EDITOR and (text_of(content) or "").startswith(_ERROR))
-        )
+        failed = _has_failed(event, kind, content)
         facts = Facts(error=failed, ended_at=self.clock.time_of(event.get("timestamp")))
         if call_id:
             if not self.chat.has_call(call_id):  # its action is not recorded
@@ -332,6 +328,17 @@ class _Events:
         else:
             self.unrecorded += kind == "error" and event.get("source") == "agent"
             self.chat.say("environment", content, facts, name=kind)
+
+
+def _has_failed(event: dict[str, Any], kind: str, content: Any) -> bool:
+    extras = object_of(event.get("extras"))
+    return (
+        kind in _FAILURES
+        or event.get("success") is False
+        or extras.get("error") is True
+        or string_of(extras.get("last_browser_action_error")) is not None
+        or (kind in _OF_EDITOR and (text_of(content) or "").startswith(_ERROR))
+    )
 
 
 def _used(before: dict[str, Any], after: dict[str, Any]) -> Usage | None:
@@ -361,7 +368,7 @@ IMPORTER = Importer(
         ("output", "thought, or content; of a tool call, content of the observation"),
         (
             "error",
-            "an observation that is an error, that the user rejected, whose success is false, or of the file editor that begins with ERROR:; of the SDK error, is_error, or an exit_code other than 0 of a command that has ended",
+            "an observation that is an error, that the user rejected, whose success is false or extras.error true (or last_browser_action_error), or of the file editor that begins with ERROR:; of the SDK error, is_error, or an exit_code other than 0 of a command that has ended",
         ),
         ("model", "model_response.model"),
         (

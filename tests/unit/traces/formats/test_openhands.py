@@ -85,6 +85,21 @@ def test_older_actions_without_a_response_are_calls_by_their_own_names():
     ]
 
 
+@pytest.mark.parametrize(
+    ("extras", "has_failed"),
+    [
+        ({"url": "u", "error": True}, True),
+        ({"url": "u", "error": False, "last_browser_action_error": ""}, False),
+        ({"url": "u", "last_browser_action_error": "TimeoutError"}, True),
+        ({"url": "u", "error": "false"}, False),
+    ],
+)
+def test_an_action_in_the_browser_that_had_an_error_failed(extras, has_failed):
+    seen = HISTORY[3] | {"observation": "browse", "content": "page", "extras": extras}
+    [call] = read_trace([*HISTORY[:3], seen]).steps_of("tool")[:1]
+    assert call.error == ("page" if has_failed else None)
+
+
 def test_an_observation_whose_action_was_not_kept_is_a_call_all_the_same():
     assert shown(read_trace(HISTORY[3:4])) == [("llm", None, None), ("tool", "bash", "a")]
 
