@@ -24,6 +24,7 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
+from weighbridge.traces.formats.vscode_invocations import is_failure
 from weighbridge.traces.importer import Importer
 
 if TYPE_CHECKING:
@@ -149,9 +150,10 @@ class _Reader:
             self._calls.add(own_id.partition(_CALL_SUFFIX)[0])
         call = Call(own_id, string_of(entry.get("tool")), parse_arguments(entry.get("args")))
         self._chat.add_late_call(call)
-        facts = Facts(ended_at=time_of(entry.get("time")))
         response = entry.get("response")
-        self._chat.result(own_id, text_of(response) or response, facts, name=call.name)
+        content = text_of(response) or response
+        facts = Facts(error=is_failure(content) or None, ended_at=time_of(entry.get("time")))
+        self._chat.result(own_id, content, facts, name=call.name)
 
     def trace(self) -> Trace:
         """Return the trace of all prompts."""
@@ -185,7 +187,10 @@ IMPORTER = Importer(
         ("name, arguments", "tool, args"),
         ("output", "response.message of a request, response of a tool call"),
         ("user and system steps", "prompt; requestMessages.messages of role 0"),
-        ("error", "response.reason, or response.type, of a request that did not succeed"),
+        (
+            "error",
+            "response.reason, or response.type, of a request that did not succeed; a result that begins with ERROR while calling tool:",
+        ),
         ("model, usage", "metadata.model, metadata.usage"),
         ("started_at, ended_at", "metadata.startTime and metadata.endTime; of a tool call, time"),
         ("tools", "metadata.tools"),

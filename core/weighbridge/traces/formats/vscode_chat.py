@@ -30,6 +30,7 @@ from weighbridge.traces.formats.vscode_invocations import (
     INVOCATIONS,
     Failures,
     call_of,
+    is_failure,
     is_inner,
     is_of_sub_agent,
     latest,
@@ -294,7 +295,9 @@ def _rounds(
         for call in calls:
             error = failures.take(call) or None
             if call.id in results or (error and call.id):
-                chat.result(call.id, _content(results.pop(call.id, None)), Facts(error=error))
+                content = _content(results.pop(call.id, None))
+                error = error or is_failure(content) or None
+                chat.result(call.id, content, Facts(error=error))
 
 
 def _parts(parts: list[dict[str, Any]], last: Facts, chat: ChatLog) -> None:
@@ -395,7 +398,10 @@ IMPORTER = Importer(
             "output",
             "response of a round, or the text that is shown; toolCallResults, or the output of an invocation",
         ),
-        ("error", "errorDetails of a request; isError or exitCode of an invocation"),
+        (
+            "error",
+            "errorDetails of a request; isError or exitCode of an invocation; a result that begins with ERROR while calling tool:",
+        ),
         ("model", "resolvedModel, or modelId"),
         (
             "usage",

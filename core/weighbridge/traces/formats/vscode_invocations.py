@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 INVOCATIONS = frozenset({"toolInvocationSerialized", "toolInvocation"})
 _ID_SUFFIX = "__vscode-"  #: beginning of the suffix that VS Code appends to a model's call IDs
+_RAISED = "ERROR while calling tool:"  #: begins a result if the tool raised an error
 
 
 def is_inner(part: dict[str, Any]) -> bool:
@@ -74,6 +75,11 @@ def outcome(invocation: dict[str, Any]) -> tuple[Any, Any]:
     status = object_of(shown.get("terminalCommandState")).get("exitCode")
     error = details.get("isError") is True or (type(status) is int and status != 0)
     return output, error or None
+
+
+def is_failure(content: Any) -> bool:
+    """Return whether a result is what Copilot tells the model of a tool that raised an error."""
+    return type(content) is str and content.startswith(_RAISED)
 
 
 class Failures:

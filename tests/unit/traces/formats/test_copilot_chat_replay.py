@@ -54,6 +54,12 @@ def test_requests_are_model_calls_and_tools_that_ran_are_their_calls():
     assert read_trace(PROMPT).steps == trace.steps
 
 
+def test_a_call_whose_result_is_the_error_of_the_tool_failed():
+    raised = CALL | {"response": ["ERROR while calling tool: no such folder"]}
+    [step] = read_trace(with_logs(FIRST, raised)).steps_of("tool")
+    assert step.error == step.output == "ERROR while calling tool: no such folder"
+
+
 def test_a_prompt_that_goes_on_says_nothing_twice():
     parts = [with_logs(ELEMENT, FIRST), {**with_logs(CALL, LAST), "hasSeen": True}]
     assert read_trace({**EXPORT, "prompts": parts}).steps == read_trace(EXPORT).steps

@@ -256,9 +256,11 @@ def test_calls_of_rounds_have_failed_if_they_are_shown_to_have_failed():
         ("c5__vscode-5", "fetch", "[]"),
         ("c6__vscode-6", "run_in_terminal", '{"command": "rm x"}'),
     ]
+    raised = "ERROR while calling tool: no such page"
     results = {"c1__vscode-1": "built", "c2__vscode-2": "no rule", "c6__vscode-6": "gone"}
+    results |= {"c5__vscode-5": raised}
     trace = read_trace(session(request(*parts, result=rounds(*calls, results=results))))
-    errors = [None, "no rule", "error", "error", None, None]
+    errors = [None, "no rule", "error", "error", raised, None]
     assert [step.error for step in trace.steps_of("tool")] == errors
 
 
