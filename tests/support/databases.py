@@ -15,6 +15,7 @@ from support.trace_examples.agent_frameworks import (
     AGNO_ROWS,
     LANGGRAPH,
     LANGGRAPH_MESSAGES,
+    MASTRA,
 )
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
@@ -96,6 +97,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
+    "Mastra": ({"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}, list(read_traces(MASTRA))),
     "Phoenix": (
         {"traces": [PHOENIX_STORED["session"]], "spans": PHOENIX_STORED["rows"], "span_costs": PHOENIX_STORED["parts"]},
         list(read_traces(PHOENIX_STORED)),

@@ -370,7 +370,51 @@ LETTA_AGENT_FILE = {
     ],
 }  # fmt: skip
 
+
+def _mastra(at: int, role: str, content: Any, kind: str = "v2") -> dict[str, Any]:
+    return {
+        "id": f"m{at}",
+        "thread_id": "t1",
+        "content": content if type(content) is str else json.dumps(content),
+        "role": role,
+        "type": kind,
+        "createdAt": f"2025-01-01T12:00:0{at}.000Z",
+    }
+
+
+_MASTRA_CALL = {
+    "state": "result",
+    "toolCallId": "c1",
+    "toolName": "search",
+    "args": {"q": "x"},
+    "result": "none",
+}
+
+MASTRA = {
+    "session": {
+        "id": "t1",
+        "resourceId": "u1",
+        "title": "Find x",
+        "createdAt": "2025-01-01T12:00:00.000Z",
+    },
+    "rows": [
+        _mastra(0, "user", {"format": 2, "parts": [{"type": "text", "text": "Find x."}], "content": "Find x."}),
+        _mastra(4, "assistant", {
+            "format": 2,
+            "parts": [
+                {"type": "step-start", "model": "m"},
+                {"type": "text", "text": "I search."},
+                {"type": "tool-invocation", "toolInvocation": _MASTRA_CALL},
+                {"type": "text", "text": "Not there."},
+            ],
+            "content": "I search.",
+            "toolInvocations": [_MASTRA_CALL],
+        }),
+    ],
+}  # fmt: skip
+
 EXAMPLES: dict[str, Any] = {
+    "mastra": MASTRA,
     "langchain": [
         {"type": "human", "content": "Find x.", "additional_kwargs": {}},
         {

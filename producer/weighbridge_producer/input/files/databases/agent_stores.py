@@ -118,6 +118,14 @@ STORES = (
         ),
         parent="parent_session_id",
     ),
+    # Mastra, with LibSQL.
+    Store(
+        frozenset({"thread_id", "content", "role", "type", "createdAt"}),
+        ("thread_id",),
+        frozenset({"id"}),
+        name="mastra_messages",
+        sessions=Table("mastra_threads", frozenset({"id", "title", "resourceId", "createdAt"})),
+    ),
     # opencode.
     Store(
         frozenset({"id", "session_id", "time_created", "data"}),

@@ -23,7 +23,7 @@ from support.databases import (
     traces_in,
     write,
 )
-from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS
+from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, MASTRA
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
@@ -65,6 +65,7 @@ UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
         "messages": GOOSE_STORED["rows"][:1],
     },
     "LangGraph": {"checkpoints": [LANGGRAPH_ASKED]},
+    "Mastra": {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"][:1]},
     "Open WebUI": {
         "chat": [
             OPEN_WEBUI_ROWS[0]
@@ -239,6 +240,7 @@ SAID = {
     "Agno 1": ("memory",),
     "Goose": ("role", "content_json"),
     "Crush": ("role", "parts"),
+    "Mastra": ("role", "content"),
     "opencode": ("data",),
     "LangGraph": ("checkpoint",),
     "Phoenix": ("attributes",),
@@ -252,7 +254,11 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
     store: str, tmp_path: Path
 ) -> None:
     tables, _ = STORES[store]
-    name = next(name for name in tables if name not in {"sessions", "session", "run", "traces"})
+    name = next(
+        name
+        for name in tables
+        if name not in {"sessions", "session", "run", "traces", "mastra_threads"}
+    )
     rows = [{**row, "id": None} if "id" in row else row for row in tables[name]]
     key = next(
         key for key in ("trace_rowid", "run_id", "session_id", "thread_id", "id") if key in rows[0]
