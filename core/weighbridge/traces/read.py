@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces.event_stream import begins_events, events_in
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.formats import aider, aider_llm, chatdev, specstory_parts
+from weighbridge.traces.formats import aider
 from weighbridge.traces.importer import damaged
 from weighbridge.traces.recognition import find_format, recognised
 from weighbridge.traces.text_actions import missing_calls
+from weighbridge.traces.text_logs import OPENING_BYTES, key_of_log
 from weighbridge.traces.unread_counts import with_unread_calls, with_unread_lines
 from weighbridge.traces.zero_costs import without_zero_costs
 
@@ -106,9 +107,9 @@ def _decoded(text: str | bytes | bytearray) -> Any:
         if not sessions:
             raise damaged("nothing was typed or answered in any session of this history of aider")
         return sessions if len(sessions) > 1 else sessions[0]
-    for log in (aider_llm, chatdev, specstory_parts):
-        if filled and log.begins_log(_bytes_of(filled[0]).decode(errors="replace")):
-            return {log.KEY: _bytes_of(text).decode(errors="replace")}
+    key = key_of_log(_bytes_of(text[:OPENING_BYTES]).decode(errors="replace"))
+    if key:
+        return {key: _bytes_of(text).decode(errors="replace")}
     try:
         if len(filled) > 1:
             return [json_in(line) for line in filled]

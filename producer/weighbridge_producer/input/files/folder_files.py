@@ -104,8 +104,7 @@ def _is_history(file: Path | RemoteFile) -> bool:
     """Return whether a file in a folder is Markdown in which an agent's sessions are recorded."""
     if not file.name.endswith(_MARKDOWN) or file.name.startswith(".") or not isinstance(file, Path):
         return False
-    first_line = part(file, 0, _HEAD_BYTES).lstrip().partition(b"\n")[0]
-    return begins_text_log(first_line)
+    return begins_text_log(part(file, 0, _HEAD_BYTES).lstrip())
 
 
 def is_ours(name: str) -> bool:

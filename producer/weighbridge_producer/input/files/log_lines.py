@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _FIRST_LINES = 200  #: with content, of which one has JSON after a prefix
+_LINES_OF_OPENING = 2  #: with content, by which a log that is text is recognised
 _JSON_STARTS = (b"{", b"[", b'"')
 _OF_TABLES = (b"\t", b"|")
 _OBJECT = re.compile(rb'\{\s{0,9}"')
@@ -220,7 +221,8 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
         if opening and opening.text.lstrip().startswith(_JSON_STARTS):
             return None
         opening = _opening(raw, texts)
-        if not texts and begins_text_log(raw):
+        above = [text for text, _ in texts[:_LINES_OF_OPENING]]
+        if len(above) < _LINES_OF_OPENING and begins_text_log(b"\n".join([*above, raw])):
             return None
         found = log_line(raw)
         if found is not None and (found.has_json or _may_be_in_parts(found)):

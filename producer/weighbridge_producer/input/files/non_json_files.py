@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import Fault
@@ -172,7 +173,8 @@ def several_values_fault(text: bytes) -> Fault | None:
 
 
 def _no_json(text: bytes) -> Fault:
-    looks = next((what for pattern, what in _TEXTS if pattern.search(text)), None)
+    found = [(match.start(), what) for pattern, what in _TEXTS if (match := pattern.search(text))]
+    looks = min(found, key=itemgetter(0))[1] if found else None  # Markdown may show a page below
     what = "not JSON"
     if not any(row.lstrip(JSON_SPACE).startswith(_JSON_STARTS) for row in text.split(b"\n")):
         what += f": none of its first {_LINES} lines begins like JSON"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.traces.formats import aider_llm, chatdev, specstory_parts
+from weighbridge.traces.formats import specstory_parts
 from weighbridge.traces.formats.aider import (
     KEY,
     SESSION,
@@ -16,6 +16,7 @@ from weighbridge.traces.formats.aider import (
     has_dialogue,
     with_starts,
 )
+from weighbridge.traces.text_logs import OPENING_BYTES, key_of_log
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from weighbridge.errors import Fault
 
 _START = SESSION.encode()
-_LOGS = (aider_llm, chatdev, specstory_parts)  #: logs that are recognised by their first line
-_OPENING_BYTES = 200  #: of a first line, by which a log is recognised
 _FIRST_LINES = 20  #: of which one begins a session; the others before it are empty
+_LINES_BELOW_HEADING = 3  #: that are read to recognise a log
+_HEADING = b"# "  #: begins logs that only the next line with content tells from other Markdown
 
 
 def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Iterator[SourceLine]:
@@ -40,27 +41,29 @@ def with_sessions_as_lines(lines: Iterator[SourceLine], limit_bytes: int) -> Ite
         read.append(line)
         if line.fault or line.raw.strip(JSON_SPACE):
             break
-    every = chain(read, lines)
     if read and _begins_session(read[-1]):
-        return _sessions(every, limit_bytes)
-    key = _key_of_log(read[-1]) if read else None
+        return _sessions(chain(read, lines), limit_bytes)
+    opening = read[-1:]
+    if read and read[-1].raw.startswith(_HEADING):
+        opening += islice(lines, _LINES_BELOW_HEADING)
+    every = chain(read, opening[1:], lines)
+    key = _key_of_log(b"".join(line.raw for line in opening))
     return _log(every, key, limit_bytes) if key else every
 
 
-def begins_text_log(raw: bytes) -> bool:
-    """Return whether a first line is that of a log which is text."""
-    line = SourceLine(raw)
-    return _begins_session(line) or _key_of_log(line) is not None
+def begins_text_log(opening: bytes) -> bool:
+    """Return whether the first lines with content are those of a log which is text."""
+    first = SourceLine(opening.split(b"\n", 1)[0])
+    return _begins_session(first) or _key_of_log(opening) is not None
 
 
 def _begins_session(line: SourceLine) -> bool:
     return line.raw.startswith(_START) and begins_session(line.raw.decode(errors="replace"))
 
 
-def _key_of_log(line: SourceLine) -> str | None:
-    """Return the key under which a log stands as JSON, by its first line; None for other files."""
-    opening = line.raw[:_OPENING_BYTES].split(b"\n", 1)[0].decode(errors="replace")
-    return next((log.KEY for log in _LOGS if log.begins_log(opening)), None)
+def _key_of_log(opening: bytes) -> str | None:
+    """Return the key under which a log stands as JSON, by its first lines; None for other files."""
+    return key_of_log(opening[:OPENING_BYTES].decode(errors="replace"))
 
 
 def _log(lines: Iterator[SourceLine], key: str, limit_bytes: int) -> Iterator[SourceLine]:

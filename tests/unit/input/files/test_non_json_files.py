@@ -71,6 +71,7 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
         (b"steps:\n- body: 'one\n\"two\" three'\n" + b"  status: 200\n" * 30, "it looks like YAML"),
         (b'calls:\n- request:\n    body: |-\n      {\n        "n": [\n' + b"        1,\n" * 30, "not JSON, it looks like YAML"),
         (b"<html><body>Not found</body></html>", "it looks like an HTML page"),
+        (b"# A page\n\n```html\n<!DOCTYPE html>\n```\n", "it looks like Markdown"),
         (bytes(range(256)) * 4, "binary data"),
     ],
 )  # fmt: skip

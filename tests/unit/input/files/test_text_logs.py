@@ -7,7 +7,7 @@ import json
 import pytest
 
 from support.trace_examples.command_line_agents import AIDER, AIDER_HISTORY, AIDER_LOG
-from support.trace_examples.editor_agents import SPECSTORY_HISTORY
+from support.trace_examples.editor_agents import CURSOR_EXPORT, SPECSTORY_HISTORY
 from support.trace_examples.multi_agent_frameworks import CHATDEV_LOG
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
@@ -53,7 +53,14 @@ def test_lines_may_come_in_blocks():
 
 
 def test_other_files_are_left_as_they_are():
-    for text in (b'{"a": 1}\n', b"# Notes\n\n# aider chat started at noon\n", b"\n\n", b""):
+    for text in (
+        b'{"a": 1}\n',
+        b"# Notes\n\n# aider chat started at noon\n",
+        b"# Find x\n",
+        b"# Find x\n_Exported on 1/2_\n",
+        b"\n\n",
+        b"",
+    ):
         lines = lines_of(text)
         assert read(lines) == lines
 
@@ -81,6 +88,8 @@ def test_a_session_with_a_line_that_cannot_be_read_is_one_fault():
         ("aider_llm_history", AIDER_LOG),
         ("chatdev_log", CHATDEV_LOG),
         ("specstory_history", SPECSTORY_HISTORY),
+        ("cursor_export", CURSOR_EXPORT),
+        ("cursor_export", CURSOR_EXPORT.replace("x\n_", "x\n\n_", 1)),
     ],
 )
 def test_a_whole_log_is_one_line(key, log):
