@@ -97,6 +97,8 @@ class Trace:
     #: The run's start in nanoseconds since 1970-01-01 UTC, if the source records it.
     started_at: int | None = None
     ended_at: int | None = None
+    #: How long the whole run took in milliseconds, if the source states it.
+    duration_ms: int | None = None
     #: Capabilities that the source lacks, with reasons.
     missing: dict[Capability, str] = field(default_factory=dict)
     #: Readable notes on source data that the model cannot represent.

@@ -982,6 +982,31 @@ def test_the_times_of_the_run_count_too():
     assert "it is known only from the total of the run" in only(result)["description"]
 
 
+@pytest.mark.parametrize(
+    ("steps", "took"),
+    [
+        ((llm(), tool()), 9000),
+        ((timed(llm(), 5), tool()), 9000),
+        ((timed(llm(), 1000, 2000), tool()), 9000),
+        ((timed(llm(), 1000, 12000), tool()), 11000),
+    ],
+)
+def test_a_duration_that_the_run_states_counts_where_it_lacks_its_start_or_its_end(steps, took):
+    run = {"duration_ms": 9000}
+    result = grade(*steps, run=run, max_duration_ms=took)
+    assert (result["verdict"], only(result)["observed"]) == ("pass", took)
+    assert "duration_ms" not in result["details"]["at_least"]
+    assert grade(*steps, run=run, max_duration_ms=took - 1)["verdict"] == "fail"
+    both = grade(*steps, run=run | {"started_at": NOON, "ended_at": NOON + 12}, max_duration_ms=1)
+    assert only(both)["observed"] == 12000
+
+
+def test_a_duration_that_only_the_run_states_is_exceeded_at_no_step():
+    entry = only(grade(timed(llm(), 5), tool(), run={"duration_ms": 9000}, max_duration_ms=8000))
+    assert "it is known only from the total of the run" in entry["description"]
+    assert entry["step_ids"] == []
+
+
 def test_the_times_of_messages_tell_when_a_run_began_and_ended():
     messages = timed({"type": "user"}, 0), timed(llm(), 700), tool(), timed(llm(), 2000)
     result = grade(*messages, max_duration_ms=2000)

@@ -21,7 +21,7 @@ class Duration(Struct, frozen=True):
     nanoseconds: int  #: the exact value if `is_exact`, else a lower bound
     is_exact: bool
     is_stated: bool  #: True if there are at least two times
-    is_of_run: bool  #: True if the run itself states its start and its end
+    is_of_run: bool  #: True if the run itself states its start and its end, or how long it took
     first: int  #: the first time
     #: the steps with the first and the last time, unless the run states them
     edges: tuple[Step, ...]
@@ -40,6 +40,7 @@ class RunTimes:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.steps
+        self._stated = (trace.duration_ms or 0) * 10**6
         self._run_started, self._run_ended = valid_times((trace.started_at, trace.ended_at))
         self._started = valid_times([step.started_at for step in trace.steps])
         self._ended = valid_times([step.ended_at for step in trace.steps])
@@ -52,7 +53,23 @@ class RunTimes:
         return not self._has_no_times or bool(self._run_started or self._run_ended)
 
     def duration(self) -> Duration:
-        """Return the wall-clock time of the run, from its first start to its last end.
+        """Return the wall-clock time of the run: as it states it, if it lacks its start or its end, or else by its times."""
+        by_times = self._between_times()
+        if not self._stated or by_times.is_of_run:
+            return by_times
+        is_longer = by_times.nanoseconds > self._stated
+        known = (self._run_started, self._run_ended, *self._started, *self._ended)
+        return Duration(
+            max(by_times.nanoseconds, self._stated),
+            is_exact=True,
+            is_stated=True,
+            is_of_run=True,
+            first=min((time for time in known if time is not None), default=0),
+            edges=by_times.edges if is_longer else (),
+        )
+
+    def _between_times(self) -> Duration:
+        """Return the time from the first start to the last end.
 
         Steps in between need no times. The start is known if stated by the run, by its first call of a model or tool,
         or by an earlier step; the end if stated by the run, if its last call has any time, or if a later step has.

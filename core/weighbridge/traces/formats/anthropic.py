@@ -186,6 +186,7 @@ IMPORTER = Importer(
         ("model", "model of the answer, or of the request"),
         ("usage", "usage: input_tokens with cache_read and cache_creation ones; output_tokens"),
         ("started_at, ended_at", "timestamp of Claude Code's lines"),
+        ("duration_ms of the run", "duration_ms of Claude Code's last line"),
         ("cost_usd", "total_cost_usd of Claude Code's last line"),
         (
             "tool calls of the run",

@@ -16,6 +16,7 @@ from weighbridge.traces.chat.conversation import Run, read_messages
 from weighbridge.traces.fields import (
     added,
     cost_of,
+    count_of,
     counted,
     object_of,
     objects_of,
@@ -129,6 +130,7 @@ class _Session:
         self._notes = self._blocks.notes
         self._first: dict[str, Any] = {}  #: first line of a run
         self._last: dict[str, Any] = {}  #: last line of a run
+        self._results = 0  #: number of lines that end a run, or a turn of it
         self._id: str | None = None
         self._said: list[_Said] = []
         self._answers: dict[str, int] = {}  #: message index by answer ID
@@ -159,6 +161,7 @@ class _Session:
             self._first = line
         elif kind == "result":
             self._last = line
+            self._results += 1
         else:
             self._notes.add_kind("lines", kind)
 
@@ -290,6 +293,8 @@ class _Session:
             notes=blocks.notes,
         )
         trace = read_messages(blocks.messages, "anthropic", run, _reasons(self._said))
+        if self._results == 1:
+            trace = replace(trace, duration_ms=count_of(self._last.get("duration_ms")) or None)
         if not trace.steps and is_result(self._last):
             return _of_result(trace, self._last)
         return self._with_sub_agents(replace(trace, steps=tuple(self._linked(trace.steps))))

@@ -54,7 +54,7 @@ _STEP_FIELDS = frozenset(Step.__struct_fields__)
 _TRACE_FIELDS = frozenset(
     {
         *("format", "id", "steps", "tools", "metadata", "usage", "cost_usd"),
-        *("started_at", "ended_at", "missing", "counts", "totals_from"),
+        *("started_at", "ended_at", "duration_ms", "missing", "counts", "totals_from"),
     }
 )
 _REASONS: dict[Capability, str] = {
@@ -107,6 +107,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         totals_from=string_of(value.get("totals_from")) or "",
         started_at=started_at,
         ended_at=ended_at,
+        duration_ms=_optional(value, "duration_ms", count_of, "the trace", "a whole number"),
         missing=missing,
         not_carried=notes.summaries(),
     )
@@ -233,6 +234,7 @@ def to_native(trace: Trace) -> dict[str, Any]:
         "totals_from": trace.totals_from or None,
         "started_at": _time_data(trace.started_at),
         "ended_at": _time_data(trace.ended_at),
+        "duration_ms": trace.duration_ms,
         "missing": trace.missing,
     }
     return _known(data)
@@ -312,6 +314,10 @@ IMPORTER = Importer(
         ("usage", f"usage of a step, or of the run beside steps: {', '.join(_USAGE)}"),
         ("cost_usd", "cost_usd of a step, or of the run beside steps"),
         ("started_at, ended_at", "started_at, ended_at: ISO 8601, or seconds since 1970"),
+        (
+            "duration_ms",
+            "duration_ms, beside steps: how long the run took, which counts where it lacks its start or its end",
+        ),
         (
             "counts",
             f"counts, beside steps: {', '.join(_COUNTS)} of the whole run, if its source states them",

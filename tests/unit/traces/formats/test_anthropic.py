@@ -359,8 +359,16 @@ def test_the_result_of_a_run_alone_has_its_tokens_and_cost_but_not_its_calls(val
     assert trace.steps == (Step(id="s1", type="agent", output="It is in Graz.", model="claude"),)
     assert (trace.usage, trace.cost_usd) == (Usage(10, 90, None, 7), 0.5)
     assert trace.metadata == {"outcome": "success", "turns": 3, "duration_ms": 900}
+    assert trace.duration_ms == 900
     assert "stream-json" in trace.missing["llm_calls"]
     assert "stream-json" in trace.missing["tool_calls"]
+
+
+def test_the_duration_of_a_run_with_a_result_for_each_turn_is_not_known():
+    asked = {"type": "user", "session_id": "S", "message": {"role": "user", "content": "Go."}}
+    assert read_trace([OPENING, asked, RESULT]).duration_ms == 900
+    assert read_trace([OPENING, asked, RESULT, asked, RESULT]).duration_ms is None
+    assert read_trace([OPENING, asked, RESULT | {"duration_ms": 0}]).duration_ms is None
 
 
 def test_results_in_a_list_are_a_run_each():

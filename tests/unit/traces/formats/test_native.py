@@ -223,6 +223,7 @@ traces = st.builds(
     cost_usd=costs,
     started_at=times,
     ended_at=times,
+    duration_ms=st.none() | st.integers(0, 10**9),
     missing=st.dictionaries(st.sampled_from(CAPABILITIES), st.text(min_size=1, max_size=5)),
 )
 
