@@ -31,6 +31,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 }
 RUN_FIELDS = (
     *("id", "tools", "metadata", "usage", "cost_usd", "counts", "started_at", "ended_at"),
+    "duration_ms",
 )
 STEP_FIELDS = (
     *("id", "parent_id", "name", "input", "output", "arguments", "error", "model", "usage"),

@@ -27,6 +27,7 @@ _WRAPPERS = (
     "outputs",
     "loglines",
 )
+_OF_EVENTS = frozenset({"schemaVersion", "source", "events"})  #: keys of a trace of DEC Bench
 #: Keys of questions and answers: beside a list of messages, they show a row of a data set, which is mapped instead.
 _SAID_APART = frozenset(
     {
@@ -63,6 +64,10 @@ def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> 
     Messages are returned with the fields beside them, such as the tools. Fields beside any other value are only noted;
     those under `metadata` are added to the argument of that name.
     """
+    lines = _original_lines(value)
+    if lines:
+        notes.add_fields(value, _OF_EVENTS | {"summary"}, "wrapper")
+        return lines
     for key in _WRAPPERS:
         inner = value.get(key)
         if type(inner) is str:
@@ -91,6 +96,26 @@ def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> 
     return {_MESSAGES: chat} | {
         name: held for name, held in value.items() if name not in {key, _MESSAGES}
     }
+
+
+def _original_lines(value: dict[str, Any]) -> list[Any]:
+    """Return the lines of an agent's stream that the events of DEC Bench keep as `payload`; empty if there are none.
+
+    A line of which several events were made stands in each of them.
+    """
+    events = value.get("events")
+    if not (value.keys() >= _OF_EVENTS and type(value["source"]) is str and type(events) is list):
+        return []
+    lines: list[Any] = []
+    last = None
+    for event in events:
+        if type(event) is not dict or type(event.get("payload")) is not dict or "kind" not in event:
+            return []
+        line = (str(event.get("id")).partition(".")[0], event["payload"])
+        if line != last:
+            lines.append(event["payload"])
+        last = line
+    return lines
 
 
 def _says_more(value: dict[str, Any], key: str) -> bool:

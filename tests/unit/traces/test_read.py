@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from support.growth import assert_takes_at_most
 from support.trace_examples import EXAMPLES, claiming
+from support.trace_examples.command_line_agents import CURSOR_CLI
 from support.trace_examples.model_apis import CHAT
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import FORMATS, Trace, read_trace, read_traces
@@ -296,6 +297,29 @@ def test_an_importer_that_runs_out_of_memory_does_not_find_the_trace_damaged(mon
     monkeypatch.setattr("weighbridge.traces.recognition.formats", lambda: (full,))
     with pytest.raises(MemoryError):
         read_trace({"format": "weighbridge", "steps": []})
+
+
+def normalised(lines):
+    """Return the events that DEC Bench makes of the lines of a stream: two of each but the first."""
+    names = [(f"evt-{at}{end}", line) for at, line in enumerate(lines) for end in (".a", ".b")]
+    events = [{"id": name, "kind": "event", "payload": line} for name, line in names[1:]]
+    return {"schemaVersion": "2", "source": "cursor-stream-json", "events": events}
+
+
+def test_the_lines_that_events_of_dec_bench_keep_are_read_once_each():
+    wrapped = normalised(CURSOR_CLI) | {"usage": {"totalCostUsd": 1}, "summary": {"eventCount": 3}}
+    trace, plain = read_trace(wrapped), read_trace(CURSOR_CLI)
+    assert (trace.format, trace.steps, trace.usage) == ("cursor-cli", plain.steps, plain.usage)
+    assert set(trace.not_carried) == {*plain.not_carried, "wrapper field 'usage' (1)"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"source": 7}, {"events": {}}, {"events": [{"id": "evt-1", "kind": "event"}]}, {"events": []}],
+)
+def test_other_events_are_not_those_of_dec_bench(change):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace(normalised(CURSOR_CLI) | change)
 
 
 def test_metadata_beside_a_wrapped_trace_are_those_of_the_trace():
