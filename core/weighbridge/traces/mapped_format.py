@@ -51,8 +51,9 @@ class MappedFormat:
     steps: str  #: pointer to the array of steps
     run: Pointers = field(default_factory=dict)
     step: Pointers = field(default_factory=dict)
-    type: str = ""  #: pointer to the word that states a step's type
-    #: Step types by the words at that pointer.
+    #: Pointers to the word that states a step's type; the first with a known word counts.
+    type: tuple[str, ...] = ()
+    #: Step types by the words at those pointers.
     types: Mapping[str, str] = field(default_factory=dict)
     calls_at: str = ""  #: pointer to the array of tool calls in a step
     calls: Pointers = field(default_factory=dict)
@@ -67,7 +68,7 @@ class MappedFormat:
         named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
         own = {
             "model": self.model,
-            "step.type": self.type,
+            **{_name_of_type(self, at): pointer for at, pointer in enumerate(self.type)},
             "calls.at": self.calls_at,
             "results.at": self.results_at,
         }
@@ -182,18 +183,24 @@ class _Steps:
         return self._steps
 
     def _type_of(self, item: Any, number: int) -> str:
-        pointer = self._form.type
-        recorded = self._use.resolved(item, "step.type", pointer)
-        word = recorded if type(recorded) is str else OTHERWISE
-        types = self._form.types
-        kind = types.get(word) or (word if word in STEP_TYPES else types.get(OTHERWISE))
-        if kind is None and recorded is None:
-            raise damaged(f"step {number} has nothing at {pointer!r}, the pointer of step.type")
-        if kind is None:
-            raise damaged(
-                f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
+        types, pointers = self._form.types, self._form.type
+        recorded = None
+        for at, pointer in enumerate(pointers):
+            word = self._use.resolved(item, _name_of_type(self._form, at), pointer)
+            kind = (
+                types.get(word, word if word in STEP_TYPES else None) if type(word) is str else None
             )
-        return kind
+            if kind:
+                return kind
+            recorded = word if recorded is None else recorded
+        if OTHERWISE in types:
+            return types[OTHERWISE]
+        if recorded is None:
+            named = " or ".join(map(repr, pointers)) or "''"
+            raise damaged(f"step {number} has nothing at {named}, the pointer of step.type")
+        raise damaged(
+            f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
+        )
 
     def _call(self, call: Any, step: dict[str, Any]) -> None:
         recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | self._use.picked(
@@ -214,6 +221,11 @@ class _Steps:
             call.update(
                 {"output": None} | recorded | ({"name": call["name"]} if call.get("name") else {})
             )
+
+
+def _name_of_type(form: MappedFormat, at: int) -> str:
+    """Return the name of a pointer to the type of a step; only several of them have numbers, from 0."""
+    return "step.type" if len(form.type) == 1 else f"step.type.{at}"
 
 
 def _by_name(within: str, pointers: Pointers) -> dict[str, str]:

@@ -16,7 +16,7 @@ EVENTS = MappedFormat(
     steps="/log/events",
     run={"id": "/run", "usage": {"input_tokens": "/in"}, "counts": {"tool_calls": "/calls"}},
     step={"output": "/text", "usage": {"input_tokens": "/tok/0", "output_tokens": "/tok/1"}},
-    type="/kind",
+    type=("/kind",),
     types={"model": "llm", "human": "user", "reply": "result", "*": "other"},
     calls_at="/asks",
     calls={"id": "/ref", "name": "/fn", "arguments": "/args"},
@@ -25,7 +25,7 @@ EVENTS = MappedFormat(
 )
 FLAT = MappedFormat(
     steps="",
-    type="/type",
+    type=("/type",),
     step={"id": "/id", "name": "/tool", "arguments": "/args", "output": "/out"},
     results={"output": "/out"},
 )
@@ -62,6 +62,25 @@ def test_a_result_that_does_not_say_whose_it_is_answers_the_first_call_that_wait
     form = MappedFormat(**{**vars_of(FLAT), "types": {"result": "result"}})
     found = [(step.type, step.name, step.output) for step in form.read(events).steps]
     assert found == [("tool", "f", "late"), ("tool", "g", "at once"), ("other", None, "of none")]
+
+
+def test_the_first_word_with_a_meaning_is_the_type_of_a_step():
+    types = {"message": "other", "assistant": "llm", "reply": "result", "say": "user"}
+    form = MappedFormat(**{**vars_of(FLAT), "type": ("/role", "/type"), "types": types})
+    items = [
+        {"type": "message", "role": "assistant"},
+        {"type": "message", "role": "robot"},
+        {"type": "user"},
+        {"type": "tool", "role": None},
+        {"type": "say", "role": ["assistant"]},
+    ]
+    found = [step.type for step in form.read(items).steps]
+    assert found == ["llm", "other", "user", "tool", "user"]
+    with pytest.raises(TraceError, match="step 1 has nothing at '/role' or '/type'"):
+        form.read([{}])
+    with pytest.raises(TraceError, match="step 1 has the type 'robot'"):
+        form.read([{"role": "robot", "type": "noise"}])
+    assert form.pointers()["step.type.1"] == "/type"
 
 
 def vars_of(form):

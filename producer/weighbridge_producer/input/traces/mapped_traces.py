@@ -47,7 +47,7 @@ class _TraceReader:
         self._use = use
 
     def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
-        """Yield the cases of a file that is one document, or whose lines form one trace."""
+        """Yield the cases of a file that is one document, or whose lines form one trace, or one for each run."""
         size = sum(line.size for line in lines)
         fault = next((line.fault for line in lines if line.fault), None)
         if fault is None and size > DOCUMENT_LIMIT_BYTES:
@@ -72,6 +72,9 @@ class _TraceReader:
         if type(held) is dict and "trace" in held:
             yield self._case_of(value, held, size)
             return
+        if self._mapping.by and type(value) is list:
+            yield from self._runs(value, size)
+            return
         if self._mapping.traces is not None:
             traces = resolve(value, self._mapping.traces)
         else:
@@ -84,6 +87,22 @@ class _TraceReader:
             one = where if len(traces) == 1 else f"{where}:{number}"
             yield self._trace(trace, one, size if number == 1 else 0)
 
+    def _runs(self, lines: list[Any], size: int) -> Iterator[SourceLine]:
+        """Yield the case of each run, by its id in the lines; a line without one is of the run of the line above."""
+        runs: dict[str, list[Any]] = {}
+        above: list[Any] = []  #: the lines before the first with an id
+        run = None
+        for line in lines:
+            run = id_of(resolve(line, self._mapping.by)) or run
+            (above if run is None else runs.setdefault(run, above[:] if not runs else [])).append(
+                line
+            )
+        for number, (name, held) in enumerate(runs.items()):
+            yield self._trace(held, name, 0 if number else size, run=name)
+        if not runs:
+            text = f"no line has the id of its run at {self._mapping.by!r}"
+            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)
+
     def _is_list_of_traces(self, value: Any) -> bool:
         """Return whether a value has no array of steps, and is a list whose items each have one."""
         steps = self._mapping.form.steps
@@ -91,11 +110,13 @@ class _TraceReader:
             return False
         return all(type(resolve(item, steps)) is list for item in value)
 
-    def _trace(self, trace: Any, where: str, size: int) -> SourceLine:
+    def _trace(self, trace: Any, where: str, size: int, run: str | None = None) -> SourceLine:
         found = self._native(trace)
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
-        own_id = id_of(found.get("id"))
+        own_id = id_of(found.get("id")) or run
+        if own_id:
+            found["id"] = own_id
         metadata = found.get("metadata")
         return self._wrapper.case(
             *(orjson.dumps(found), own_id, where, size),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean
@@ -38,7 +38,8 @@ class TraceMapping:
 
     form: MappedFormat
     traces: str | None  #: the array of traces in a document; None: each value is one trace
-    together: bool  #: True if all lines of a file form one trace
+    together: bool  #: True if lines of a file form one trace
+    by: str  #: the value whose lines form one trace; empty: all lines of a file
     text: str  #: the mapping as JSON, for comparison with others
 
 
@@ -67,16 +68,18 @@ class _TraceMappingReader:
         sections = {name: self._section(root, name) for name in _SECTIONS}
         step = root.get("step") or {}
         together = root.get("lines")
-        if together not in (None, _TOGETHER):
-            hint = f"write lines: {_TOGETHER}, or leave it out"
+        is_pointer = isinstance(together, str) and together.startswith("/")
+        if together not in (None, _TOGETHER) and not is_pointer:
+            hint = f"write lines: {_TOGETHER}, or the JSON Pointer of a run's id in each line, or leave it out"
             self._file.fail(
-                "all lines of a file are one trace, or each is one", root, "lines", hint
+                "all lines of a file are one trace, or those of each run, or each is one",
+                *(root, "lines", hint),
             )
         form = MappedFormat(
             steps=self._pointer(root, "steps"),
             run=self._pointers(root, [name for name in RUN_FIELDS if name in root]),
             step=sections["step"],
-            type=self._pointer(step, "type") if "type" in step else "",
+            type=self._types_at(step),
             types=self._types(step),
             calls_at=self._at(root, "calls"),
             calls=sections["calls"],
@@ -85,7 +88,8 @@ class _TraceMappingReader:
             model=self._pointer(root, "model") if "model" in root else "",
         )
         traces = self._pointer(root, "traces") if "traces" in root else None
-        return TraceMapping(form, traces, together == _TOGETHER, str(self._file.plain(root)))
+        by = together if is_pointer else ""
+        return TraceMapping(form, traces, together is not None, by, str(self._file.plain(root)))
 
     def _check_keys(self, node: Any, known: tuple[str, ...], what: str) -> None:
         if not isinstance(node, CommentedMap):
@@ -107,6 +111,14 @@ class _TraceMappingReader:
         section = root.get(name) or {}
         return self._pointer(section, "at") if "at" in section else ""
 
+    def _types_at(self, step: Any) -> tuple[str, ...]:
+        """Return the pointers to the type of a step: one, or several in an array."""
+        if "type" not in step:
+            return ("",)
+        if isinstance(step["type"], CommentedSeq):
+            return tuple(self._pointer(step["type"], at) for at in range(len(step["type"])))
+        return (self._pointer(step, "type"),)
+
     def _pointers(self, node: Any, names: list[str]) -> Pointers:
         found: Pointers = {}
         for name in names:
@@ -121,7 +133,7 @@ class _TraceMappingReader:
                 found[name] = {part: self._pointer(node[name], part) for part in node[name]}
         return found
 
-    def _pointer(self, node: Any, key: str) -> str:
+    def _pointer(self, node: Any, key: Any) -> str:
         pointer = node[key]
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
             hint = "a JSON Pointer is empty, for the whole, or begins with /, as in /output/text"

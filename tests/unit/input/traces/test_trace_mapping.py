@@ -65,6 +65,22 @@ def test_all_lines_of_a_file_are_one_trace_where_the_mapping_says_so(tmp_path):
     assert cases_of(tmp_path, text, mapping) == [("runs.jsonl", ["llm", "tool"])]
 
 
+def test_the_lines_of_each_run_are_a_trace_where_the_mapping_names_their_id(tmp_path):
+    first, second = EVENTS[:2]
+    lines = [
+        {"kind": "model"},
+        first | {"of": "a"},
+        first | {"of": 7},
+        second | {"of": "a"},
+        second,
+    ]
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: /of')
+    found = cases_of(tmp_path, "\n".join(map(json.dumps, lines)), mapping)
+    assert found == [("a", ["llm", "llm", "tool", "tool"]), ("7", ["llm"])]
+    (line,) = lines_of(tmp_path, json.dumps(first), mapping)
+    assert "no line has the id of its run at '/of'" in line.fault.message
+
+
 def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
     whole = json.dumps({"run": "a", "events": EVENTS})
     other = json.dumps({"events": [{"kind": "tick"}]})
