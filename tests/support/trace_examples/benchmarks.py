@@ -207,6 +207,32 @@ TOOL_EVAL = {
     }
 }
 
+AGENT_EVAL_HARNESS = {
+    "id": "p1",
+    "input": "Find x.",
+    "k": 1,
+    "trials": [
+        {
+            "trialNum": 1,
+            "output": "Not there.",
+            "trajectory": [
+                {"type": "message", "content": "Find x.", "timestamp": 5},
+                {"type": "thought", "content": "Hm.", "timestamp": 5},
+                {"type": "tool_call", "name": "search", "status": "pending", "timestamp": 6},
+                {"type": "tool_call", "name": "id_1", "status": "completed", "timestamp": 7},
+                {"type": "tool_call", "name": "id_2", "status": "failed", "timestamp": 7},
+                {"type": "tool_call", "name": "read", "status": "pending", "input": {"q": "x"}, "timestamp": 8},
+                {"type": "tool_call", "name": "read", "status": "completed", "output": "a", "timestamp": 9},
+                {"type": "message", "content": "Not there.", "timestamp": 10},
+            ],
+            "duration": 900,
+            "pass": True,
+            "score": 0.5,
+        }
+    ],
+    "metadata": {"agent": "a", "depth": [1]},
+}  # fmt: skip
+
 AGENT_AS_A_JUDGE = [
     {
         "step": 0,
@@ -252,4 +278,5 @@ EXAMPLES: dict[str, Any] = {
     "toolbench": TOOLBENCH,
     "tool-eval": TOOL_EVAL,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,
+    "agent-eval-harness": AGENT_EVAL_HARNESS,
 }
