@@ -5,6 +5,7 @@ With `--stream-partial-output`, a text is written in pieces, and again as a whol
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -87,7 +88,10 @@ def _read(value: list[Any]) -> list[Trace]:
         metadata=scalars(cwd=about.get("cwd"), outcome=result.get("subtype")),
     )
     totals = "the line of type result" if run.usage else ""
-    return [reader.chat.trace("cursor-cli", _REASONS, run, totals_from=totals)]
+    trace = reader.chat.trace("cursor-cli", _REASONS, run, totals_from=totals)
+    if len(reader.usages) != 1:  # each turn of a chat states its own time
+        return [trace]
+    return [replace(trace, duration_ms=count_of(result.get("duration_ms")) or None)]
 
 
 class _LineReader:
@@ -248,6 +252,7 @@ IMPORTER = Importer(
         ),
         ("model", "model of the line that opens the run"),
         ("usage of the run", "usage of the line of type result"),
+        ("duration_ms of the run", "duration_ms of the only line of type result"),
         ("started_at, ended_at", "timestamp_ms"),
         ("metadata", "cwd; subtype of the line of type result"),
     ),

@@ -5,6 +5,7 @@ A call has the `messageId` of its answer, which may have no text.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -14,6 +15,7 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     added,
+    count_of,
     counted,
     id_of,
     object_of,
@@ -71,7 +73,10 @@ def _read(value: list[Any]) -> list[Trace]:
         ),
     )
     totals = "the line of type completion" if run.usage else ""
-    return [reader.chat.trace("droid", _REASONS, run, totals_from=totals)]
+    trace = reader.chat.trace("droid", _REASONS, run, totals_from=totals)
+    if len(reader.usages) != 1:  # each turn of a session states its own time
+        return [trace]
+    return [replace(trace, duration_ms=count_of(end.get("durationMs")) or None)]
 
 
 def _session(line: dict[str, Any]) -> str | None:
@@ -224,6 +229,7 @@ IMPORTER = Importer(
         ),
         ("model", "model of the line that opens the run"),
         ("usage of the run", "usage of the completion"),
+        ("duration_ms of the run", "durationMs of the only completion"),
         ("started_at, ended_at", "timestamp"),
         ("metadata", "cwd, reasoning_effort, numTurns"),
     ),

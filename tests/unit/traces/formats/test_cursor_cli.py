@@ -115,6 +115,13 @@ def test_runs_in_one_file_use_what_all_of_them_use():
     assert trace.usage == Usage(58, 10, 68, 40)
 
 
+def test_how_long_a_run_took_is_known_if_it_has_one_result():
+    lines = [*CURSOR_CLI[:-1], CURSOR_CLI[-1] | {"duration_ms": 900}]
+    assert read_trace(lines).duration_ms == 900
+    assert read_trace(lines * 2).duration_ms is None
+    assert read_trace(CURSOR_CLI).duration_ms is None
+
+
 def test_a_run_that_ends_with_an_error_says_so():
     failed = {"type": "result", "subtype": "error", "is_error": True, "result": "no quota"}
     trace = read_trace([*CURSOR_CLI[:3], failed])

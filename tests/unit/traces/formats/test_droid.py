@@ -49,7 +49,9 @@ def test_the_text_of_the_completion_is_not_what_was_said_before_a_result():
 def test_a_stream_that_stands_twice_counts_once():
     expected, trace = read_trace(DROID), read_trace(DROID * 2)
     assert (trace.steps, trace.usage) == (expected.steps, expected.usage)
-    assert read_trace([*DROID, {**END, "durationMs": 8}]).usage == Usage(58, 10, 68, 40, 0)
+    turns = read_trace([*DROID, {**END, "durationMs": 8}])
+    assert turns.usage == Usage(58, 10, 68, 40, 0)
+    assert (trace.duration_ms, turns.duration_ms) == (9, None)
 
 
 def test_an_error_is_not_an_answer_of_the_model():
