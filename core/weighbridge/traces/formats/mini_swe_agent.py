@@ -59,6 +59,7 @@ _ANSWERS = ("choices", "response", "completion", "output", "outputs")
 _INFO_FIELDS = frozenset({"model_stats", "exit_status", "submission", "mini_version", "config"})
 #: Number of messages that are searched for a command and its output, if nothing stands beside them.
 _LOOKED_AT = 20
+_WHOLE_ANSWER = "answer"  #: name of a call that is all of an answer
 _OBSERVATION = "<returncode>"  #: prefix of a command's output in the default template
 _EXIT_CODE = re.compile(_OBSERVATION + r"\s{0,9}(-?\d{1,9})\s{0,9}</returncode>")
 _REASONS: dict[Capability, str] = {
@@ -106,9 +107,10 @@ def _read(value: Any) -> list[Trace]:
     info = object_of(value.get("info"))
     stats, config = object_of(info.get("model_stats")), object_of(info.get("config"))
     languages = _languages(info, config, value["messages"])
-    chat = _Chat(languages)
-    for message in value["messages"]:
-        chat.add(object_of(message))
+    messages = [object_of(message) for message in value["messages"]]
+    chat = _Chat(languages, runs_whole_answers=_runs_whole_answers(messages, languages))
+    for message in messages:
+        chat.add(message)
     read = sum(len(calls_of(message)) for message in chat.messages)
     run = _beside(value)
     run.model = string_of(object_of(config.get("model")).get("model_name")) or run.model
@@ -173,11 +175,25 @@ def _languages(
     return V2_LANGUAGES if any(mark in text for text in texts) else V1_LANGUAGES
 
 
+def _runs_whole_answers(messages: list[dict[str, Any]], languages: tuple[str, ...]) -> bool:
+    """Return whether no answer of a run has a call or a command.
+
+    Programs made from mini-SWE-agent may have the model write code alone. All of an answer is then what an output is of.
+    """
+    answers = (message for message in messages if message.get("role") == "assistant")
+    return bool(languages) and not any(_has_actions(each) or _asks(each) for each in answers)
+
+
+def _has_actions(answer: dict[str, Any]) -> bool:
+    return bool(calls_of(answer)) or type(object_of(answer.get("extra")).get("actions")) is list
+
+
 class _Chat:
     """Collects the messages with each command as a call, and each observation as its result."""
 
-    def __init__(self, languages: tuple[str, ...]) -> None:
+    def __init__(self, languages: tuple[str, ...], *, runs_whole_answers: bool) -> None:
         self._languages = languages
+        self._runs_whole_answers = runs_whole_answers
         self.lost = 0  #: number of observations without a command in an answer
         self.unread = 0  #: number of answers that may have a command which was not found
         self.messages: list[dict[str, Any]] = []
@@ -194,7 +210,7 @@ class _Chat:
             self._unanswered -= 1
             self._append({**message, "role": "tool"}, message)
         elif _is_observation(message):
-            self.lost += 1
+            self.lost += not (self._runs_whole_answers and self._ran_last_answer())
             self._append({**message, "role": "tool"}, message)
         else:
             self._append(message, message)
@@ -209,6 +225,15 @@ class _Chat:
                 "tool_calls": [{"name": "bash", "arguments": recorded} for recorded in commands],
             }
         self._append(message, message)
+
+    def _ran_last_answer(self) -> bool:
+        """Make the last message a call if it is an answer."""
+        last = self.messages[-1] if self.messages else {}
+        text = text_of(last.get("content"))
+        if last.get("role") != "assistant" or not text:
+            return False
+        last["tool_calls"] = [{"name": _WHOLE_ANSWER, "arguments": {"text": text}}]
+        return True
 
     def _close(self) -> None:
         """Close unanswered commands with an empty result."""
@@ -281,6 +306,10 @@ IMPORTER = Importer(
         (
             "that language",
             "of action_regex in info.config, else bash, and since 2.0 mswea_bash_command",
+        ),
+        (
+            "name, arguments of an answer with an output after it, in a run without any command",
+            "answer, and its whole text",
         ),
         ("output of such an action", "content of the message after it"),
         ("model", "extra.response.model of the message, or info.config.model.model_name"),

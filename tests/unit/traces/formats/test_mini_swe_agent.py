@@ -115,6 +115,17 @@ def test_an_observation_of_a_command_that_no_answer_shows_is_counted_and_said():
     assert "of which 1 were read" in trace.missing["tool_calls"]
 
 
+def test_answers_that_are_run_as_a_whole_are_calls_if_no_answer_of_the_run_has_a_command():
+    code = {"role": "assistant", "content": "# Look first.\ndef look():\n    return run('ls')"}
+    last = {"role": "assistant", "content": "I am done."}
+    trace = read_trace(traj(code, SEEN, code, SEEN, last))
+    assert [step.type for step in trace.steps[2:]] == ["llm", "tool", "llm", "tool", "llm"]
+    made = trace.steps[3]
+    assert (made.name, made.arguments) == ("answer", {"text": code["content"]})
+    assert made.output == SEEN["content"]
+    assert "tool_calls" not in trace.missing
+
+
 PIECES = ["```bash", "```", "```mswea_bash_command", "\n", "\n```", " ", "ls", "\r\n", "``", "`"]
 
 

@@ -47,6 +47,7 @@ _is_wish = occurs(
     r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"
 )
 _PER_OTHER = 4  #: minimum closing texts for each other text between them
+_PER_ACTION = 1 / 2  #: minimum refused answers for each other one between them
 #: Phrases that end the work or the conversation as a whole, rather than a part of it.
 _is_closing = occurs(
     r"""\b(?:natural|logical|definitive) (?:conclusion|end|ending|endpoint|close|closure|stopping point)\b
@@ -67,9 +68,7 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     state each time, letter for letter.
     """
     least = limits.least_length(1)
-    # Consecutive refused answers have no call between them.
-    answers = Counter([turn.calls_before for turn in turns if turn.reply])
-    if max(answers.values(), default=0) < least:
+    if sum(bool(turn.reply) for turn in turns) < least:
         return
     replies = [
         normalized_beginning(turn.reply)
@@ -91,6 +90,7 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     del times[""]
     if max(times.values(), default=0) >= least:
         yield from _closing_answers(turns, replies, limits)
+        yield from _refused_between_actions(replies, limits)
 
 
 def _is_answer(turn: Message) -> bool:
@@ -108,6 +108,17 @@ def _closing_answers(
         for first, last in ranges(closing, _PER_OTHER, least):
             found = compress(run[first:last], closing[first:last])
             yield Finding.by(Rule.CLOSING_ANSWERS, found, least)
+
+
+def _refused_between_actions(replies: Sequence[str], limits: Limits) -> Iterator[Finding]:
+    """Find `2 * max_repeats` answers that lack an action and are refused in the same words, at least a third of all answers there."""
+    least = Rule.REFUSED_BETWEEN_ACTIONS.least(limits)
+    for reply, count in Counter(replies).items():
+        if reply and count >= least and reports_missing_action(reply):
+            refused = [each == reply for each in replies]
+            for first, last in ranges(refused, _PER_ACTION, least):
+                found = compress(range(first, last), refused[first:last])
+                yield Finding.by(Rule.REFUSED_BETWEEN_ACTIONS, found, least)
 
 
 def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list[int]]:

@@ -491,6 +491,12 @@ class Rule(Enum):
         "without a call between",
         _MORE_THAN_REPEATS,
     )
+    REFUSED_BETWEEN_ACTIONS = (
+        Kind.REFUSED,
+        "answers without an action, refused the same way,",
+        "with at most twice as many others between them",
+        _TWICE,
+    )
     REFUSED_CLAIMS = (
         Kind.REFUSED,
         "claims to be done or unable, refused the same way,",

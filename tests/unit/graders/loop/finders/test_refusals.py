@@ -256,3 +256,45 @@ def test_an_action_may_have_no_output(reply):
 )
 def test_a_wish_that_the_user_sends_again_for_each_of_several_things_is_no_state(wish):
     assert verdict([wish] * 9) == "pass"
+
+
+FORMAT = "Please always provide EXACTLY ONE action in triple backticks, found 0 actions."
+PLANS = (
+    "I will restore the missing method by inserting it before the next one.",
+    "The registry still lacks what the extension asks for, so I add it.",
+    "A small patch will do: read the file, look for the class, write it.",
+    "To move forward I make sure that the method exists before it is used.",
+    "This time the patch goes in at the end of the class instead.",
+    "The builder is not known yet, which the next patch takes care of.",
+)
+
+
+def patched(refused_after, count=6):
+    """Return rounds with a refused plan and then some commands that bring something new."""
+    steps = []
+    for at in range(count):
+        steps += [{"type": "llm", "output": PLANS[at]}, {"type": "user", "output": FORMAT}]
+        for look in range(refused_after):
+            called = {"command": f"sed -n {at + 10 * look}p registry.py"}
+            steps.append({"id": f"m{at}{look}", "type": "llm", "output": ""})
+            steps.append(
+                {
+                    "type": "tool",
+                    "name": "bash",
+                    "parent_id": f"m{at}{look}",
+                    "arguments": called,
+                    "output": f"def method_{at}_{look}(self):",
+                }
+            )
+    return [{"id": f"s{at}", **step} for at, step in enumerate(steps)]
+
+
+def found_in(steps):
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    return [(loop["rule"], loop["steps"]) for loop in result["details"]["loops"]]
+
+
+def test_answers_that_lack_an_action_again_and_again_are_a_loop_although_others_act():
+    assert found_in(patched(1)) == [("refused_between_actions", 6)]
+    assert found_in(patched(1, count=5)) == []
+    assert found_in(patched(3)) == []
