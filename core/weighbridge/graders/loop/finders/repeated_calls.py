@@ -88,7 +88,7 @@ def _are_guesses(calls: Sequence[Call | None], run: Iterable[int]) -> bool:
 def recurring_questions(
     calls: Sequence[Call | None], row: Sequence[int], limits: Limits
 ) -> Iterator[Finding]:
-    """Find a call that is made more than `2 * max_repeats` times within one request and has one long answer each time.
+    """Find a call that is made `max_repeats + 2` times within one request and has one long answer each time.
 
     At least a third of the other calls between have to be repeats or failures as well, and none may write something.
     Walks, waits, polls, scrolls, clicks, confirmations, failures and calls with short arguments are no questions.

@@ -164,7 +164,7 @@ class Rule(Enum):
         Kind.INTERLEAVED,
         "one question with one long answer",
         "",
-        _MORE_THAN_TWICE,
+        _TWO_MORE,
     )
     RETRIED_FAILURE = (
         Kind.INTERLEAVED,

@@ -239,14 +239,20 @@ def reads_between_others(count, command="sed -n '1,260p' /srv/app/server.py", ou
     ]
 
 
-def test_one_file_read_seven_times_is_a_loop_although_other_things_are_new():
-    assert kinds(reads_between_others(7)) == [("interleaved", 7)]
-    assert kinds(reads_between_others(6)) == []
+def test_one_file_read_five_times_is_a_loop_although_other_things_are_new():
+    assert kinds(reads_between_others(5)) == [("interleaved", 5)]
+    assert kinds(reads_between_others(4)) == []
+
+
+def test_one_file_read_again_and_again_is_none_if_most_other_things_are_new():
+    looks = [bash(f"ls /srv/app/{at}", f"{at}.py is a file") for at in range(9)]
+    rounds = zip(looks, *[iter(reads_between_others(9))] * 3, strict=True)
+    assert kinds([step for each in rounds for step in each]) == []
 
 
 def test_the_number_of_such_reads_follows_max_repeats():
-    assert kinds(reads_between_others(5), max_repeats=2) == [("interleaved", 5)]
-    assert kinds(reads_between_others(8), max_repeats=4) == []
+    assert kinds(reads_between_others(4), max_repeats=2) == [("interleaved", 4)]
+    assert kinds(reads_between_others(5), max_repeats=4) == []
 
 
 @pytest.mark.parametrize(
