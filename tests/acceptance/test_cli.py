@@ -19,6 +19,7 @@ from support.examples import SHOP_AGENT
 from support.proxy import Proxy
 from support.servers import TcpServer, free_port, newest_program
 from support.waiting import eventually
+from support.workers import PLUGINS
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge_producer.client.redis_client import RedisClient
@@ -563,6 +564,33 @@ def test_what_cannot_be_proven_fails_unless_it_is_allowed(cli, results, cases):
     assert cli("verify", results.name, cases.name, "--json").json["ok"] is False
     accepted = cli("verify", results.name, cases.name, "--allow-unproven")
     assert (accepted.status, accepted.err) == (0, "")
+
+
+@pytest.mark.parametrize("grader", ["kills-itself", "exits-hard", "loops", "hangs-natively"])
+def test_what_hangs_or_kills_its_process_is_neither_graded_again_nor_ends_the_command(
+    cli, tmp_path, grader
+):
+    cli.environment |= {
+        "PYTHONPATH": str(PLUGINS),
+        "WEIGHBRIDGE_JOB_DEADLINE_SECONDS": "2",
+        "WEIGHBRIDGE_HEARTBEAT_SECONDS": "0.5",
+    }
+    cases = [hazard_case(name, grader, "go" if name == "b" else "stay") for name in "abcd"]
+    write_cases(tmp_path / "cases.jsonl", cases)
+    cli("run", "cases.jsonl", "-g", grader, "-o", "results.jsonl", "--sort")
+    ended = cli("verify", "results.jsonl", "cases.jsonl", "-g", grader)
+    assert ended.status == 1
+    assert ended.out == "3 proven, 0 changed, 0 missing, 0 surplus, 1 unproven\n"
+    # A row that hides what happened is not let through, and the others are proven.
+    rows = (tmp_path / "results.jsonl").read_bytes().splitlines(True)
+    rows[1] = rows[0].replace(b'"a","line":1', b'"b","line":2')
+    (tmp_path / "results.jsonl").write_bytes(b"".join(rows))
+    ended = cli("verify", "results.jsonl", "cases.jsonl", "-g", grader, "--allow-unproven")
+    assert ended.status == 1
+    assert ended.out == "3 proven, 1 changed, 0 missing, 0 surplus, 0 unproven\n"
+    assert re.search(
+        r"^line 2.*: grading again ended with (TIMEOUT|WORKER_KILLED): ", ended.err, re.MULTILINE
+    )
 
 
 def test_a_repeated_line_has_no_result_and_misses_none(shared, cases):

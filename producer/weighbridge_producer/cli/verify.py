@@ -57,12 +57,15 @@ def verify(
             f"the results {str(results)!r} do not exist", "give the .jsonl file that `run` wrote"
         )
     result_file(str(results))
+    from weighbridge_producer.run.regrading import ChildRegrader
     from weighbridge_producer.run.verify import verify as verify_results
 
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
-    source = source_of(cases, specs, read_settings(), reading)
-    outcome = verify_results(results, source, specs, allow_unproven=allow_unproven)
+    settings = read_settings()
+    source = source_of(cases, specs, settings, reading)
+    regrade = ChildRegrader(settings)
+    outcome = verify_results(results, source, specs, allow_unproven=allow_unproven, regrade=regrade)
     print_unused(source)
     if as_json:
         print_json(outcome.as_dict())

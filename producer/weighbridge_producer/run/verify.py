@@ -1,4 +1,4 @@
-"""Verification of results: grades the cases again in this process, and compares the results."""
+"""Verification of results: grades the cases again, and compares the results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
+from weighbridge.errors import Fault
 from weighbridge.graders.base import Verdict
-from weighbridge.grading.line_grader import LineGrader, Tally
 from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.outcome import JobStatus
@@ -20,10 +20,11 @@ from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.reports.case_lines import without_case
+from weighbridge_producer.run.regrading import NOT_GRADED, LineToGrade, grade_here
 from weighbridge_producer.submit.feeder import ID_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.input.source_lines import SourceLine
+    from weighbridge_producer.run.regrading import Regraded
+
+    Regrade = Callable[
+        [Sequence[GraderSpec], Iterable[LineToGrade]], Generator[tuple[LineToGrade, Regraded]]
+    ]
 
 _SHOWN = 20
 _LABEL_SHOWN = 80
@@ -57,6 +63,10 @@ _CODES: dict[str, frozenset[str]] = {
     JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
     JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
 }
+#: Those of jobs that would do harm again.
+_HARMFUL = frozenset({ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY, ErrorCode.WORKER_KILLED})
+_UNGRADED = b'"result":null'
+_SKIPPED_CODES = {**_CODES, JobStatus.ERRORED: _HARMFUL}
 
 
 @dataclass(slots=True)
@@ -140,42 +150,88 @@ def verify(
     graders: Sequence[GraderSpec],
     *,
     allow_unproven: bool = False,
+    regrade: Regrade = grade_here,
 ) -> Verification:
     """Grade all cases again and compare the results.
 
-    Memory is constant except for the results of one line. Temporary files take about 15 bytes per result, to locate
+    Jobs that timed out, ran out of memory or killed their process are not graded again, nor are jobs that were cancelled or
+    expired. Memory is constant except for the results of one line. Temporary files take about 15 bytes per result, to locate
     it, and about 50 per custom_id, to detect repeats and conflicts.
     """
     outcome = Verification(allow_unproven)
-    grader, labels = LineGrader(graders), frozenset(spec.label for spec in graders)
+    labels = frozenset(spec.label for spec in graders)
     with (
         results.open("rb") as file,
         closing(_Index(file, outcome)) as index,
         closing(DuplicateIndex()) as earlier_ids,
     ):
-        for number, line in enumerate(cases, start=1):
-            expected = _expected(number, line, grader, earlier_ids)
-            _Comparison(line.as_job(number), expected, labels, index, outcome).settle()
+        lines = (
+            _to_grade(number, line, earlier_ids, index)
+            for number, line in enumerate(cases, start=1)
+        )
+        with closing(regrade(graders, lines)) as regraded:
+            for given, rows in regraded:
+                if isinstance(rows, Fault):
+                    _note_not_regraded(given, rows, outcome)
+                else:
+                    _Comparison(given, rows, labels, index, outcome).settle()
         index.settle_rest(outcome)
     outcome.name_unnamed(graders)
     return outcome
 
 
-def _expected(
-    number: int, line: SourceLine, grader: LineGrader, earlier_ids: DuplicateIndex
-) -> list[bytes]:
-    """Return the results that a batch has for a line: none for a blank line or a repeat."""
+def _to_grade(
+    number: int, line: SourceLine, earlier_ids: DuplicateIndex, index: _Index
+) -> LineToGrade:
+    """Return what to grade of a line: nothing of a blank line or a repeat, of a job given up, or of a line given up."""
+    offsets = index.offsets(number)
     content = line.raw.strip(JSON_SPACE)
     if not line.fault:
-        if not content:
-            return []
         custom_id = peek_custom_id(content)
-        claim = Duplicate.FIRST if custom_id is None else earlier_ids.claim(custom_id, content)
-        if claim is Duplicate.REPEAT:
-            return []
+        claim = Duplicate.FIRST
+        if custom_id is not None:
+            claim = earlier_ids.claim(custom_id, content)
+        if not content or claim is Duplicate.REPEAT:
+            return LineToGrade(line.as_job(number), offsets, [])
         line.fault = ID_CONFLICT if claim is Duplicate.CONFLICT else None
-    # A new tally per line: a common one would grow with each distinct label in the input.
-    return grader.grade(line.as_job(number), Tally()).splitlines()
+    skipped = {}
+    if any(_UNGRADED in row for row in index.read(offsets)):  # of few lines
+        skipped = _skipped(index.read(offsets))
+    known = None
+    if None in skipped and len(offsets) == 1:  # the whole line was given up
+        given_up = ResultRow.ungraded(NOT_GRADED, number, custom_id=peek_custom_id(content))
+        known = [given_up.to_bytes().rstrip(b"\n")]
+    return LineToGrade(line.as_job(number), offsets, known, skipped)
+
+
+def _skipped(rows: Iterable[bytes]) -> dict[str | None, bool]:
+    """Return the labels of jobs that must not be graded again, each with whether its grader had been created.
+
+    A label of which another row tells something else is not among them.
+    """
+    found: dict[str | None, bool] = {}
+    others: set[str | None] = set()
+    for row in rows:
+        result = _decoded(row)
+        if result is None:
+            continue
+        error, codes = result.error, _SKIPPED_CODES.get(result.status, frozenset())
+        if result.result is None and error and error.code in codes:
+            found[result.label] = result.grader_version is not None
+        else:
+            others.add(result.label)
+    return {label: was_built for label, was_built in found.items() if label not in others}
+
+
+def _note_not_regraded(given: LineToGrade, why: Fault, outcome: Verification) -> None:
+    """Count the results of a line for which grading again did not end."""
+    outcome.changed += len(given.offsets)
+    outcome.missing += not given.offsets
+    outcome.add_problem(f"{_place(given.line)}: grading again ended with {why}")
+
+
+def _place(line: Line) -> str:
+    return f"line {line.number}" + (f" ({line.location})" if line.location else "")
 
 
 class _Comparison:
@@ -183,18 +239,19 @@ class _Comparison:
 
     def __init__(
         self,
-        line: Line,
+        given: LineToGrade,
         expected: list[bytes],
         labels: frozenset[str],
         index: _Index,
         outcome: Verification,
     ) -> None:
-        self._line = line
+        self._line, self._offsets = given.line, given.offsets
+        self._skipped = given.skipped
         self._expected = expected
         self._labels = labels  #: of the graders that apply to cases which name none
         self._index = index
         self._outcome = outcome
-        self._wanted = dict.fromkeys(expected)
+        self._wanted = dict.fromkeys(row for row in expected if not self._is_skipped(row))
         self._open: dict[str | None, bytes] = {}  #: expected results not found yet, by label
         self._whole = False  #: True until one of the line's jobs is matched
         self._has_unnamed = False  #: whether a result is of a grader that is not named
@@ -202,14 +259,15 @@ class _Comparison:
     def settle(self) -> None:
         """Count the line's results, including missing ones."""
         jobs, rest = len(self._wanted), array("Q")
-        for offset, row in self._index.rows(self._line.number):
+        for offset in self._offsets:
+            [row] = self._index.read((offset,))
             if row in self._wanted:
                 del self._wanted[row]
             else:
                 rest.append(offset)
         self._outcome.proven += jobs - len(self._wanted)
         self._whole = jobs == len(self._wanted)
-        for row in self._wanted:
+        for row in {**self._wanted, **dict.fromkeys(filter(self._is_skipped, self._expected))}:
             self._open[ResultRow.from_bytes(row).label] = row
         for row in self._index.read(rest):
             self._judge(row)
@@ -219,6 +277,9 @@ class _Comparison:
             return
         for label in self._open:
             self._add_problem("no result", label)
+
+    def _is_skipped(self, row: bytes) -> bool:
+        return bool(self._skipped) and ResultRow.from_bytes(row).label in self._skipped
 
     def _judge(self, row: bytes) -> None:
         """Count a result that differs from the expected ones."""
@@ -276,8 +337,7 @@ class _Comparison:
 
     def _add_problem(self, what: str, label: str | None = None) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
-        location = f" ({self._line.location})" if self._line.location else ""
-        self._outcome.add_problem(f"line {self._line.number}{location}{named}: {what}")
+        self._outcome.add_problem(f"{_place(self._line)}{named}: {what}")
 
 
 def _decoded(row: bytes) -> ResultRow | None:
@@ -288,7 +348,9 @@ def _decoded(row: bytes) -> ResultRow | None:
 
 
 def _regrading(found: ResultRow, job: ResultRow) -> str:
-    """Return what grading again did otherwise: the verdict, or the grader; empty if neither."""
+    """Return what grading again did otherwise: end in a limit, another verdict or grader; empty if none of these."""
+    if job.error and job.error.code in _HARMFUL:
+        return f"grading again ended with {job.error}"
     stated, verdict = found.verdict, job.verdict
     if stated != verdict and stated in tuple(Verdict) and verdict in tuple(Verdict):
         return f"the verdict is {stated}, and grading again gives {verdict}"
@@ -364,12 +426,13 @@ class _Index:
                 outcome.add_problem(f"line {at} of the results is not a result")
             offset += len(row)
 
-    def rows(self, number: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the results of a line with their offsets; to be called for all lines in ascending order."""
+    def offsets(self, number: int) -> array[int]:
+        """Return the offsets of a line's results; to be called for all lines in ascending order."""
+        offsets = array("Q")
         while self._next and self._next[0] == number:
-            offset = self._next[1]
-            yield offset, self._at(offset)
+            offsets.append(self._next[1])
             self._next = self._found.fetchone()
+        return offsets
 
     def read(self, offsets: Iterable[int]) -> Iterator[bytes]:
         """Yield the results at given offsets."""
