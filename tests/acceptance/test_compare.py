@@ -169,7 +169,7 @@ def test_runs_without_a_result_in_common_are_an_error_that_names_the_first_of_ea
         "exit status 1: nothing was compared: no result of c.jsonl has the custom_id and label of one of a.jsonl",
         "  a.jsonl has q0 (string-match), q1 (string-match), q2 (string-match), 17 more",
         "  c.jsonl has another (string-match)",
-        "  name runs of the same cases, graded under the same labels",
+        "  name runs of the same cases, graded under the same labels; --pair-by metadata.file pairs traces with ids of their own by file",
     ]
     if options:
         assert ended.json["comparisons"][0]["groups"]["gone"] == 20

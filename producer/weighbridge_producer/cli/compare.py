@@ -15,6 +15,7 @@ from weighbridge_producer.cli.completed_values import runs as completed_runs
 from weighbridge_producer.cli.pair_comparison import compare_pairs
 from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP
+from weighbridge_producer.comparison.pairing import PairKey
 from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.repeats import RepeatKey
 
@@ -39,6 +40,14 @@ def compare(
         typer.Option(help="Compare only this label's results.", callback=opt.utf8),
     ] = None,
     by: gate_opt.By = None,
+    pair_by: Annotated[
+        str,
+        typer.Option(
+            metavar="FIELD",
+            help="Pair results by a metadata field instead of the custom_id, such as metadata.file for traces whose ids are new in each run.",
+            callback=opt.utf8,
+        ),
+    ] = "",
     repeats_by: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +109,7 @@ def compare(
     url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Compare RUNs by custom_id and label: what regressed, what was repaired, and whether the pass rates differ.
+    """Compare RUNs by custom_id (or --pair-by) and label: what regressed, what was repaired, and whether the pass rates differ.
 
     Rates are those of the results that passed or failed in both runs, with Wilson's 95 % intervals. Their difference
     has Newcombe's paired 95 % interval (method 10) and the p-value of McNemar's exact test, adjusted for the number
@@ -115,11 +124,12 @@ def compare(
     try:
         gates = RegressionGates(max_regressions, fail_on_regression, min_effect, allow_lost)
         key = RepeatKey.parse(repeats_by) if repeats_by else None
+        pair_key = PairKey.parse(pair_by)
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None
     chosen = chosen_outputs(output or [])
     if key:
-        if any((by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)):
+        if any((by, pair_by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)):
             raise typer.BadParameter(
                 "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
@@ -130,4 +140,5 @@ def compare(
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
     gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
     outputs = comparison_outputs(chosen.writable, runs)
-    compare_pairs(ComparedRuns(runs, label, url, outputs, chosen, gates, as_json), gating, examples)
+    compared = ComparedRuns(runs, label, url, outputs, chosen, gates, as_json)
+    compare_pairs(compared, gating, examples, pair_key)

@@ -66,7 +66,9 @@ def print_unpaired(comparison: Comparison) -> None:
         if left := comparison.groups[group] - len(first):
             names.append(f"{left:,} more" if first else pluralize(left, "result"))
         err.print(f"  {name} has {', '.join(names) or 'no result with a custom_id'}")
-    err.print("  name runs of the same cases, graded under the same labels")
+    err.print(
+        "  name runs of the same cases, graded under the same labels; --pair-by metadata.file pairs traces with ids of their own by file"
+    )
     firsts = [*comparison.examples(Group.GONE)[:1], *comparison.examples(Group.NEW)[:1]]
     if firsts and all(_OF_A_LINE.search(pair.custom_id) for pair in firsts):
         err.print(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.cli.compared_runs import ComparedRuns
     from weighbridge_producer.cli.gate_options import GateOptions
     from weighbridge_producer.comparison.compare import Comparison
+    from weighbridge_producer.comparison.pairing import PairKey
     from weighbridge_producer.comparison.pairs import Pair
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
 _EXAMPLES_SHOWN = 3
 
 
-def compare_pairs(runs: ComparedRuns, gating: GateOptions, examples: int | None) -> NoReturn:
+def compare_pairs(
+    runs: ComparedRuns, gating: GateOptions, examples: int | None, pair_by: PairKey | None
+) -> NoReturn:
     """Compare runs, write and print the comparisons, and exit by the gates; `examples` of each group are listed."""
     with ExitStack() as stack:
-        results = _compared(runs, gating, examples, stack)
+        results = _compared(runs, gating, examples, pair_by, stack)
     if runs.as_json:
         print_json({"comparisons": [_as_dict(*each) for each in results]})
     for comparison, checked in results:
@@ -55,7 +58,11 @@ def compare_pairs(runs: ComparedRuns, gating: GateOptions, examples: int | None)
 
 
 def _compared(
-    runs: ComparedRuns, gating: GateOptions, examples: int | None, stack: ExitStack
+    runs: ComparedRuns,
+    gating: GateOptions,
+    examples: int | None,
+    pair_by: PairKey | None,
+    stack: ExitStack,
 ) -> list[_Checked]:
     """Return the comparisons with the results of their gates, after writing them to the outputs."""
     opened = runs.opened(stack)
@@ -64,6 +71,7 @@ def _compared(
         found = compare_runs(
             opened,
             by=gating.fields,
+            pair_by=pair_by,
             examples=max(_EXAMPLES_SHOWN, EXAMPLES) if examples is None else examples,
             on_change=_written_to(file) if runs.outputs else None,
             in_full=bool(runs.outputs) or runs.as_json,

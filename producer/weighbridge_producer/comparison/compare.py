@@ -16,6 +16,7 @@ from weighbridge.settings import read_settings
 from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.input_order import InputOrder
 from weighbridge_producer.comparison.notes import notes_of
+from weighbridge_producer.comparison.pairing import PairKey
 from weighbridge_producer.comparison.pairs import Group, Pair, by_case, pairs_of, place_of
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.comparison.rates import Rates, adjusted
@@ -193,9 +194,14 @@ class Comparison:
 
 
 def compare(
-    before: Results, after: Results, *, by: Sequence[str] = (), examples: int = EXAMPLES
+    before: Results,
+    after: Results,
+    *,
+    by: Sequence[str] = (),
+    pair_by: str = "",
+    examples: int = EXAMPLES,
 ) -> Comparison:
-    """Compare two runs, with their results paired by custom_id and label.
+    """Compare two runs, with their results paired by label and custom_id, or else by the metadata field `pair_by`.
 
     A run is the path of a results file (`.jsonl`, plain, .gz or .zst), a batch of a `Client`, with its results so far,
     or an iterable of result lines. `by` are fields such as `metadata.topic` by which rates are broken down. `examples`
@@ -205,7 +211,8 @@ def compare(
     """
     runs = [_run(before, "before"), _run(after, "after")]
     fields = tuple(map(parse_field, by))
-    [comparison] = compare_runs(runs, by=fields, examples=examples, in_full=True)
+    key = PairKey.parse(pair_by)
+    [comparison] = compare_runs(runs, by=fields, pair_by=key, examples=examples, in_full=True)
     return comparison
 
 
@@ -221,13 +228,15 @@ def compare_runs(
     runs: Sequence[Run],
     *,
     by: tuple[FieldPath, ...] = (),
+    pair_by: PairKey | None = None,
     examples: int = EXAMPLES,
     on_change: Callable[[Run, Pair], None] | None = None,
     in_full: bool = False,
 ) -> list[Comparison]:
     """Compare each further run with the first one, and return one comparison per run.
 
-    `by` are the metadata fields by which rates are broken down. `on_change` is called with a run and each of its pairs
+    `by` are the metadata fields by which rates are broken down; with `pair_by`, results are paired by a field instead of
+    the custom_id, which then is the name of the case in both runs. `on_change` is called with a run and each of its pairs
     that changed, in the order of the first run's input and then of the others'. `in_full` adds to pairs what was expected
     and observed, and all metadata fields. Memory does not grow with the results; a temporary file takes about 100 bytes
     per result, and what `in_full` adds.
@@ -236,9 +245,15 @@ def compare_runs(
     tallies = [Tallies(by, examples) for _ in others]
     with Partitions() as partitions, InputOrder() as changes:
         for number, run in enumerate(runs):
-            for entry in run.entries(by, in_full=in_full):
-                partitions.add(number, entry.custom_id or "", entry)
-        for numbered in partitions.read():
+            if pair_by is None:
+                for entry in run.entries(by, in_full=in_full):
+                    partitions.add(number, entry.custom_id or "", entry)
+            else:
+                entries = run.entries((*by, pair_by.path), in_full=in_full)
+                for value, entry in pair_by.keyed(run, entries):
+                    partitions.add(number, value, entry)
+        for read in partitions.read():
+            numbered = pair_by.named(read) if pair_by else read
             for custom_id, (first, *rest) in by_case(numbered, list(runs)):
                 for number, (tally, second) in enumerate(zip(tallies, rest, strict=True), start=1):
                     place = place_of(number, first, second) if on_change else None

@@ -11,8 +11,9 @@ import msgspec
 
 from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.text import closest, did_you_mean, shorten
+from weighbridge.text import shorten
 from weighbridge_producer.comparison.input_order import InputOrder
+from weighbridge_producer.comparison.pairing import without_field
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.comparison.repeats_conditions import GradedRepeats
 from weighbridge_producer.comparison.tallies import Conditions
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 FLAKY_SHOWN = 20  #: per label and run
 _LABELS_LIMIT = 1_000
-_FIELDS_NAMED = 12
 _OTHER_LABELS = "(other labels)"
 _CUSTOM_ID = "custom_id"
 _KS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
@@ -326,17 +326,7 @@ def _without_field(run: Run, key: RepeatKey) -> InvalidFilterError:
             f"name the separator of ids such as {shorten(custom_id, 80)!r}, as in custom_id:SEPARATOR; custom_id alone if"
             " repeats have one id; or metadata.FIELD",
         )
-    name = field_name(key.path)
-    present: dict[str, bool] = {}
-    run.note_fields(present)
-    fields = ", ".join(sorted(present)[:_FIELDS_NAMED])
-    has = f"; the fields of its metadata: {fields}" if fields else "; it has no metadata"
-    value = "a value of " if name in present else ""
-    meant = "" if name in present else did_you_mean(closest(name, sorted(present)))
-    return InvalidFilterError(
-        f"no result of {run.name} has {value}{name}, which its repeats should have in common{meant}",
-        f"name a metadata field of the results, or custom_id:SEPARATOR{has}",
-    )
+    return without_field(run, key.path, ", or custom_id:SEPARATOR")
 
 
 def _empty(label: str, runs: int) -> RepeatedLabel:

@@ -56,6 +56,37 @@ def test_what_only_one_run_has_is_new_or_gone() -> None:
     assert comparison.lost_verdicts == 1
 
 
+def of_file(custom_id: str, file: str, answer: str = "Lisbon") -> bytes:
+    return orjson.dumps(orjson.loads(case(custom_id, answer)) | {"metadata": {"file": file}})
+
+
+def test_results_are_paired_by_a_field_and_those_of_one_value_in_the_order_of_the_input() -> None:
+    before = graded(
+        [of_file("1", "a.json"), of_file("2", "b.json"), of_file("3", "b.json"), case("k")]
+    )
+    files = ["b.json", "b.json", "a.json", "b.json"]
+    after = graded([of_file(str(n), file) for n, file in enumerate(files, start=11)] + [case("k")])
+    comparison = compare(before, reversed(list(after)), pair_by="metadata.file")
+    assert groups(comparison) == {"unchanged": 4, "new": 1}
+    assert [pair.custom_id for pair in comparison.examples(Group.NEW)] == ["b.json (3)"]
+    assert groups(compare(before, after)) == {"unchanged": 1, "gone": 3, "new": 4}
+
+
+def test_pairs_by_a_field_tell_which_case_changed() -> None:
+    before = graded([of_file("1", "a"), of_file("2", "a")])
+    after = graded([of_file("8", "a"), of_file("9", "a", "Porto")])
+    comparison = compare(before, after, pair_by="metadata.file", by=["metadata.file"])
+    assert [pair.custom_id for pair in comparison.examples(Group.REGRESSED)] == ["a (2)"]
+    assert [each.value for each in comparison.labels[0].slices] == ["a"]
+
+
+def test_a_field_to_pair_by_that_no_result_has_is_an_error() -> None:
+    runs = graded([of_file("1", "a")]), graded([of_file("2", "a")])
+    with pytest.raises(InvalidFilterError, match=r"metadata\.fil; did you mean 'metadata\.file'\?"):
+        compare(*runs, pair_by="metadata.fil")
+    assert compare([], [], pair_by="metadata.file").pairs == 0
+
+
 def test_an_ungradable_side_keeps_a_pair_out_of_the_rates() -> None:
     before = graded([case("q", "yes", "true"), case("r", "yes", "true")], TRUE_FALSE)
     after = graded([case("q", "yes", "depends"), case("r", "yes", "true")], TRUE_FALSE)

@@ -77,7 +77,7 @@ def test_cases_whose_field_is_empty_are_not_repeats_of_each_other(empty) -> None
     )
     assert repeats([*unnamed, *named], key=key).runs[0].cases == {(1, 1): 2, (2, 1): 1}
     with pytest.raises(
-        InvalidFilterError, match=r"no result of run 0 has a value of metadata.question, which"
+        InvalidFilterError, match=r"no result of run 0 has a value of metadata.question"
     ):
         repeats(unnamed, key=key)
 

@@ -36,6 +36,10 @@ from weighbridge_producer.input.mapping.same_source import common_source
 from weighbridge_producer.input.mapping.special_forms import WRITTEN, form_of, is_clearly_a_form
 
 _FORM = "write FIELD=PATH, separated by commas, such as custom_id=id,agent_response=output.text"
+_NO_INPUTS_HINT = (
+    "add agent_response=PATH, for example, or trace=PATH; files of traces in a known format are read without a mapping,"
+    " and compare --pair-by metadata.file pairs them by file"
+)
 _ITEM_END = re.compile(r",(?=\s*(?:metadata\.\*|[\w./@-]+)\s*:?=)")
 _ROW_LIMIT = 64  #: fields per mapping
 
@@ -201,7 +205,7 @@ class _Fields:
                 f"add custom_id=PATH, or custom_id={ROW_NUMBER} for the row's number",
             )
         if not inputs:
-            raise MappingError("the mapping has no inputs", "add agent_response=PATH, for example")
+            raise MappingError("the mapping has no inputs", _NO_INPUTS_HINT)
         _refuse_same(inputs)
         made = FieldMapping(
             *(custom_id, inputs, self._metadata, self._takes_rest, self._entries),

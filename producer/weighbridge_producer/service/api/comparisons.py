@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from weighbridge.settings import MIB
 from weighbridge_producer.comparison.compare import compare_runs
+from weighbridge_producer.comparison.pairing import PairKey
 from weighbridge_producer.comparison.pairs import Pair
 from weighbridge_producer.comparison.regression_gates import RegressionGates, incomplete_runs
 from weighbridge_producer.comparison.runs import Run, run_of_batch
@@ -44,6 +45,11 @@ class ComparisonQuery(BaseModel, extra="forbid"):
         )
     )
     examples: int = Field(10, ge=0, le=1_000, description="in `json`: the first of each group")
+    pair_by: str = Field(
+        "",
+        max_length=200,
+        description="a metadata field by which results are paired instead of the custom_id, such as `metadata.file`",
+    )
     max_regressions: str = Field(
         "",
         max_length=40,
@@ -79,7 +85,7 @@ def compare(
     query: Annotated[ComparisonQuery, Query()],
 ) -> Response:
     """Return the changes from one batch to another, with results paired by custom_id and label."""
-    by = tuple(map(parse_field, query.by))
+    by, pair_by = tuple(map(parse_field, query.by)), PairKey.parse(query.pair_by)
     gates = RegressionGates(
         query.max_regressions, query.fail_on_regression, query.min_effect, query.allow_lost
     )
@@ -108,6 +114,7 @@ def compare(
             [found] = compare_runs(
                 runs,
                 by=by,
+                pair_by=pair_by,
                 examples=query.examples,
                 on_change=write if form else None,
                 in_full=True,

@@ -53,6 +53,13 @@ def test_what_changed_is_told_as_the_command_tells_it(service: HttpServer, two: 
     assert found["gates"] == []
 
 
+def test_results_are_paired_by_a_field(service: HttpServer, two: list[str]) -> None:
+    found = compared(service, two, pair_by="metadata.topic").json()
+    assert found["groups"] == compared(service, two).json()["groups"]
+    nowhere = compared(service, two, pair_by="metadata.file")
+    assert (nowhere.status_code, nowhere.json()["code"]) == (422, "INVALID_FILTER")
+
+
 def test_gates_are_checked(service: HttpServer, two: list[str]) -> None:
     [met] = compared(service, two, max_regressions="1").json()["gates"]
     [missed] = compared(service, two, max_regressions="0").json()["gates"]
@@ -98,6 +105,7 @@ def test_changes_come_in_the_forms_of_output(
         {"max_regressions": "some"},
         {"min_effect": "0.1"},
         {"min_effect": "many", "fail_on_regression": "true"},
+        {"pair_by": "topic"},
         {"by": "topic"},
         {"format": "xlsx"},
         {"wrong": "1"},

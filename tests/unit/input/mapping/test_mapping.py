@@ -202,6 +202,13 @@ def test_metadata_takes_the_entries_of_an_object_and_any_other_value_under_its_n
     assert case(text, row | {"more": ["a"]})["metadata"] == {"topic": "geo", "more": ["a"]}
 
 
+def test_a_mapping_without_inputs_leads_to_those_of_answers_and_of_traces() -> None:
+    with pytest.raises(MappingError) as caught:
+        parse_mapping(["custom_id=@file"])
+    for way in ("agent_response=PATH", "trace=PATH", "--pair-by metadata.file"):
+        assert way in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
