@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _ROOT = "metadata"
-_VALUE_LIMIT = 64  #: characters of a value that is kept whole
-_BEGINNING = 48  #: characters kept of a longer value
+_VALUE_LIMIT = 128  #: characters of a value that is kept whole
+_BEGINNING = 104  #: characters kept of a longer value
 _DIGEST_BYTES = 12
 _LEAVES_LIMIT = 32  #: kept per case if all fields are wanted
 _DEPTH_LIMIT = 4

@@ -51,11 +51,14 @@ class TraceWrapper:
     """Converts the traces of a file to cases with unique ids.
 
     `ids` are the ids in earlier files of the same input. A case from one of several files names its file in its metadata,
-    unless its id does or the metadata have a `file` of their own.
+    unless these have a `file` of their own.
     """
 
-    def __init__(self, name: str, ids: DuplicateIndex, *, is_one_of_several: bool) -> None:
+    def __init__(
+        self, name: str, ids: DuplicateIndex, *, is_one_of_several: bool, file: str = ""
+    ) -> None:
         self.name = name
+        self._file = file or name
         self.is_one_of_several = is_one_of_several
         self._ids = ids
 
@@ -64,7 +67,8 @@ class TraceWrapper:
         if not process:
             return self
         name = f"{self.name}:{process}"
-        return TraceWrapper(name, self._ids, is_one_of_several=self.is_one_of_several)
+        several = self.is_one_of_several
+        return TraceWrapper(name, self._ids, is_one_of_several=several, file=self._file)
 
     def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
         """Convert the trace on each line to a case; a line without one is passed on, to become an error."""
@@ -87,8 +91,8 @@ class TraceWrapper:
         # Different traces may have the same id; a repeated trace is one job.
         if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
             custom_id = _fitting(f"{own_id} ({location})")
-        elif own_id and self.is_one_of_several:
-            metadata = _with_file(metadata, self.name)
+        if self.is_one_of_several:
+            metadata = _with_file(metadata, self._file)
         more = b',"metadata":%b' % metadata if metadata else b""
         case = b'{"custom_id":%b,"inputs":{"trace":%b}%b}\n' % (
             orjson.dumps(custom_id),

@@ -317,7 +317,7 @@ def test_files_of_a_folder_name_their_traces(tmp_path: Path) -> None:
     assert all(read_trace(case["inputs"]["trace"]).steps for case in cases)
 
 
-def test_traces_with_ids_of_their_own_name_their_file_if_there_may_be_several(
+def test_each_trace_names_its_file_if_there_may_be_several(
     tmp_path: Path,
 ) -> None:
     own = {"file": "main.py"}
@@ -332,7 +332,8 @@ def test_traces_with_ids_of_their_own_name_their_file_if_there_may_be_several(
         lines = [orjson.loads(line.raw) for line in Source(path, Settings())]
         return [line.get("metadata") for line in lines]
 
-    of_a, of_b = [{"file": "a.jsonl"}, {"file": "a.jsonl", "model": "x"}], [None, None, own]
+    of_a = [{"file": "a.jsonl"}, {"file": "a.jsonl", "model": "x"}]
+    of_b = [{"file": "b.jsonl"}, {"file": "b.jsonl"}, own]
     assert metadata(tmp_path) == [*of_a, *of_b]
     assert metadata(tmp_path / "a.jsonl") == [None, {"model": "x"}]
 
