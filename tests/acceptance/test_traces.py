@@ -102,6 +102,16 @@ def test_converted_traces_have_the_ids_that_they_are_graded_under_and_no_two_hav
         assert cli("trace", "show", "runs", "--id", trace_id, "--json").json["id"] == trace_id
 
 
+def test_of_several_files_the_one_of_a_trace_is_named(cli, tmp_path):
+    (tmp_path / "runs").mkdir()
+    trace = {"steps": [{"type": "user", "output": "hi"}]}
+    (tmp_path / "runs/a.jsonl").write_text(json.dumps(trace | {"id": "t1"}) + "\n")
+    (tmp_path / "runs/b.jsonl").write_text("\n" + json.dumps(trace | {"id": "t2"}) + "\n")
+    assert cli("trace", "show", "runs", "--id", "t1").out.splitlines()[1] == "a.jsonl, line 1"
+    assert cli("trace", "show", "runs", "--id", "t2").out.splitlines()[1] == "b.jsonl, line 2"
+    assert cli("trace", "show", "runs/a.jsonl").out.splitlines()[1] == ""
+
+
 def test_different_cases_with_one_id_are_converted_to_traces_with_two(cli, tmp_path):
     lines = [
         {"custom_id": "a", "inputs": {"trace": {"steps": [{"type": "user", "output": text}]}}}

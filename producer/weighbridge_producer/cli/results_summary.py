@@ -79,7 +79,7 @@ def show_summary(summary: Summarised, name: str, console: Console, *, causes: bo
 def _examples(found: Survey) -> dict[tuple[str, str], str]:
     """Return an example for each cause, as `run` shows them."""
     return {
-        (cause.label, cause.cause): f"{cause.example}: {cause.reason}"
+        (cause.label, cause.cause): f"{cause.example_and_file}: {cause.reason}"
         for cause in found.causes()
         if cause.reason
     }

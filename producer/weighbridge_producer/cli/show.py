@@ -273,7 +273,7 @@ def print_causes(causes: Sequence[Cause], console: Console = out) -> None:
     for cause in causes[:_ROWS_SHOWN]:
         name = cell(cause.label or "(bad lines)", _NAME_WIDTH, console)
         made.add_row(f"{cause.jobs:,}", name, cell(cause.cause, room, console))
-        example = shorten_reason(printable(f"{cause.example}: {cause.reason}"), room)
+        example = shorten_reason(printable(f"{cause.example_and_file}: {cause.reason}"), room)
         made.add_row("", "", f"[dim]{escape(example)}[/]")
     console.print(made)
     if rest := causes[_ROWS_SHOWN:]:

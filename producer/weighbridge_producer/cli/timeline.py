@@ -38,9 +38,12 @@ _TYPE_WIDTH = 6
 _MOST_READ = 4 * _TEXT_WIDTH  #: characters read from a text of any length
 
 
-def print_trace(name: str, trace: Trace) -> None:
-    """Print a trace with a heading."""
-    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(summary_facts(trace))}\n")
+def print_trace(name: str, trace: Trace, location: str = "") -> None:
+    """Print a trace with a heading, which names its location unless its name begins with the file."""
+    out.print(f"[bold]{shown(name, _TEXT_WIDTH)}[/]  {', '.join(summary_facts(trace))}")
+    if location and not name.startswith(location.rpartition(", ")[0]):
+        out.print(shown(location))
+    out.print()
     labels = [
         moment + ident
         for moment, ident in zip(_moments(trace.steps), _idents(trace.steps), strict=True)

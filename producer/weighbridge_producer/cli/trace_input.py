@@ -56,6 +56,7 @@ class NamedTrace(NamedTuple):
 
     name: str
     trace: Trace
+    location: str = ""  #: file and line, if there may be several files
 
 
 class Traces:
@@ -118,7 +119,8 @@ class Traces:
                 self.lose(self._with_unknown(error))
                 continue
             self._read += len(found)
-            yield from found
+            for each in found:
+                yield each._replace(location=self._line.location)
 
     @property
     def location(self) -> str:

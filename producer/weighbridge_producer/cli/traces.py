@@ -90,7 +90,7 @@ def show(
     elif step_ids:
         print_steps(found.trace.steps)
     else:
-        print_trace(found.name, found.trace)
+        print_trace(found.name, found.trace, found.location)
     if trace_id is None and (of := traces.about_how_many()):
         err.print(f"1 of {of} traces; --id picks another")
 

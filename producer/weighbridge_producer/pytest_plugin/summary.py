@@ -52,7 +52,7 @@ def summary_lines(found: Survey, decision: Decision) -> Iterator[str]:
         yield "not passed:"
     for cause in causes[:_CAUSES_SHOWN]:
         yield f"  {cause.jobs:,} {_name(cause.label)}: {printable(cause.cause)}"
-        example = printable(f"{cause.example}: {cause.reason}")
+        example = printable(f"{cause.example_and_file}: {cause.reason}")
         yield f"    {shorten_reason(example, _EXAMPLE_CHARACTERS)}"
         if hint := several_answers_hint(cause.reason):
             yield f"    {hint}"

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.reports.overview import survey
+from weighbridge_producer.reports.row_names import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,8 +114,9 @@ def _head(label: str, name: str) -> str:
 
 
 def _reasons(row: ResultRow) -> list[str]:
-    """Return the reasons why a job did not pass, each with its steps."""
-    return [
+    """Return the reasons why a job did not pass, each with its steps; after the file of its case, for which Jenkins' schema has no attribute."""
+    file = file_of(row)
+    return [f"file: {file}"] * bool(file) + [
         f"{check['check']}: {check['description']}"
         + (f" (steps: {', '.join(check['step_ids'])})" if check["step_ids"] else "")
         for check in row.failed_checks

@@ -155,7 +155,7 @@ def _causes(found: Survey) -> str:
 
 def _cause(cause: Cause) -> Iterator[str]:
     yield f"{cause.jobs:,}"
-    yield from map(code, (cause.label, cause.cause, cause.example, cause.reason))
+    yield from map(code, (cause.label, cause.cause, cause.example_and_file, cause.reason))
 
 
 def _changes(report: Report) -> str:

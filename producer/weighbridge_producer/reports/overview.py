@@ -10,6 +10,7 @@ from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.gating.slices import summary_of
 from weighbridge_producer.reports.passes_by_names import passed_by_names
+from weighbridge_producer.reports.row_names import file_of, with_file
 
 if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
@@ -32,12 +33,19 @@ class Cause(NamedTuple):
     jobs: int
     example: str  #: the custom_id of the first job with this cause
     reason: str  #: the reason of that job
+    file: str = ""  #: the file of that job; empty if it has none that its id does not name
+
+    @property
+    def example_and_file(self) -> str:
+        """The name of the example, with its file if it has one."""
+        return with_file(self.example, self.file)
 
 
 class _Example(NamedTuple):
     line: int
     name: str
     reason: str
+    file: str
 
 
 @dataclass(slots=True)
@@ -107,7 +115,7 @@ class Survey:
         if key not in self._first or row.line < self._first[key].line:
             name = row.custom_id or f"line {row.line}"
             reason = shorten(row.reason(), _REASON_CHARACTERS)
-            self._first[key] = _Example(row.line, name, reason)
+            self._first[key] = _Example(row.line, name, reason, file_of(row))
 
 
 def survey(report: Report, slices: SliceTally | None = None) -> Survey:

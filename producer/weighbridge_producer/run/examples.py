@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.jobs.result_line_parts import PASSED_BYTES, line_number_of
+from weighbridge_producer.reports.row_names import file_of, with_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +49,8 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
                 found[key] = row
                 missing = len(wanted) - len(found)
                 latest = max(example.line for example in found.values())
-    return {
-        key: f"{row.custom_id or f'line {row.line}'}: {row.reason()}" for key, row in found.items()
-    }
+    return {key: f"{_name(row)}: {row.reason()}" for key, row in found.items()}
+
+
+def _name(row: ResultRow) -> str:
+    return with_file(row.custom_id or f"line {row.line}", file_of(row))

@@ -66,6 +66,18 @@ def graded():
     return grade_lines([*map(orjson.dumps, cases), b"{"], ["string-match"])
 
 
+def test_the_file_of_a_case_that_did_not_pass_is_in_its_text(tmp_path):
+    inputs = {"agent_response": "a", "expected_output": "b"}
+    cases = [
+        {"custom_id": "t1", "inputs": inputs, "metadata": {"file": "otel/stuck.json"}},
+        {"custom_id": "a.json:1", "inputs": inputs, "metadata": {"file": "a.json"}},
+    ]
+    root = document(tmp_path, grade_lines(map(orjson.dumps, cases), ["string-match"]))
+    check_against_schema(root)
+    first, second = (case.text.splitlines() for case in root.iter("failure"))
+    assert first == ["file: otel/stuck.json", *second]
+
+
 def test_every_outcome_is_as_the_schema_allows_and_counted(tmp_path):
     root = document(tmp_path, graded())
     check_against_schema(root)

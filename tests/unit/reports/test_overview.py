@@ -36,6 +36,13 @@ def test_causes_are_counted_with_the_first_job_of_each():
     ]
 
 
+def test_the_example_of_a_cause_has_its_file():
+    [cause] = surveyed(case("a", "graz", metadata={"file": "x/b.json"})).causes()
+    assert (cause.example, cause.file, cause.example_and_file) == ("a", "x/b.json", "a (x/b.json)")
+    [cause] = surveyed(case("a", "graz")).causes()
+    assert (cause.file, cause.example_and_file) == ("", "a")
+
+
 def test_jobs_that_were_not_graded_come_after_the_causes_of_failures():
     lines = list(grade_lines([orjson.dumps(case("q0", "graz"))], ["string-match"]))
     cut_short = orjson.loads(lines[0]) | {"status": "cancelled", "result": None, "receipt": None}

@@ -43,6 +43,18 @@ def test_the_example_is_the_first_in_the_input_wherever_its_result_is(tmp_path):
         assert [found["string-match", cause][:2] for cause in causes] == ["q1", "q2"]
 
 
+def test_an_example_names_its_file_unless_its_id_does(tmp_path):
+    files = {"1a7f": "otel/stuck.json", "a.json:1": "a.json", "9c": "runs/9c.jsonl", "n": 5}
+    path = tmp_path / "results.jsonl"
+    for name, file in files.items():
+        inputs = {"agent_response": "Oslo", "expected_output": "Graz"}
+        line = orjson.dumps({"custom_id": name, "inputs": inputs, "metadata": {"file": file}})
+        path.write_bytes(b"".join(grade_lines([line], ["string-match"])))
+        [example] = first_examples(path, summary("string_match: other"), 1).values()
+        named = "1a7f (otel/stuck.json)" if name == "1a7f" else name
+        assert example == f"{named}: Expected 'Graz' but got 'Oslo'"
+
+
 def test_only_the_commonest_causes_have_one(tmp_path):
     path = results(tmp_path, "graz", "Oslo")
     found = first_examples(path, summary("string_match: other", "string_match: case"), 1)
