@@ -121,6 +121,12 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         return self.error.code if self.error and self.status == JobStatus.ERRORED else ""
 
     @property
+    def causes(self) -> list[str]:
+        """The cause of a job that did not pass, then those of its other failed checks."""
+        others = [named_cause(check["check"], check.get("cause")) for check in self.failed_checks]
+        return list(dict.fromkeys(filter(None, (self.cause, *others))))
+
+    @property
     def verdict(self) -> str | None:
         """The verdict of a graded job."""
         return self.result.get("verdict") if self.result else None

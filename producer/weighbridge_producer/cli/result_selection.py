@@ -108,7 +108,9 @@ class ResultSelection:
             return False
         if self._causes and row.cause and len(self._found) <= _CAUSES_NAMED:
             self._found[row.cause] = None
-        return not self._causes or any(is_kind_of(row.cause, cause) for cause in self._causes)
+        if not self._causes:
+            return True
+        return any(is_kind_of(cause, wanted) for cause in row.causes for wanted in self._causes)
 
     def lines_of(self, handle: Batch, cursor: str | None, *, follow: bool) -> Iterator[bytes]:
         """Yield the selected lines of a batch, many at a time."""

@@ -85,7 +85,7 @@ def results(
         typer.Option(
             "--cause",
             metavar="CAUSE",
-            help="Only jobs that did not pass for this reason, as summaries name it: 'string_match: case',"
+            help="Only jobs that did not pass for this reason, as summaries name it, or also failed this check: 'string_match: case',"
             " or 'string_match' for all its kinds. What follows a comma may be left out: 'loop: same_call'. Repeatable.",
             callback=opt.all_utf8,
         ),
@@ -93,7 +93,10 @@ def results(
     label: Annotated[str | None, typer.Option(help="Only this label's results.")] = None,
     causes: Annotated[
         bool,
-        typer.Option("--causes", help="Show why jobs did not pass, with an example of each cause."),
+        typer.Option(
+            "--causes",
+            help="Show why jobs did not pass, each counted by its first failed check, with an example of each cause.",
+        ),
     ] = False,
     sort: Annotated[
         bool, typer.Option("--sort", help="Wait for the batch to end, and write in input order.")

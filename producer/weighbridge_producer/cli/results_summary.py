@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import Counts, Outcome
+from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import print_causes, print_summary, shown
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.gating.exit_status import decide, decide_on
@@ -94,3 +95,8 @@ def _show_causes(found: Survey, name: str, console: Console) -> None:
     print_causes(causes, console)
     again = shown(repeatable_name(name, "FILE"))
     console.print(f"\nresults of one cause: weighbridge results {again} --cause CAUSE")
+    if found.further_causes:
+        jobs = pluralize(found.further_causes, "job")
+        console.print(
+            f"{jobs} failed further checks: a job is counted by the first one, and --cause finds it by each"
+        )

@@ -55,6 +55,9 @@ class Survey:
     counts: Counter[Outcome] = field(default_factory=Counter)
     #: by label, passes in which only lists of names judged the calls
     passes_by_names: Counter[str] = field(default_factory=Counter)
+    further_causes: int = (
+        0  #: jobs with failed checks of other causes than the one by which they are counted
+    )
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
     _jobs: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and outcome
     _causes: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and cause
@@ -107,6 +110,7 @@ class Survey:
             self._jobs[label, VACUOUS] += cause == VACUOUS
             self.passes_by_names[label] += passed_by_names(row)
             return
+        self.further_causes += len(row.causes) > 1
         key = label, cause or outcome.word
         if key not in self._first and len(self._first) >= CAUSES_LIMIT:
             key = label, OTHER

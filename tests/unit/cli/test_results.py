@@ -45,6 +45,39 @@ def results(file, capsysbinary):
     return run
 
 
+@pytest.fixture
+def costly(tmp_path):
+    """Results of runs over one limit, over two, and over none."""
+    lines = []
+    for name, steps in {"both": 3, "one": 2, "none": 1}.items():
+        trace = {"steps": [{"type": "tool", "name": "search", "output": "x"}] * steps}
+        lines.append(orjson.dumps({"custom_id": name, "inputs": {"trace": trace}}))
+    path = tmp_path / "costly.jsonl"
+    config = {"max_steps": 2, "max_tool_calls": 1}
+    path.write_bytes(b"".join(grade_lines(lines, [{"grader": "budget", "config": config}])))
+    return path
+
+
+def test_a_job_is_counted_by_its_first_failed_check_and_found_by_each(results, costly):
+    counted = results("--causes", source=costly)[0].decode()
+    jobs = [
+        int(line.split()[0])
+        for line in counted.splitlines()
+        if line.startswith("   ") and "budget" in line
+    ]
+    assert sum(jobs) == 2
+    assert "1 job failed further checks: a job is counted by the first one" in counted
+    by_check = {}
+    for check in ("max_steps", "max_tool_calls"):
+        lines = results("--cause", check, source=costly)[0].splitlines()
+        by_check[check] = sorted(orjson.loads(line)["custom_id"] for line in lines)
+    assert by_check == {"max_steps": ["both"], "max_tool_calls": ["both", "one"]}
+
+
+def test_jobs_with_one_failed_check_need_no_word_on_further_ones(results):
+    assert b"further checks" not in results("--causes")[0]
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
     [

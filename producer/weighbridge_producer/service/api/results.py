@@ -74,7 +74,7 @@ class ResultQuery(BaseModel, extra="forbid"):
     cause: str = Field(
         "",
         max_length=NAME_LIMIT,
-        description="a cause as the batch's summary names it, or a check for all its kinds",
+        description="a cause as the batch's summary names it, that of the first failed check, or a check for all its kinds",
     )
     text: str = Field(
         "", max_length=TEXT_LIMIT, description="anywhere in the result, ignoring case"
