@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -302,7 +303,8 @@ class Source:
         wrapper = TraceWrapper(name, ids, is_one_of_several=self.names_locations)
         if mapping is None:
             return lambda lines: as_cases(lines, wrapper, on_cases)
-        return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers)
+        on_known = partial(self.notes.count_known_format, name)
+        return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers, on_known)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         added = mapping.added | self.joins.added if self.joins else mapping.added

@@ -56,6 +56,9 @@ class RowNotes:
         self.no_rows = 0  #: number of members of documents with rows under keys that are not rows
         self._no_rows_named: list[str] = []
         self.empty_files = 0  #: number of files without a row
+        #: Number of files of known formats that a trace mapping does not fit.
+        self.files_of_known_formats = 0
+        self._known_named: list[str] = []
         self.files_with_lists = 0  #: number of documents with other lists that may be rows
         self._empty_named: list[str] = []
         self.files_with_prefix = 0  #: number of logs with a prefix before the JSON of each line
@@ -140,6 +143,12 @@ class RowNotes:
         if len(self._empty_named) < _FILES_NAMED:
             self._empty_named.append(name)
 
+    def count_known_format(self, name: str) -> None:
+        """Count a file in a known format of traces, which is read without the trace mapping."""
+        self.files_of_known_formats += 1
+        if len(self._known_named) < _FILES_NAMED:
+            self._known_named.append(name)
+
     def count_other_lists(self, name: str, pointers: tuple[str, ...]) -> None:
         """Count a document with other lists that may be rows, at JSON Pointers."""
         self.files_with_lists += 1
@@ -201,6 +210,7 @@ class RowNotes:
             self._entries_note(),
             self._no_rows_note(),
             self._empty_files_note(),
+            self._known_formats_note(),
             self.prefix_note(),
             self._layouts_note(),
             self._lists_note(),
@@ -281,6 +291,13 @@ class RowNotes:
         more = ", ..." if self.empty_files > len(self._empty_named) else ""
         named = ", ".join(self._empty_named)
         return f"{pluralize(self.empty_files, 'file has', 'files have')} no row: {named}{more}"
+
+    def _known_formats_note(self) -> str:
+        if not self.files_of_known_formats:
+            return ""
+        more = ", ..." if self.files_of_known_formats > len(self._known_named) else ""
+        files = pluralize(self.files_of_known_formats, "file is", "files are")
+        return f"{files} in a known format, and read as that, because the trace mapping does not fit: {', '.join(self._known_named)}{more}"
 
     def _layouts_note(self) -> str:
         if not self.files_read_otherwise:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -10,32 +11,46 @@ from weighbridge.errors import Fault, TraceError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.mapped_format import resolve
+from weighbridge.traces.mapped_format import PointerUse, resolve
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
-from weighbridge_producer.input.traces.input_kinds import begins_document
+from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind
+from weighbridge_producer.input.traces.trace_cases import as_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from weighbridge.traces.mapped_format import PointerUse
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
     from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 
 def mapped_cases(
-    lines: Iterator[SourceLine], wrapper: TraceWrapper, mapping: TraceMapping, use: PointerUse
+    lines: Iterator[SourceLine],
+    wrapper: TraceWrapper,
+    mapping: TraceMapping,
+    use: PointerUse,
+    on_known: Callable[[], None],
 ) -> Iterator[SourceLine]:
     """Yield a case for each trace, and a fault for each value without one; note in `use` what the pointers lead to.
 
-    A file has a trace, or a case with one, on each line, or is one JSON document.
+    A file has a trace, or a case with one, on each line, or is one JSON document. One of several files whose first value
+    is in a known format, and which the mapping does not fit, is read without it; `on_known` is called for it.
     """
     reader = _TraceReader(wrapper, mapping, use)
+    may_be_known = wrapper.is_one_of_several and not mapping.together
     for number, line in enumerate(lines, 1):
         if line.fault or not line.raw.strip(JSON_SPACE):
             yield line
-        elif mapping.together or begins_document(line.raw):
-            yield from reader.document([line, *lines])
+            continue
+        is_document = mapping.together or begins_document(line.raw)
+        whole = [line, *lines] if is_document else [line]
+        if may_be_known and reader.is_of_known_format(whole):
+            on_known()
+            yield from as_cases(chain(whole, lines), wrapper)
+            return
+        may_be_known = False
+        if is_document:
+            yield from reader.document(whole)
         else:
             yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size)
 
@@ -45,6 +60,32 @@ class _TraceReader:
         self._wrapper = wrapper
         self._mapping = mapping
         self._use = use
+
+    def is_of_known_format(self, lines: list[SourceLine]) -> bool:
+        """Return whether the first value of a file is in a known format of traces, and the mapping does not fit it."""
+        raw = b" ".join(line.raw.strip(JSON_SPACE) for line in lines)
+        if len(raw) > DOCUMENT_LIMIT_BYTES:
+            return False
+        try:
+            value = json_in(raw)
+        except ValueError:
+            return False
+        traces = self._traces_in(value)
+        if type(traces) is list and traces and self._fits(traces[0]):
+            return False
+        return input_kind(raw) in {InputKind.TRACES, InputKind.DOCUMENT}
+
+    def _fits(self, trace: Any) -> bool:
+        try:
+            self._mapping.form.to_native(trace, PointerUse())
+        except TraceError:
+            return False
+        return True
+
+    def _traces_in(self, value: Any) -> Any:
+        if self._mapping.traces is not None:
+            return resolve(value, self._mapping.traces)
+        return value if self._is_list_of_traces(value) else [value]
 
     def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
         """Yield the cases of a file that is one document, or whose lines form one trace, or one for each run."""
@@ -75,10 +116,7 @@ class _TraceReader:
         if self._mapping.by and type(value) is list:
             yield from self._runs(value, size)
             return
-        if self._mapping.traces is not None:
-            traces = resolve(value, self._mapping.traces)
-        else:
-            traces = value if self._is_list_of_traces(value) else [value]
+        traces = self._traces_in(value)
         if type(traces) is not list:
             text = f"there is no array of traces at {self._mapping.traces!r}"
             yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)

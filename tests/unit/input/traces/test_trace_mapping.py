@@ -40,6 +40,49 @@ def test_each_line_is_a_trace_or_a_case_with_one(tmp_path):
     assert found == [("a", both), ("runs.jsonl:2", both), ("b", ["llm"])]
 
 
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        (json.dumps({"messages": CHAT}) + "\n" + json.dumps({"messages": CHAT[:1]}), 2),
+        ("\n" + json.dumps({"id": "x", "messages": CHAT}, indent=1), 1),
+        (json.dumps(CHAT), 1),
+    ],
+)
+def test_of_several_files_one_in_a_known_format_is_read_as_that(tmp_path, text, ids):
+    (tmp_path / "map.yaml").write_text(MAPPING)
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / "a.jsonl").write_text(json.dumps({"run": "a", "events": EVENTS}))
+    (runs / "b.json").write_text(text)
+    house = read_trace_mapping(tmp_path / "map.yaml")
+    source = Source(runs, Settings(), trace_mapping=house)
+    lines = [line for line in source if line.raw.strip() or line.fault]
+    assert [line.fault for line in lines] == [None] * (1 + ids)
+    assert json.loads(lines[0].raw)["inputs"]["trace"]["steps"][0]["type"] == "llm"
+    note = "1 file is in a known format, and read as that, because the trace mapping does not fit: b.json"
+    assert source.notes.counts() == [note]
+    # A file alone is read by the mapping that was given for it.
+    alone = [
+        line for line in Source(runs / "b.json", Settings(), trace_mapping=house) if line.fault
+    ]
+    assert alone[0].fault.message.startswith("the trace mapping does not fit")
+
+
+def test_of_several_files_one_that_neither_fits_nor_is_known_has_its_faults(tmp_path):
+    (tmp_path / "map.yaml").write_text(MAPPING)
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    fitting = json.dumps({"run": "a", "events": EVENTS, "messages": CHAT})
+    (runs / "a.jsonl").write_text(fitting + "\n" + json.dumps({"messages": CHAT}))
+    (runs / "b.jsonl").write_text('{"x": 1}\n')
+    source = Source(runs, Settings(), trace_mapping=read_trace_mapping(tmp_path / "map.yaml"))
+    assert [bool(line.fault) for line in source] == [False, True, True]
+    assert source.notes.counts() == []
+
+
 def test_a_document_is_one_trace_or_holds_several(tmp_path):
     run = {"run": "a", "events": EVENTS}
     assert cases_of(tmp_path, json.dumps(run, indent=1)) == [("a", ["llm", "tool"])]
