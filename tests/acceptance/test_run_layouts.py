@@ -10,6 +10,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from support.workers import PLUGINS
+
 CHAT = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 ROW = {"id": 0, "messages": CHAT, "prediction": "4", "ground_truth": "4"}
 
@@ -318,6 +320,20 @@ def test_rows_with_an_empty_expected_output_are_counted_and_those_without_an_ans
     mapping = mapping.replace("gold", "id")
     full = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert "empty expected_output" not in full.err
+
+
+def test_notes_on_what_an_equal_text_needs_are_for_graders_of_texts(cli, tmp_path):
+    cli.environment["PYTHONPATH"] = str(PLUGINS)
+    rows = "".join(f"{n},{n / 10},{10 * n} %\n" for n in range(1, 9))
+    (tmp_path / "a.csv").write_text(f"id,answer,gold\n{rows}9,x,\n")
+    mapping = "custom_id=id,agent_response=answer,expected_output=gold"
+    said = {
+        grader: cli("run", "a.csv", "-g", grader, "-o", "o.jsonl", "--map", mapping).err
+        for grader in ("string-match", "exits")
+    }
+    assert "write both columns in one notation" in said["string-match"]
+    assert "notation" not in said["exits"]
+    assert "1 row of a.csv has an empty expected_output\n" in said["exits"]
 
 
 def test_booleans_with_a_decimal_point_have_one_note(cli, tmp_path):

@@ -132,7 +132,7 @@ def submit(
             raise typer.Exit(ERROR) from None
         print_unused(given)
         print_empty_expected(given, specs)
-        print_notes(given)
+        print_notes(given, specs)
         unread = batch.unread
         if as_json:
             more = {"durability": durability.as_dict(), "unread": unread and error_value(unread)}

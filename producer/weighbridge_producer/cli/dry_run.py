@@ -62,7 +62,7 @@ def dry_run(
                 first.append(content)
     print_chosen(source, only_failed)
     print_unused(source)
-    print_notes(source)
+    print_notes(source, graders)
     if as_json:
         print_json(_as_dict(lines, jobs, faults, first, bad_lines))
     else:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.source import Source
 
 _NOTE_WIDTH = 600
+#: Graders of answers whose notation decides; others, such as plug-ins, may compare what it stands for.
+_OF_NOTATION = frozenset({"string-match", "true-false"})
 
 
 def print_chosen(source: Source, run: str) -> None:
@@ -49,20 +51,26 @@ def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> 
         has = "has" if empty == 1 else "have"
         are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
         what = (
-            "which is not a boolean, so true-false cannot grade it"
+            ", which is not a boolean, so true-false cannot grade it"
             if are_booleans
-            else "which only an empty answer matches"
+            else ", which only an empty answer matches"
         )
+        what = what if _decides_notation(graders) else ""
         err.print(
-            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output, {what}",
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output{what}",
             soft_wrap=True,
         )
 
 
-def print_notes(source: Source) -> None:
-    """Print how many rows are no cases, and what looks wrong in the values of the others."""
+def _decides_notation(graders: Sequence[GraderSpec]) -> bool:
+    """Return whether one of the graders compares texts; without any, the cases may name some that do."""
+    return not graders or any(spec.grader in _OF_NOTATION for spec in graders)
+
+
+def print_notes(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
+    """Print how many rows are no cases, and what looks wrong in the values of the others if the graders compare texts."""
     joined = {join.spec.name: join.spec.file for join in source.joins or ()}
-    for note in source.notes.notes(joined):
+    for note in source.notes.notes(joined, compares_texts=_decides_notation(graders)):
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if source.is_read_to_end and (pointers := source.pointers_without_value()):
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note

@@ -187,7 +187,7 @@ def run(
         print_chosen(source, only_failed)
         print_unused(source)
         print_empty_expected(source, specs)
-        print_notes(source)
+        print_notes(source, specs)
     if as_json:
         print_json(report_as_dict(report, outputs) | decision.as_dict())
     else:

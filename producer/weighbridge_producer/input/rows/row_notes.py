@@ -183,9 +183,15 @@ class RowNotes:
             self._first.append(row.values)
         return row
 
-    def notes(self, joined: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Return all notes on the rows; `joined` are the joined files, by name."""
-        hint = compared_hint(self._first, self._mapping, joined) if self._mapping else ""
+    def notes(
+        self, joined: Mapping[str, str] = MappingProxyType({}), *, compares_texts: bool = True
+    ) -> list[str]:
+        """Return all notes on the rows, those on answers in two notations if a grader `compares_texts`.
+
+        `joined` are the joined files, by name.
+        """
+        mapping = self._mapping if compares_texts else None
+        hint = compared_hint(self._first, mapping, joined) if mapping else ""
         header = data_in_header(self._first) if self.may_lack_header else ""
         header = f"{header}; if it is data, give --no-header" if header else ""
         answer = self._mapping.inputs.get("agent_response") if self._mapping else None
