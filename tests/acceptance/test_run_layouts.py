@@ -314,7 +314,10 @@ def test_rows_with_an_empty_expected_output_are_counted_and_those_without_an_ans
     (tmp_path / "a.csv").write_text("id,answer,gold\n1,,\n2,x,\n3,x,x\n")
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
-    assert "1 row of a.csv has an empty expected_output, which only an empty answer" in run.err
+    assert (
+        "1 row of a.csv has an empty expected_output, which only an empty answer matches: line 3\n"
+        in run.err
+    )
     assert "a.csv: 1 row has an empty cell for both answers" in run.err
     assert "string-match     1/2  50.0%     1/2         1/3" in run.out
     mapping = mapping.replace("gold", "id")
@@ -333,7 +336,7 @@ def test_notes_on_what_an_equal_text_needs_are_for_graders_of_texts(cli, tmp_pat
     }
     assert "write both columns in one notation" in said["string-match"]
     assert "notation" not in said["exits"]
-    assert "1 row of a.csv has an empty expected_output\n" in said["exits"]
+    assert "1 row of a.csv has an empty expected_output: line 10\n" in said["exits"]
 
 
 def test_booleans_with_a_decimal_point_have_one_note(cli, tmp_path):

@@ -57,7 +57,8 @@ def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> 
         )
         what = what if _decides_notation(graders) else ""
         err.print(
-            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output{what}",
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output{what}:"
+            f" {shown(source.notes.empty_expected_places)}",
             soft_wrap=True,
         )
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge.jobs.result_line_parts import ERRORED_BYTES
+from weighbridge.jobs.result_line_parts import ERRORED_BYTES, field_bytes
+from weighbridge_producer.submit.feeder import ID_CONFLICT, id_conflict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 SHOWN = 5
@@ -26,7 +29,35 @@ def first_errors(results: Path, *, names_locations: bool) -> list[str]:
     """
     with results.open("rb") as rows:
         first = nsmallest(4 * SHOWN, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
-    return list(dict.fromkeys(_message_of(row, names_locations) for row in first))[:SHOWN]
+    # Line numbers of the whole input are of no use where messages have files and their lines.
+    earlier = {} if names_locations else _earlier_lines(results, first)
+    messages = (_message_of(row, earlier, names_locations=names_locations) for row in first)
+    return list(dict.fromkeys(messages))[:SHOWN]
+
+
+def _earlier_lines(results: Path, errored: Iterable[ResultRow]) -> dict[str, int]:
+    """Return the line of the case that each id in conflict belongs to, by id."""
+    wanted = {
+        field_bytes("custom_id", row.custom_id): row.custom_id
+        for row in errored
+        if row.custom_id and _is_conflict(row)
+    }
+    found: dict[str, int] = {}
+    if not wanted:
+        return found
+    conflict = field_bytes("code", ErrorCode.ID_CONFLICT)
+    with results.open("rb") as rows:
+        for raw in rows:
+            name = next((wanted[needle] for needle in wanted if needle in raw), None)
+            if name is not None and conflict not in raw:
+                row = ResultRow.from_bytes(raw)
+                if row.custom_id == name:
+                    found[name] = row.line
+    return found
+
+
+def _is_conflict(row: ResultRow) -> bool:
+    return row.error is not None and row.error.code == ErrorCode.ID_CONFLICT
 
 
 def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
@@ -37,8 +68,14 @@ def _errored(rows: Iterator[bytes]) -> Iterator[ResultRow]:
                 yield row
 
 
-def _message_of(row: ResultRow, names_locations: bool) -> str:
+def _message_of(row: ResultRow, earlier: dict[str, int], *, names_locations: bool) -> str:
     is_named = names_locations or (row.error is not None and row.error.names_line)
     where = "" if is_named else f"line {row.line}: "
-    hint = f"\n  {row.error.hint}" if row.error and row.error.hint else ""
-    return f"{where}{row.error}{hint}"
+    error = row.error
+    if error and row.custom_id and _is_conflict(row):
+        named = id_conflict(row.custom_id, earlier.get(row.custom_id))
+        # The message begins with the location of the line if there may be several files.
+        text = error.message.replace(ID_CONFLICT.message, named.message)
+        error = replace(error, message=text)
+    hint = f"\n  {error.hint}" if error and error.hint else ""
+    return f"{where}{error}{hint}"

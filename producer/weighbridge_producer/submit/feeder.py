@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import count
@@ -21,6 +21,7 @@ from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
 from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
 from weighbridge.store import ChunkUpload, GapError, Pace, Position
+from weighbridge.text import shorten
 from weighbridge_producer.input.source_lines import LineBlock
 from weighbridge_producer.submit.line_reader import LineReader
 from weighbridge_producer.submit.seen_ids import SeenIds
@@ -43,12 +44,20 @@ _HELD = 2  #: chunks held back, to be split into smaller ones if they are the la
 _LAST_PARTS = 8  #: the smallest of the last chunks is an eighth of the held lines
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
+_ID_SHOWN = 80  #: characters
 ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
     "give each case its own custom_id; for repeats of a case, map custom_id={id}/{trial} with the column that counts them, for"
     " ids that repeat in several files custom_id={@file}/{id}, and in the entries of a list custom_id={id}/{@entry}",
 )
+
+
+def id_conflict(custom_id: str, line: int | None = None) -> Fault:
+    """Return ID_CONFLICT with the id, and the number of the earlier line if it is known."""
+    where = "" if line is None else f" (line {line})"
+    named = f"{ID_CONFLICT.message} {shorten(custom_id, _ID_SHOWN)!r}{where}"
+    return replace(ID_CONFLICT, message=named)
 
 
 class Digester:

@@ -11,7 +11,7 @@ from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.submit.feeder import ID_CONFLICT
+from weighbridge_producer.submit.feeder import id_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,4 +81,5 @@ def fault_of(
     custom_id = None if fault else peek_custom_id(content)
     if custom_id is None:
         return fault
-    return ID_CONFLICT if earlier_ids.claim(custom_id, content) is Duplicate.CONFLICT else None
+    is_conflict = earlier_ids.claim(custom_id, content) is Duplicate.CONFLICT
+    return id_conflict(custom_id) if is_conflict else None

@@ -74,7 +74,7 @@ def as_lines(
                 notes.count_unfilled()
                 inputs["expected_output"] = None
             elif expected == "" and not is_total:
-                notes.count_empty_expected()
+                notes.count_empty_expected(f"{in_line if file else 'line'} {number}")
             elif type(expected) is str and expected in _NULLS:
                 notes.count_null(expected, inputs.get("agent_response"))
             line = encode_case(made, plain_value)

@@ -27,6 +27,7 @@ _TEXT_CHARACTERS = 80  #: maximum length of a quoted line of a log, or of its pr
 _KEYS_NAMED = 3  #: maximum number of keys shown of members that are not rows
 _FILES_NAMED = 3  #: maximum number of files named in a note
 _LISTS_NAMED = 5
+_PLACES_NAMED = 5  #: maximum number of rows named in a note
 _KINDS_COUNTED = 100  #: maximum number of kinds of other rows that are counted separately
 _OTHER_KINDS = "of further kinds"
 _ROWS_COMPARED = 100  #: number of first rows whose answers are compared
@@ -42,6 +43,7 @@ class RowNotes:
     def clear(self) -> None:
         """Reset all counts, before the rows are read again from the first one."""
         self.empty_expected = 0  #: number of rows with an empty expected_output
+        self._empty_expected_places: list[str] = []
         #: Number of rows whose answers are both the same word for no value, such as `nan`.
         self.nulls = 0
         self._null = ""  #: the first such word
@@ -91,9 +93,17 @@ class RowNotes:
             if len(self._layouts_named) < _FILES_NAMED:
                 self._layouts_named.append(f"{name} as {described}")
 
-    def count_empty_expected(self) -> None:
-        """Count a row with an empty expected_output."""
+    def count_empty_expected(self, place: str) -> None:
+        """Count a row with an empty expected_output, at a place such as "line 2"."""
         self.empty_expected += 1
+        if len(self._empty_expected_places) < _PLACES_NAMED:
+            self._empty_expected_places.append(place)
+
+    @property
+    def empty_expected_places(self) -> str:
+        """The places of the first rows with an empty expected_output."""
+        more = "; ..." if self.empty_expected > len(self._empty_expected_places) else ""
+        return "; ".join(self._empty_expected_places) + more
 
     def count_null(self, expected: str, answer: object) -> None:
         """Count a row whose expected_output is a word for no value, if the agent's answer is the same word."""

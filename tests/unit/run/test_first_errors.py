@@ -1,0 +1,39 @@
+"""The messages of a run's first errors name what is needed to find the lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge_producer.run.first_errors import first_errors
+from weighbridge_producer.submit.feeder import ID_CONFLICT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HINT = f"\n  {ID_CONFLICT.hint}"
+SAME_ID = "an earlier, different line has the same custom_id"
+
+
+def written(tmp_path: Path, *rows: tuple[int, str | None, Fault]) -> Path:
+    path = tmp_path / "results.jsonl"
+    lines = [ResultRow.ungraded(fault, line, custom_id=name) for line, name, fault in rows]
+    path.write_bytes(b"".join(line.to_bytes() for line in lines))
+    return path
+
+
+def test_a_conflict_names_the_id_and_the_earlier_line(tmp_path: Path) -> None:
+    other = Fault("MISSING_FIELD", "the inputs lack 'x'", "")
+    rows = [(5, "a", ID_CONFLICT), (3, "a", other), (2, "aa", other), (4, "b", ID_CONFLICT)]
+    found = first_errors(written(tmp_path, *rows), names_locations=False)
+    assert found[2:] == [
+        f"line 4: ID_CONFLICT: {SAME_ID} 'b'{HINT}",
+        f"line 5: ID_CONFLICT: {SAME_ID} 'a' (line 3){HINT}",
+    ]
+
+
+def test_of_several_files_a_conflict_names_the_id_after_its_place(tmp_path: Path) -> None:
+    located = ID_CONFLICT.at("b.csv, line 2")
+    found = first_errors(written(tmp_path, (9, "a", located)), names_locations=True)
+    assert found == [f"ID_CONFLICT: b.csv, line 2: {SAME_ID} 'a'{HINT}"]
