@@ -410,7 +410,7 @@ def test_answers_that_are_in_another_file_are_joined_as_the_message_says(cli, tm
         ("", "'a.csv' is CSV (UTF-8, comma-separated) and has no rows"),
         (
             "a,b\n\n1\n2\n",
-            "and its first 2 rows cannot be read: line 3, the row has 1 cell, and the header 2\n  put quotes around",
+            "and its first 2 rows cannot be read: line 3, the row has 1 cell, and the header 2\n  add the missing cells",
         ),
         (
             'id,output,expected\n1,"unclosed,x\n2,a,a\n3,b,b\n',

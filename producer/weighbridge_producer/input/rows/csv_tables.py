@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 _BLOCK_CHARACTERS = 64 * KIB  #: number of characters read at once to find lines without quotes
 _COLUMNS_LIMIT = 10_000
 
+_TOO_FEW = (
+    "add the missing cells: the row was cut off, or a cell with a line break lacks quotes around it"
+)
+_TOO_MANY = "put quotes around cells that hold the separator"
+
 
 def table_rows(
     plain: io.BufferedReader[Any],
@@ -246,12 +251,13 @@ def ragged(
     cells: int,
     columns: int,
     lines: int = 1,
-    hint: str = "put quotes around cells that hold the separator or a line break",
+    hint: str = "",
 ) -> Fault:
     """Return the fault of a row with more or fewer cells than the header."""
+    usual = _TOO_FEW if cells < columns else _TOO_MANY
     return invalid_row(
         f"the row has {pluralize(cells, 'cell')}, and the header {columns:,}{_covering(lines)}",
-        hint,
+        hint or usual,
     )
 
 

@@ -276,6 +276,8 @@ def test_ragged_rows_and_stray_quotes_are_faults_of_their_own_lines() -> None:
     assert told(found) == dict.fromkeys((3, 4, 5), "INVALID_ROW")
     assert [row.values["id"] for row in found if not row.fault] == ["1", "5", "6"]
     assert "1 cell, and the header 2" in str(found[1].fault)
+    hints = [row.fault.hint.split(":")[0] for row in found if row.fault]
+    assert hints[:2] == ["add the missing cells", "put quotes around cells that hold the separator"]
 
 
 def test_a_quote_that_is_never_closed_is_a_fault_of_the_row_that_opens_it() -> None:
