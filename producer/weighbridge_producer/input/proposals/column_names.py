@@ -17,7 +17,9 @@ def _names(text: str) -> tuple[str, ...]:
 ID_NAMES = _names(
     """
     customid caseid caseno casenr casenumber testid testno testcaseid testcaseno testcasenumber exampleid
-    datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid
+    datasetitemid datasourceitemid datasetrecordid itemid sampleid questionid qid taskid questionno questionnr questionnumber
+    fragenr fragenummer frageid fallnr fallnummer fallid aufgabennr aufgabennummer testnr testnummer testfallnr ticketid ticketno
+    ticketnr ticketnumber ticketnummer
     id rowid rowidx recordid docid runid uid uuid guid key index idx number no name
     nr lfdnr kennung identifiant numéro numero identificador identificativo identificatore номер идентификатор
     番号 编号 編號 序号 序號 번호

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.line import is_valid_name
+from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.row_values import KEY, Path
 from weighbridge_producer.input.proposals.column_names import (
     ID_NAMES,
@@ -32,6 +34,7 @@ _NOT_OF_ITEMS = re.compile(
     "^(?:name|number|no|key)$"
     "|(?:user|session|thread|conversation|customer|account|tenant|org|organization|team|project|trace|span|parent|model)id$"
 )
+_VALUE_SHOWN = 40  #: characters
 _VARIANT_CHARACTERS = 64  #: a longer value, such as a prompt, makes no id
 _VARIANTS_MOST = 3  #: in an id
 _VARIANTS_TRIED = 8
@@ -76,8 +79,9 @@ def unused_id(columns: Columns, rows: int) -> UnusedId | None:
 
 
 def _why_unused(present: list[Any], rows: int) -> str:
-    if len(set(map(str, present))) < len(present):
-        return "repeats"
+    value, times = Counter(map(str, present)).most_common(1)[0]
+    if times > 1:
+        return f"repeats, such as {shorten(value, _VALUE_SHOWN)!r}"
     return "is empty in some rows" if len(present) < rows else "has values that are not ids"
 
 

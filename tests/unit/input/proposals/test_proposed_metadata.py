@@ -160,13 +160,15 @@ def test_the_id_of_an_item_with_its_run_comes_before_the_id_of_a_row(
 @pytest.mark.parametrize(
     ("name", "values", "why"),
     [
-        ("item_id", [1, 1, 2], "repeats"),
+        ("item_id", [1, 1, 2], "repeats, such as '1'"),
         ("sampleId", ["a", "", ""], "is empty in some rows"),
         ("question_id", ["a", "b", None], "is empty in some rows"),
         ("id", [1.5, 2.5, 3.5], "has values that are not ids"),
-        ("problem_id", ["p", "p", "q"], "repeats"),
-        ("case no", ["1,23E+05", "1,23E+05", "1,24E+05"], "repeats"),
-        ("Nr.", ["7", "7", "8"], "repeats"),
+        ("problem_id", ["p", "p", "q"], "repeats, such as 'p'"),
+        ("case no", ["1,23E+05", "1,23E+05", "1,24E+05"], "repeats, such as '1,23E+05'"),
+        ("Nr.", ["7", "7", "8"], "repeats, such as '7'"),
+        ("Frage-Nr.", ["F-1", "F-2", "F-2"], "repeats, such as 'F-2'"),
+        ("Ticketnummer", ["7", "8", None], "is empty in some rows"),
     ],
 )
 def test_a_column_of_ids_that_cannot_identify_rows_is_kept_and_said(
