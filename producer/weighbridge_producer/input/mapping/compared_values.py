@@ -224,6 +224,7 @@ def _shift_hint(side: Side, other: Side) -> str:
     if not _are_shifted(numbers):
         return ""
     rows = f"{sum(b - a == 1 for a, b in numbers)} of the first {pluralize(len(numbers), 'row')}"
+    rows += " with both" if len(numbers) < len(side.texts) else ""
     return (
         f"{side.field} seems to count from 0 and {other.field} from 1: the latter is the next"
         f" {'letter' if are_letters else 'number'} in {rows}; correct one of the columns"

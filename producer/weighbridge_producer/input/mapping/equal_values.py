@@ -28,6 +28,7 @@ def equal_values_hint(one: Side, other: Side) -> str:
         if len(unequal_texts) * 2 >= len(equal) and len(unequal_texts) > (len(pairs) > 1):
             a, b = unequal_texts[0]
             rows = f"{len(unequal_texts)} of the first {pluralize(len(pairs), 'row')}"
+            rows += " with both answers," if len(pairs) < len(one.texts) else ""
             return (
                 f"{one.field} has {a!r} where {other.field} has {b!r}: in {rows} the same {what} are different texts, which"
                 " are not equal; write both columns in one notation"

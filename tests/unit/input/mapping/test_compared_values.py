@@ -431,6 +431,8 @@ def test_equal_numbers_with_other_separators_or_as_percentages_are_noted(
 ) -> None:
     expected = f"agent_response has {output!r} where expected_output has {gold!r}: in 2 of the first 2 rows the same numbers"
     assert hint([output, output], [gold, gold]).startswith(expected)
+    counted = "in 2 of the first 2 rows with both answers, the same numbers"
+    assert counted in hint([output, "", output, "x"], [gold, gold, gold, ""])
 
 
 @pytest.mark.parametrize(
