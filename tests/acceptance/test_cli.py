@@ -41,6 +41,13 @@ def cases(tmp_path):
     return write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
 
 
+def test_submitting_an_input_without_cases_is_no_success(shared, tmp_path):
+    (tmp_path / "empty.jsonl").write_bytes(b"\n")
+    ended = shared("submit", "empty.jsonl", "-g", "loop")
+    assert ended.status == 1
+    assert "exit status 1: NO_CASES: empty.jsonl has no cases; batch wb_" in ended.err
+
+
 def test_submit_says_how_safe_the_batch_is(cli, tmp_path, cases):
     folder = tmp_path / "server"
     folder.mkdir()

@@ -90,8 +90,8 @@ def submit(
 ) -> None:
     """Submit CASES as one batch, and print its id.
 
-    Exit status: 0 when the whole input was submitted. 1 when the input could not be read to its end (the batch has the
-    cases that were read), and after an error or an interruption. 2 for a usage error.
+    Exit status: 0 when the whole input was submitted. 1 when the input has no cases or could not be read to its end (the
+    batch has the cases that were read), and after an error or an interruption. 2 for a usage error.
     """
     check_resumed(resume)
     specs, settings = opt.specs(grader, config, graders), read_settings()
@@ -134,9 +134,10 @@ def submit(
         print_empty_expected(given, specs)
         print_notes(given, specs)
         unread = batch.unread
+        state = batch.status()
         if as_json:
             more = {"durability": durability.as_dict(), "unread": unread and error_value(unread)}
-            print_json(batch.status().as_dict() | more)
+            print_json(state.as_dict() | more)
         else:
             err.print(f"submitted: {durability}")
             out.print(shown(batch.id))
@@ -145,6 +146,9 @@ def submit(
             reason = (
                 f"the input was not read to its end; batch {batch.id} has the cases that were read"
             )
+            exit_with(Decision(ERROR, reason))
+        if not state.counts.total:
+            reason = f"NO_CASES: {shown(given.name)} has no cases; batch {batch.id} is empty"
             exit_with(Decision(ERROR, reason))
 
 

@@ -206,6 +206,10 @@ class UploadSubmission:
                 batch.feed(source, resumed=bool(resumed), should_stop=lambda: bool(stream.failure))
                 if stream.failure:
                     raise stream.failure
+            # The Python client makes an empty batch of an empty input, as it does without a service.
+            is_from_client = params.framed is not None
+            if not (begun_before or is_from_client or batch.status().counts.total):
+                self._refuse_empty(batch)
             return Received(batch, batch.confirm(), replayed)
 
     def _mapping_of(self, peeked: PeekedStream, kept: KeptStream) -> FieldMapping | None:
@@ -290,6 +294,18 @@ class UploadSubmission:
             if not kept or not isinstance(error, _RESUMABLE):
                 self._give_up(batch, error)
             raise
+
+    def _refuse_empty(self, batch: RedisBatch) -> None:
+        """Delete a batch without a job, and raise the error: a body that was forgotten must not look like a success."""
+        batch.delete()
+        if self._held:
+            self._held.forget()
+        raise ProblemError(
+            422,
+            "NO_CASES",
+            "the request has no cases",
+            "send them as the body, as curl does with --data-binary @FILE, or as the last field of a form",
+        )
 
     def _give_up(self, batch: RedisBatch, error: Exception) -> None:
         # Keep the original error; the batch expires eventually.

@@ -58,8 +58,8 @@ class SubmissionParams:
     source: str = "upload"  #: name of the input
     strict: bool = False
     resume: str = ""  #: id of a batch to resume
-    #: True if annotations precede lines; see `weighbridge_producer.input.annotated_lines`.
-    framed: bool = False
+    #: True if annotations precede lines; see `weighbridge_producer.input.annotated_lines`. None unless the Python client asks.
+    framed: bool | None = None
     priority: Priority = "normal"
     project: str = ""  #: the batch's project; empty: that of the key
     mapping: FieldMapping | None = None  #: mapping of rows to cases
@@ -75,7 +75,8 @@ class SubmissionParams:
         source = source.replace("\\", "/").rstrip("/").rpartition("/")[2]
         specs: list[Any] = []
         metadata: dict[str, str] | None = None
-        flags = {"strict": False, "framed": False, "header": True}
+        flags = {"strict": False, "header": True}
+        framed: bool | None = None
         encoding = ""
         header_line = 0
         resume = project = ""
@@ -104,6 +105,8 @@ class SubmissionParams:
                 encoding = _encoding_in(value.strip())
             elif name == "header_line" and value.strip():
                 header_line = _line_in(name, value.strip())
+            elif name == "framed":
+                framed = _flag(name, value)
             elif name in flags:
                 flags[name] = _flag(name, value)
         if len(specs) > GRADERS_LIMIT:
@@ -127,7 +130,7 @@ class SubmissionParams:
             table=table,
             is_recognised=is_recognised,
             strict=flags["strict"],
-            framed=flags["framed"],
+            framed=framed,
         )
 
     @classmethod
@@ -139,7 +142,7 @@ class SubmissionParams:
         """Return a digest that is equal for requests with the same parameters."""
         wanted = [
             [spec.as_dict() for spec in self.graders],
-            *(self.metadata or {}, self.strict, self.resume, self.framed),
+            *(self.metadata or {}, self.strict, self.resume, bool(self.framed)),
             *(self.priority, self.project, str(self.mapping or ""), self.is_recognised),
             *([str(self.table)] if str(self.table) else ()),
         ]

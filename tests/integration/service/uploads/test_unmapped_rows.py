@@ -184,7 +184,6 @@ LINES: dict[str, tuple[bytes, str, str]] = {
         "string-match",
         "application/x-ndjson",
     ),
-    "nothing": (b"", "string-match", "application/x-ndjson"),
     "damage": (gzip.compress(lines_of([CASE] * 1000))[:-9], "string-match", "application/gzip"),
 }
 

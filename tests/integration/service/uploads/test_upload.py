@@ -122,9 +122,15 @@ class TestBodies:
         assert [spec.as_dict() for spec in options.graders] == orjson.loads(graders)
         assert options.metadata == {"a": "b"}
 
-    def test_a_batch_without_a_line_is_complete(self, service: HttpServer) -> None:
-        answer = upload(service.url, b"")
-        assert (answer.status_code, answer.json()["status"]) == (201, "completed")
+    @pytest.mark.parametrize("body", [b"", b"\n \n"])
+    def test_a_body_without_a_line_is_refused_and_leaves_no_batch(
+        self, service: HttpServer, client: RedisClient, body: bytes
+    ) -> None:
+        before, key = set(client.store.batches()), f"nothing-{len(body)}"
+        for _ in range(2):
+            answer = upload(service.url, body, idempotency_key=key)
+            assert (answer.status_code, answer.json()["code"]) == (422, "NO_CASES")
+        assert set(client.store.batches()) == before
 
     def test_the_body_never_lies_in_memory_as_a_whole(
         self, server: EmbeddedServer, client: RedisClient
@@ -360,7 +366,7 @@ class TestLimits:
         eventually(lambda: upload(service.url, NO_GRADER).status_code == 201)
         for half in halves:
             half.finish()
-            assert half.answer()[0] == 201
+            assert half.answer()[0] == 422, "the body has no case"
             half.hang_up()
 
     def test_a_silent_upload_is_broken_off(
