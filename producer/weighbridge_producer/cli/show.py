@@ -47,7 +47,7 @@ _ROWS_SHOWN = 50
 CAUSES_SHOWN = 5  #: per label
 _NAME_WIDTH = 30
 _WIDTH = 80  #: of tables on a terminal, in columns, if it is not wider
-_EXAMPLE_WIDTH = 120  #: of an example when the output is a file
+_EXAMPLE_WIDTH = 140  #: of an example when the output is a file
 _PIPE_WIDTH = 100_000  #: wide enough to keep all of a table's row in files and pipes
 
 
@@ -273,7 +273,8 @@ def print_causes(causes: Sequence[Cause], console: Console = out) -> None:
     for cause in causes[:_ROWS_SHOWN]:
         name = cell(cause.label or "(bad lines)", _NAME_WIDTH, console)
         made.add_row(f"{cause.jobs:,}", name, cell(cause.cause, room, console))
-        example = shorten_reason(printable(f"{cause.example_and_file}: {cause.reason}"), room)
+        example = printable(f"{cause.example_and_file}: {cause.reason}")
+        example = shorten_reason(example, room) if console.is_terminal else example
         made.add_row("", "", f"[dim]{escape(example)}[/]")
     console.print(made)
     if rest := causes[_ROWS_SHOWN:]:

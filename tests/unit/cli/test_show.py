@@ -71,6 +71,15 @@ def test_an_example_shows_what_differs_of_both_texts(terminal):
         assert [line.split() for line in lines].count(["1", "match", "other"]) == 1
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_in_files_the_reasons_of_causes_are_whole(terminal):
+    made = Console(file=io.StringIO(), width=80 if terminal else 100_000, force_terminal=terminal)
+    print_causes(
+        [Cause("budget", "budget", "max_tokens", 1, "q1", "used " * 50 + "too much")], made
+    )
+    assert ("too much" in made.file.getvalue()) is not terminal
+
+
 def test_a_summary_gives_every_count_its_denominator():
     row = GraderSummary("true-false", "true-false", 259, 39, 2, 1)
     text = " ".join(summary_of(row).split())
