@@ -158,6 +158,20 @@ class TestStuck:
         assert lone.health(project="theirs").active_batches == 0
         assert lone.health().active_batches == 4
 
+    def test_what_is_paused_is_named(self, lone: RedisClient) -> None:
+        assert (lone.health().paused_batches, lone.health().paused_queues) == ([], [])
+        batches = [lone.submit(true_false_cases(3)) for _ in range(3)]
+        lone.batch(batches[1].id).pause()
+        lone.pause_queue(lone.settings.queue)
+        health = lone.health()
+        assert (health.paused_batches, health.paused_queues) == (
+            [batches[1].id],
+            [lone.settings.queue],
+        )
+        lone.batch(batches[1].id).unpause()
+        lone.unpause_queue(lone.settings.queue)
+        assert (lone.health().paused_batches, lone.health().paused_queues) == ([], [])
+
     def test_a_worker_that_grades_leaves_nothing_stuck(
         self, lone: RedisClient, start_worker: StartWorker
     ) -> None:

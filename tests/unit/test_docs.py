@@ -253,7 +253,15 @@ def test_types_of_the_api_are_named_by_what_they_are() -> None:
 
 def test_the_page_of_deployment_lists_every_metric() -> None:
     text = (ROOT / "docs/how-to/deployment.md").read_text("utf-8")
-    health = Health(queue_length=0, workers=[], stuck=[], dead_letters=[], active_batches=0)
+    health = Health(
+        0,
+        workers=[],
+        stuck=[],
+        dead_letters=[],
+        active_batches=0,
+        paused_batches=[],
+        paused_queues=[],
+    )
     metrics = RequestMetrics()
     metrics.count({"type": "http", "method": "GET"}, 200, 0.1)
     told = re.findall(r"^# TYPE (\w+)", metrics.text(health, []).decode(), re.MULTILINE)

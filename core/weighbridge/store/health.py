@@ -17,7 +17,7 @@ from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.error_codes import DEADLY
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.key_names import ACTIVE, key, listing
+from weighbridge.store.key_names import ACTIVE, PAUSED, key, listing, turns
 from weighbridge.store.leasing import decoded_info
 from weighbridge.store.records import ChunkInfo
 from weighbridge.store.worker_registry import WorkerInfo
@@ -35,7 +35,7 @@ _SCAN = 10_000  #: summary fields scanned in one step, enough for all of them
 #: HSCAN options for the summary rows that count dead letters, and a few others.
 _DEADLY_ROWS = {"match": SummaryRow.pattern(Outcome.ERRORED, DEADLY), "count": _SCAN}
 _FIRST = {"start": 0, "num": CHUNKS_LIMIT, "withscores": True}
-_OF_BATCH = ("options", "created_ms")
+_OF_BATCH = ("options", "created_ms", "paused")
 _NOTHING = ChunkInfo()
 
 _Scored = list[tuple[bytes, float]]
@@ -88,6 +88,13 @@ class Health:
     active_batches: Annotated[
         int, Field(description="batches that have not ended; for one project, among its newest 100")
     ]
+    paused_batches: Annotated[
+        list[str],
+        Field(description="ids of the first 100 of them that are paused, the longest active first"),
+    ]
+    paused_queues: Annotated[
+        list[str], Field(description="paused queues of these batches and of the settings")
+    ]
 
 
 class _Ask(NamedTuple):
@@ -121,18 +128,30 @@ class HealthCheck:
                 found = zip(reversed(newest), reversed(scores), strict=True)
                 active = [batch for batch, score in found if score is not None]
                 count = len(active)
+            batches = [_shown(batch) for batch in active]
+            metas = self._ask([_Ask("hmget", (key(batch, "meta"), _OF_BATCH)) for batch in batches])
             return Health(
                 self._queue_length,
                 self._workers,
-                list(self._stuck([_shown(batch) for batch in active])),
+                list(self._stuck(batches, metas)),
                 list(self._dead_letters([_shown(batch) for batch in newest])),
                 count,
+                [
+                    batch
+                    for batch, meta in zip(batches, metas, strict=True)
+                    if meta and meta[2] == b"1"
+                ],
+                self._paused_queues({self._queue, *(_queue(meta[0]) for meta in metas if meta)}),
             )
 
-    def _stuck(self, batches: list[str]) -> Iterator[StuckChunk]:
+    def _paused_queues(self, queues: set[str]) -> list[str]:
+        names = sorted(filter(None, queues))
+        scores = self._ask([_Ask("zscore", (turns(queue), PAUSED)) for queue in names])
+        return [queue for queue, score in zip(names, scores, strict=True) if score is not None]
+
+    def _stuck(self, batches: list[str], metas: list[Any]) -> Iterator[StuckChunk]:
         seconds, micros = self._redis.time()
         now = seconds + micros / 1e6
-        metas = self._ask([_Ask("hmget", (key(batch, "meta"), _OF_BATCH)) for batch in batches])
         last = self._ask(
             [_Ask("xrevrange", (key(batch, "log"),), {"count": 1}) for batch in batches]
         )
