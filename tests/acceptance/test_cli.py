@@ -295,6 +295,19 @@ def test_an_interrupted_command_writes_a_json_error_if_json_is_asked_for(cli, ow
     }
 
 
+def test_submit_names_a_grader_of_cases_that_no_worker_has(cli, own_server, start_worker, tmp_path):
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+    start_worker(own_server.url, 1, plug_ins=False)
+    write_cases(tmp_path / "new.jsonl", [hazard_case("a", "exits", "stay")])
+    ended = cli("submit", "new.jsonl")
+    assert (ended.status, "no running worker has the grader 'exits', which" in ended.err) == (
+        0,
+        True,
+    )
+    write_cases(tmp_path / "old.jsonl", true_false_cases(2))
+    assert "no running worker" not in cli("submit", "old.jsonl").err
+
+
 def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "cases.jsonl", true_false_cases(12))

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.jobs.batch_state import BatchState
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.jobs.outcome import GraderSummary
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.client.client import Client
@@ -96,14 +97,13 @@ def submit(
     check_resumed(resume)
     specs, settings = opt.specs(grader, config, graders), read_settings()
     given = source_of(cases, specs, settings, reading)
-    if not resume:  # a resumed batch already has its graders
-        opt.check_graded(given, specs)
+    # A resumed batch already has its graders.
+    of_cases = () if resume else opt.check_graded(given, specs)
     with (
         opt.readable(given, specs, settings, strict=strict) as source,
         opt.client(url) as client,
     ):
-        if not client.workers():
-            err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
+        _print_missing_workers(client, of_cases)
         with opt.naming_the_line(graders):
             # Pass rates of one source are shown over time, and a sample is not comparable with the whole.
             name = printable(source.name) + (
@@ -150,6 +150,21 @@ def submit(
         if not state.counts.total:
             reason = f"NO_CASES: {shown(given.name)} has no cases; batch {batch.id} is empty"
             exit_with(Decision(ERROR, reason))
+
+
+def _print_missing_workers(client: Client, of_cases: tuple[GraderSpec, ...]) -> None:
+    """Print if no worker is running, or if none has a grader that a case names; those of the command are checked at the opening."""
+    workers = client.workers()
+    if not workers:
+        err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")
+        return
+    known = {grader for worker in workers for grader in worker.graders}
+    for name in sorted({spec.grader for spec in of_cases} - known):
+        err.print(
+            f"no running worker has the grader {shown(repr(name))}, which cases name: install its plug-in where the workers run,"
+            " and restart them; `weighbridge retry` then grades what errored",
+            soft_wrap=True,
+        )
 
 
 class _Once:

@@ -264,12 +264,11 @@ def _value(text: str) -> Any:
         return text
 
 
-def check_graded(source: Source, graders: tuple[GraderSpec, ...]) -> None:
-    """Reject an input without any grader, if the input can be read twice."""
+def check_graded(source: Source, graders: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
+    """Reject an input without any grader, if the input can be read twice; return the graders of the first case that names some."""
     from weighbridge_producer.run.missing_grader import refuse_ungraded
 
-    if not graders and source.rereadable:
-        refuse_ungraded(source)
+    return refuse_ungraded(source) if not graders and source.rereadable else ()
 
 
 def readable(

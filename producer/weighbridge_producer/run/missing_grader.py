@@ -13,14 +13,15 @@ from weighbridge.settings import MIB
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.source_lines import SourceLine
 
 _LOOKED_AT_CASES = 100
 _LOOKED_AT_BYTES = 8 * MIB
 
 
-def refuse_ungraded(lines: Iterable[SourceLine]) -> None:
-    """Raise NoGraderError if none of the first cases specifies a grader.
+def refuse_ungraded(lines: Iterable[SourceLine]) -> tuple[GraderSpec, ...]:
+    """Return the graders of the first case that specifies some; raise NoGraderError if none of the first cases does.
 
     If only some cases specify none, each of those becomes an error of its own. Invalid lines are ignored.
     """
@@ -33,10 +34,11 @@ def refuse_ungraded(lines: Iterable[SourceLine]) -> None:
         if line.fault or not content:
             continue
         try:
-            parse_case(content, ())
+            case = parse_case(content, ())
         except LineError as error:
             ungraded += error.fault.code == ErrorCode.NO_GRADER
         else:
-            return
+            return case.graders
     if ungraded:
         raise NoGraderError(ungraded)
+    return ()
