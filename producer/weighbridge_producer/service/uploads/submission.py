@@ -30,6 +30,7 @@ from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.input.unmapped_rows import (
     MAPPING_HINT,
+    refuse_missing_columns,
     refuse_unmapped,
     table_name,
     unmapped,
@@ -186,6 +187,11 @@ class UploadSubmission:
             graders = resumed.options().graders if resumed else params.graders
             name = params.first_file or stream.name
             refuse_unmapped(kept, name, graders, self._settings, params.suffix)
+            sent = kept.rest()
+        elif mapping and not params.framed:
+            kept = KeptStream(stream)
+            name = params.first_file or stream.name
+            refuse_missing_columns(kept, name, mapping, self._settings, params.table)
             sent = kept.rest()
         if mapping:
             mapping = with_accepted_answers(mapping, params.graders)

@@ -7,6 +7,7 @@ import io
 import os
 import threading
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -240,6 +241,32 @@ class TestRefusals:
         query = "?grader=string-match&mapping=custom_id%3Did,agent_response%3Da,expected_output%3Db"
         answer = upload(service.url, b"id,a,b\nq1,x,x\nq2,y,y\n", query, content_type=kind)
         assert (answer.status_code, answer.json()["counts"]["total"]) == (201, 2)
+
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+    def test_a_column_that_a_table_does_not_have_is_refused(
+        self, service: HttpServer, client: RedisClient, pack: Callable[[bytes], bytes]
+    ) -> None:
+        before = client.store.batches()
+        mapped = "custom_id=@row,agent_response=answr,expected_output=gold|b"
+        query = f"?grader=string-match&mapping={quote(mapped)}"
+        answer = upload(service.url, pack(b"id,answer,b\nq1,x,x\n"), query, content_type="text/csv")
+        assert problem(answer) == (422, "INVALID_MAPPING")
+        assert (
+            "'answr', which agent_response is mapped to; did you mean 'answer'?"
+            in answer.json()["detail"]
+        )
+        assert client.store.batches() == before
+        # A field that the first line of JSON lacks may be in a later one.
+        lines = pack(b'{"b": "x"}\n{"answr": "x", "b": "x"}\n')
+        assert upload(service.url, lines, query).json()["counts"]["total"] == 2
+
+    def test_a_damaged_table_with_a_mapping_is_told_by_its_lines(self, service: HttpServer) -> None:
+        query = "?grader=string-match&mapping=custom_id%3Did,agent_response%3Da,expected_output%3Db"
+        table = b"id,a,b\n" + b"".join(b"q%d,x,x\n" % n for n in range(3_000))
+        bodies = (gzip.compress(table)[:-9], b"\x1f\x8b damaged", b"id,a,b\n")
+        found = [upload(service.url, body, query, content_type="text/csv") for body in bodies]
+        assert [answer.status_code for answer in found] == [201, 201, 422]
+        assert problem(found[2]) == (422, "NO_CASES")
 
     def test_a_table_may_lack_a_header_and_have_an_encoding(self, service: HttpServer) -> None:
         mapping = "mapping=custom_id%3D1,agent_response%3D2,expected_output%3D3"
