@@ -98,7 +98,7 @@ def add_up(drawn, what):
         if found is None or (calls and not untold):
             return known, calls, untold
         if found[1]:
-            return max(known, found[0]), calls, 0 if found[0] >= known else untold
+            return max(known, found[0]), calls, 0 if found[0] >= known else max(untold, 1)
         return max(known, found[0]), calls, max(untold, 1)
 
     def within(members):
