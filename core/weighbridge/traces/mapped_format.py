@@ -183,24 +183,27 @@ class _Steps:
         return self._steps
 
     def _type_of(self, item: Any, number: int) -> str:
-        types, pointers = self._form.types, self._form.type
-        recorded = None
+        pointers = self._form.type
+        recorded = None  #: the first value at any of the pointers
         for at, pointer in enumerate(pointers):
             word = self._use.resolved(item, _name_of_type(self._form, at), pointer)
-            kind = (
-                types.get(word, word if word in STEP_TYPES else None) if type(word) is str else None
-            )
-            if kind:
+            if kind := self._known_type(word):
                 return kind
             recorded = word if recorded is None else recorded
-        if OTHERWISE in types:
-            return types[OTHERWISE]
+        if OTHERWISE in self._form.types:
+            return self._form.types[OTHERWISE]
         if recorded is None:
             named = " or ".join(map(repr, pointers)) or "''"
             raise damaged(f"step {number} has nothing at {named}, the pointer of step.type")
         raise damaged(
             f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
         )
+
+    def _known_type(self, word: Any) -> str | None:
+        """Return the type that a word stands for in the mapping or, if it is not there, in the trace model."""
+        if type(word) is not str:
+            return None
+        return self._form.types.get(word) or (word if word in STEP_TYPES else None)
 
     def _call(self, call: Any, step: dict[str, Any]) -> None:
         recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | self._use.picked(

@@ -126,15 +126,21 @@ class _TraceReader:
             yield self._trace(trace, one, size if number == 1 else 0)
 
     def _runs(self, lines: list[Any], size: int) -> Iterator[SourceLine]:
-        """Yield the case of each run, by its id in the lines; a line without one is of the run of the line above."""
+        """Yield the case of each run, by its id in the lines.
+
+        A line without an id is of the run of the line above; those before the first id are of the first run.
+        """
         runs: dict[str, list[Any]] = {}
-        above: list[Any] = []  #: the lines before the first with an id
-        run = None
+        run: str | None = None
+        unnamed: list[Any] = []  #: the lines before the first with an id
         for line in lines:
             run = id_of(resolve(line, self._mapping.by)) or run
-            (above if run is None else runs.setdefault(run, above[:] if not runs else [])).append(
-                line
-            )
+            if run is None:
+                unnamed.append(line)
+                continue
+            if not runs:
+                runs[run] = unnamed
+            runs.setdefault(run, []).append(line)
         for number, (name, held) in enumerate(runs.items()):
             yield self._trace(held, name, 0 if number else size, run=name)
         if not runs:
