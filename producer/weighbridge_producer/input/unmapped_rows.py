@@ -14,8 +14,6 @@ from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.lines import plain_stream
 from weighbridge_producer.input.first_rows import Opened, first_rows
 from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
-from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
-from weighbridge_producer.input.mapping.row_values import ADDED
 from weighbridge_producer.input.recognition import (
     USUAL_INPUTS,
     begins_document,
@@ -25,7 +23,6 @@ from weighbridge_producer.input.recognition import (
 )
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
-    RowReader,
     beginning_of,
     table_format,
     table_suffix,
@@ -39,16 +36,13 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.files.kept_streams import KeptStream
-    from weighbridge_producer.input.files.table_form import TableForm
     from weighbridge_producer.input.first_rows import SeenRows
-    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 
 MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
 JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
 _AUTO_HINT = "send `mapping=auto`, which recognises these rows"
 _DOCUMENTS = (b"{", b"[")
 _ARCHIVE = b"PK"
-_HEADER_LINES = 100  #: in which a table's header and its first row are looked for
 _LINE_BYTES = 4 * MIB  #: of a long line, in which the rows of a known tool begin
 _FIELDS_OF_CASES = (b'"custom_id"', b'"inputs"')
 
@@ -95,28 +89,6 @@ def refuse_unmapped(
         _refuse_line(opened, content, settings)
     else:
         _refuse_rows(opened, graders, settings)
-
-
-def refuse_missing_columns(
-    stream: KeptStream, name: str, mapping: FieldMapping, settings: Settings, form: TableForm
-) -> None:
-    """Raise MappingError for a column that a table of text does not have, by its header.
-
-    Of other rows any may have what the first lack, and they are mapped as they arrive.
-    """
-    with stream.beginning() as begun:
-        head = beginning_of(begun, settings)
-    if mapping.each or table_format(table_name(name, head, ".csv")) is not RowFormat.CSV:
-        return
-    reader = RowReader(name, settings, mapping.rows, most_lines=_HEADER_LINES, form=form)
-    with stream.beginning() as begun:
-        row = next((row.values for row in reader.read(begun) if not row.fault), None)
-    if row is None or reader.layout is None or reader.layout.dialect is None:
-        return
-    for _, value in mapping.fields():
-        columns = [name for path in value.paths() for name in (path.text, path.parts[0])]
-        if columns and not any(column in row or column in ADDED for column in columns):
-            refuse_missing_paths(mapping, [row], name)
 
 
 def unmapped(name: str, seen: SeenRows, graders: Sequence[GraderSpec]) -> MappingNeededError:

@@ -24,13 +24,13 @@ from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
+from weighbridge_producer.input.missing_columns import refuse_missing_columns
 from weighbridge_producer.input.recognition import begins_document, recognise
 from weighbridge_producer.input.rows.row_formats import beginning_of, table_format
 from weighbridge_producer.input.rows.text_encodings import HEAD_BYTES
 from weighbridge_producer.input.source import Source, Streams
 from weighbridge_producer.input.unmapped_rows import (
     MAPPING_HINT,
-    refuse_missing_columns,
     refuse_unmapped,
     table_name,
     unmapped,
@@ -175,24 +175,7 @@ class UploadSubmission:
             check_mapping(params.mapping, graders)
         if params.strict:  # otherwise graders are checked when the batch is opened
             self._client.check_graders(params.graders)
-        mapping = params.mapping
-        sent: Any = self._annotated_lines() if params.framed else stream
-        if params.is_recognised and not params.framed:
-            peeked = PeekedStream(stream, HEAD_BYTES)
-            kept = KeptStream(peeked)
-            mapping = self._mapping_of(peeked, kept)
-            sent = kept.rest()
-        elif not (mapping or params.framed):
-            kept = KeptStream(stream)
-            graders = resumed.options().graders if resumed else params.graders
-            name = params.first_file or stream.name
-            refuse_unmapped(kept, name, graders, self._settings, params.suffix)
-            sent = kept.rest()
-        elif mapping and not params.framed:
-            kept = KeptStream(stream)
-            name = params.first_file or stream.name
-            refuse_missing_columns(kept, name, mapping, self._settings, params.table)
-            sent = kept.rest()
+        mapping, sent = self._rows_in(resumed)
         if mapping:
             mapping = with_accepted_answers(mapping, params.graders)
         if params.first_file:
@@ -213,10 +196,30 @@ class UploadSubmission:
                 if stream.failure:
                     raise stream.failure
             # The Python client makes an empty batch of an empty input, as it does without a service.
-            is_from_client = params.framed is not None
-            if not (begun_before or is_from_client or batch.status().counts.total):
+            if not (begun_before or params.is_from_client or batch.status().counts.total):
                 self._refuse_empty(batch)
             return Received(batch, batch.confirm(), replayed)
+
+    def _rows_in(self, resumed: RedisBatch | None) -> tuple[FieldMapping | None, Any]:
+        """Return the mapping of the rows in the body, None for cases, and the body from its beginning.
+
+        Raises MappingNeededError or MappingError for rows that could not be graded.
+        """
+        params, stream = self._params, self._stream
+        if params.framed:
+            return params.mapping, self._annotated_lines()
+        if params.is_recognised:
+            peeked = PeekedStream(stream, HEAD_BYTES)
+            kept = KeptStream(peeked)
+            return self._mapping_of(peeked, kept), kept.rest()
+        kept = KeptStream(stream)
+        name = params.first_file or stream.name
+        if params.mapping:
+            refuse_missing_columns(kept, name, params.mapping, self._settings, params.table)
+        else:
+            graders = resumed.options().graders if resumed else params.graders
+            refuse_unmapped(kept, name, graders, self._settings, params.suffix)
+        return params.mapping, kept.rest()
 
     def _mapping_of(self, peeked: PeekedStream, kept: KeptStream) -> FieldMapping | None:
         """Return the mapping for a recognised format, None for cases and traces; MappingNeededError for custom columns."""

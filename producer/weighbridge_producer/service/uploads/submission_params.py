@@ -58,8 +58,9 @@ class SubmissionParams:
     source: str = "upload"  #: name of the input
     strict: bool = False
     resume: str = ""  #: id of a batch to resume
-    #: True if annotations precede lines; see `weighbridge_producer.input.annotated_lines`. None unless the Python client asks.
-    framed: bool | None = None
+    #: True if annotations precede lines; see `weighbridge_producer.input.annotated_lines`.
+    framed: bool = False
+    is_from_client: bool = False  #: True if the Python client sends it, which alone states `framed`
     priority: Priority = "normal"
     project: str = ""  #: the batch's project; empty: that of the key
     mapping: FieldMapping | None = None  #: mapping of rows to cases
@@ -75,8 +76,8 @@ class SubmissionParams:
         source = source.replace("\\", "/").rstrip("/").rpartition("/")[2]
         specs: list[Any] = []
         metadata: dict[str, str] | None = None
-        flags = {"strict": False, "header": True}
-        framed: bool | None = None
+        flags = {"strict": False, "framed": False, "header": True}
+        is_from_client = False
         encoding = ""
         header_line = 0
         resume = project = ""
@@ -105,10 +106,9 @@ class SubmissionParams:
                 encoding = _encoding_in(value.strip())
             elif name == "header_line" and value.strip():
                 header_line = _line_in(name, value.strip())
-            elif name == "framed":
-                framed = _flag(name, value)
             elif name in flags:
                 flags[name] = _flag(name, value)
+                is_from_client |= name == "framed"
         if len(specs) > GRADERS_LIMIT:
             raise ConfigTypeError(f"at most {GRADERS_LIMIT} graders, not {len(specs)}")
         table = TableForm(encoding, flags["header"], header_line)
@@ -130,7 +130,8 @@ class SubmissionParams:
             table=table,
             is_recognised=is_recognised,
             strict=flags["strict"],
-            framed=framed,
+            framed=flags["framed"],
+            is_from_client=is_from_client,
         )
 
     @classmethod
@@ -142,7 +143,7 @@ class SubmissionParams:
         """Return a digest that is equal for requests with the same parameters."""
         wanted = [
             [spec.as_dict() for spec in self.graders],
-            *(self.metadata or {}, self.strict, self.resume, bool(self.framed)),
+            *(self.metadata or {}, self.strict, self.resume, self.framed),
             *(self.priority, self.project, str(self.mapping or ""), self.is_recognised),
             *([str(self.table)] if str(self.table) else ()),
         ]
