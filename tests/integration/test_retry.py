@@ -253,15 +253,15 @@ def test_a_batch_that_is_retried_while_the_ended_ones_are_retired_stays_active(
     running = lone_client.submit(nine_good_and_one_unknown())
     for batch in (ended, retried):
         grade_all(store, batch)
-    ended_at = store._ended
+    ended_among = store._ended_among
 
-    def retried_after_the_first_look(batches: Sequence[str]) -> list[bytes | None]:
-        found = ended_at(batches)
-        store._ended = ended_at  # type: ignore[method-assign]
+    def retried_after_the_first_look(batches: Sequence[str]) -> list[str]:
+        found = ended_among(batches)
+        store._ended_among = ended_among  # type: ignore[method-assign]
         retried.retry()
         return found
 
-    store._ended = retried_after_the_first_look  # type: ignore[method-assign]
+    store._ended_among = retried_after_the_first_look  # type: ignore[method-assign]
     lost = "wb_0_0_0"
     due = [running.id, ended.id, lost, retried.id]
     assert store.retire_ended(due) == [running.id, lost]

@@ -173,32 +173,34 @@ class Administration(StoreBase):
     def retire_ended(self, batches: Sequence[str]) -> list[str]:
         """Remove those among batches that have ended from the active ones, in two round trips; return the others.
 
-        The others include those of a cluster and those whose data is damaged or gone.
+        The others include those whose data is damaged or gone, and all of a cluster, whose nodes run commands in any order.
         """
-        if self.is_cluster:  # whose nodes would run the commands in any order
+        if self.is_cluster:
             return [*batches]
-        ended = [batch for batch, at in zip(batches, self._ended(batches), strict=True) if at]
+        ended = self._ended_among(batches)
         if ended:
             with translate_errors():
                 pipe = self.redis.pipeline(transaction=False)
                 pipe.zrem(ACTIVE, *ended)
                 pipe.zrem(DUE, *ended)
-                pipe.execute()
-            # Checked last, so that a concurrent retry is not missed.
-            for batch, at in zip(ended, self._ended(ended), strict=True):
+                # Read last, so that a concurrent retry is not missed.
+                for batch in ended:
+                    pipe.hget(key(batch, "meta"), "ended_ms")
+                _, _, *ended_ms = pipe.execute()
+            for batch, at in zip(ended, ended_ms, strict=True):
                 if at == b"":
                     self._activate(batch)
         retired = frozenset(ended)
         return [batch for batch in batches if batch not in retired]
 
-    def _ended(self, batches: Sequence[str]) -> list[bytes | None]:
-        """Return when each batch ended, empty if it has not, and None if that cannot be read."""
+    def _ended_among(self, batches: Sequence[str]) -> list[str]:
+        """Return the batches that have ended; one whose data is damaged or gone is not among them."""
         with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
                 pipe.hget(key(batch, "meta"), "ended_ms")
             found = pipe.execute(raise_on_error=False)
-        return [at if type(at) is bytes else None for at in found]
+        return [batch for batch, at in zip(batches, found, strict=True) if type(at) is bytes and at]
 
     def _activate(self, batch: str) -> None:
         with translate_errors():

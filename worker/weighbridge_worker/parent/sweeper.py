@@ -89,7 +89,7 @@ class Sweeper:
             due = self._store.due_batches(self._store.now() + ahead, BATCHES_AT_ONCE)
             due += self._missing_in_due_index(len(due))
             unended = self._store.retire_ended(due)
-            self._failing.difference_update({*due}.difference(unended))
+            self._failing -= {*due} - {*unended}
         for batch in unended:
             with self._no_forks():
                 self._visit_safely(batch, workers)
