@@ -36,23 +36,19 @@ def first_errors(results: Path, *, names_locations: bool) -> list[str]:
 
 
 def _earlier_lines(results: Path, errored: Iterable[ResultRow]) -> dict[str, int]:
-    """Return the line of the case that each id in conflict belongs to, by id."""
-    wanted = {
-        field_bytes("custom_id", row.custom_id): row.custom_id
-        for row in errored
-        if row.custom_id and _is_conflict(row)
-    }
+    """Return the line of the case that each id in conflict belongs to, by id, as far as it has a result."""
+    wanted = {row.custom_id for row in errored if row.custom_id and _is_conflict(row)}
+    fields = [field_bytes("custom_id", name) for name in wanted]
     found: dict[str, int] = {}
-    if not wanted:
-        return found
-    conflict = field_bytes("code", ErrorCode.ID_CONFLICT)
     with results.open("rb") as rows:
-        for raw in rows:
-            name = next((wanted[needle] for needle in wanted if needle in raw), None)
-            if name is not None and conflict not in raw:
-                row = ResultRow.from_bytes(raw)
-                if row.custom_id == name:
-                    found[name] = row.line
+        for raw in rows if wanted else ():
+            if not any(field in raw for field in fields):
+                continue
+            row = ResultRow.from_bytes(raw)
+            if row.custom_id in wanted and not _is_conflict(row):
+                found[row.custom_id] = row.line
+                if len(found) == len(wanted):
+                    break
     return found
 
 

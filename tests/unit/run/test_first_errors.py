@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from weighbridge.errors import Fault
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.run.first_errors import first_errors
@@ -30,6 +32,19 @@ def test_a_conflict_names_the_id_and_the_earlier_line(tmp_path: Path) -> None:
     assert found[2:] == [
         f"line 4: ID_CONFLICT: {SAME_ID} 'b'{HINT}",
         f"line 5: ID_CONFLICT: {SAME_ID} 'a' (line 3){HINT}",
+    ]
+
+
+def test_the_earlier_line_is_found_although_its_metadata_names_another_id_in_conflict(
+    tmp_path: Path,
+) -> None:
+    results = written(tmp_path, (4, "a", ID_CONFLICT), (5, "b", ID_CONFLICT))
+    other = ResultRow.ungraded(Fault("MISSING_FIELD", "the inputs lack 'x'", ""), 3, custom_id="b")
+    with results.open("ab") as file:
+        file.write(replace(other, metadata={"custom_id": "a"}).to_bytes())
+    assert first_errors(results, names_locations=False)[1:] == [
+        f"line 4: ID_CONFLICT: {SAME_ID} 'a'{HINT}",
+        f"line 5: ID_CONFLICT: {SAME_ID} 'b' (line 3){HINT}",
     ]
 
 
