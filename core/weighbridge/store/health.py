@@ -90,10 +90,13 @@ class Health:
     ]
     paused_batches: Annotated[
         list[str],
-        Field(description="ids of the first 100 of them that are paused, the longest active first"),
+        Field(
+            description="ids of those that are paused, among the 100 active longest; for one project, among its newest 100"
+        ),
     ]
     paused_queues: Annotated[
-        list[str], Field(description="paused queues of these batches and of the settings")
+        list[str],
+        Field(description="paused queues: that of the settings, and those of these 100 batches"),
     ]
 
 
@@ -136,11 +139,7 @@ class HealthCheck:
                 list(self._stuck(batches, metas)),
                 list(self._dead_letters([_shown(batch) for batch in newest])),
                 count,
-                [
-                    batch
-                    for batch, meta in zip(batches, metas, strict=True)
-                    if meta and meta[2] == b"1"
-                ],
+                _paused(batches, metas),
                 self._paused_queues({self._queue, *(_queue(meta[0]) for meta in metas if meta)}),
             )
 
@@ -215,6 +214,10 @@ class HealthCheck:
             getattr(pipe, ask.command)(*ask.arguments, **ask.options)
         answers = pipe.execute(raise_on_error=False)
         return [None if isinstance(answer, ResponseError) else answer for answer in answers]
+
+
+def _paused(batches: list[str], metas: list[Any]) -> list[str]:
+    return [batch for batch, meta in zip(batches, metas, strict=True) if meta and meta[2] == b"1"]
 
 
 def _moved_at(meta: list[bytes | None] | None, last: list[tuple[bytes, Any]] | None) -> float:
