@@ -153,7 +153,10 @@ def submit(
 
 
 def _print_missing_workers(client: Client, of_cases: tuple[GraderSpec, ...]) -> None:
-    """Print if no worker is running, or if none has a grader that a case names; those of the command are checked at the opening."""
+    """Print a warning if no worker is running, or if none has a grader of `of_cases`.
+
+    The graders of the command are checked when the batch is opened.
+    """
     workers = client.workers()
     if not workers:
         err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")

@@ -46,21 +46,23 @@ def print_unused(source: Source) -> None:
 
 
 def print_empty_expected(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
-    """Print the number of rows with an empty expected output, which only an empty answer matches, or none of a boolean."""
+    """Print the number of rows with an empty expected output, where the first ones are, and what that means for the graders."""
     if empty := source.notes.empty_expected:
         has = "has" if empty == 1 else "have"
-        are_booleans = graders and all(spec.grader == "true-false" for spec in graders)
-        what = (
-            ", which is not a boolean, so true-false cannot grade it"
-            if are_booleans
-            else ", which only an empty answer matches"
-        )
-        what = what if _decides_notation(graders) else ""
         err.print(
-            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output{what}:"
+            f"{pluralize(empty, 'row')} of {shown(source.name)} {has} an empty expected_output{_effect_of_empty(graders)}:"
             f" {shown(source.notes.empty_expected_places)}",
             soft_wrap=True,
         )
+
+
+def _effect_of_empty(graders: Sequence[GraderSpec]) -> str:
+    """Return what an empty expected output means for the graders, after a comma; empty if that is not known."""
+    if not _decides_notation(graders):
+        return ""
+    if graders and all(spec.grader == "true-false" for spec in graders):
+        return ", which is not a boolean, so true-false cannot grade it"
+    return ", which only an empty answer matches"
 
 
 def _decides_notation(graders: Sequence[GraderSpec]) -> bool:

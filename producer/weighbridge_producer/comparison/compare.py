@@ -235,8 +235,8 @@ def compare_runs(
 ) -> list[Comparison]:
     """Compare each further run with the first one, and return one comparison per run.
 
-    `by` are the metadata fields by which rates are broken down; with `pair_by`, results are paired by a field instead of
-    the custom_id, which then is the name of the case in both runs. `on_change` is called with a run and each of its pairs
+    `by` are the metadata fields by which rates are broken down. With `pair_by`, results are paired by a field instead of
+    the custom_id, and its value is the custom_id of their pairs. `on_change` is called with a run and each of its pairs
     that changed, in the order of the first run's input and then of the others'. `in_full` adds to pairs what was expected
     and observed, and all metadata fields. Memory does not grow with the results; a temporary file takes about 100 bytes
     per result, and what `in_full` adds.

@@ -91,7 +91,9 @@ def _case(row: ResultRow, kind: str) -> str:
     if not kind:
         return passed_case(label, name)
     cause = row.cause or row.outcome.word
-    return failed_case(label, name, row.reason(), cause, "\n".join(_reasons(row)), kind)
+    return failed_case(
+        label, name, row.reason(), cause, "\n".join([*_file(row), *_reasons(row)]), kind
+    )
 
 
 def passed_case(label: str, name: str) -> str:
@@ -114,13 +116,18 @@ def _head(label: str, name: str) -> str:
 
 
 def _reasons(row: ResultRow) -> list[str]:
-    """Return the reasons why a job did not pass, each with its steps; after the file of its case, for which Jenkins' schema has no attribute."""
-    file = file_of(row)
-    return [f"file: {file}"] * bool(file) + [
+    """Return the reasons why a job did not pass, each with its steps."""
+    return [
         f"{check['check']}: {check['description']}"
         + (f" (steps: {', '.join(check['step_ids'])})" if check["step_ids"] else "")
         for check in row.failed_checks
     ] or [row.reason()]
+
+
+def _file(row: ResultRow) -> list[str]:
+    """Return a line that names the file of a case, for which Jenkins' schema has no attribute, if its id does not."""
+    file = file_of(row)
+    return [f"file: {file}"] if file else []
 
 
 def _gate_case(gate: GateResult) -> str:

@@ -55,9 +55,8 @@ class Survey:
     counts: Counter[Outcome] = field(default_factory=Counter)
     #: by label, passes in which only lists of names judged the calls
     passes_by_names: Counter[str] = field(default_factory=Counter)
-    further_causes: int = (
-        0  #: jobs with failed checks of other causes than the one by which they are counted
-    )
+    #: jobs with failed checks of other causes than the one by which they are counted
+    further_causes: int = 0
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
     _jobs: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and outcome
     _causes: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by label and cause

@@ -40,7 +40,7 @@ class RunTimes:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.steps
-        self._stated = (trace.duration_ms or 0) * 10**6
+        self._stated = (trace.duration_ms or 0) * 10**6  #: in nanoseconds; 0 if it is not stated
         self._run_started, self._run_ended = valid_times((trace.started_at, trace.ended_at))
         self._started = valid_times([step.started_at for step in trace.steps])
         self._ended = valid_times([step.ended_at for step in trace.steps])
@@ -53,7 +53,10 @@ class RunTimes:
         return not self._has_no_times or bool(self._run_started or self._run_ended)
 
     def duration(self) -> Duration:
-        """Return the wall-clock time of the run: as it states it, if it lacks its start or its end, or else by its times."""
+        """Return the wall-clock time of the run, from its times.
+
+        If the run does not state both its start and its end, but how long it took, that counts, unless its steps took longer.
+        """
         by_times = self._between_times()
         if not self._stated or by_times.is_of_run:
             return by_times

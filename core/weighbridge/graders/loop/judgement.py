@@ -127,13 +127,15 @@ class RunJudge:
 
     def _failing_in(self, history: History, steps: Sequence[Step]) -> Sequence[Finding]:
         """Return findings that fail a run, of calls only the first; empty if no loop does."""
-        is_any = self._settings.fail_on == "any" and not history.ordered
+        is_any_enough = self._settings.fail_on == "any" and not history.ordered
         found: list[FindingsInRow] = []
-        if not (is_any and self._examines_calls):
-            found, _ = self._loops_in_calls(history, report.Coverage())
-        elif first := first_loops_in_calls(history.calls, self._limits):
+        if is_any_enough and self._examines_calls:
+            first = first_loops_in_calls(history.calls, self._limits)
             if loops := without_ordered(first, history)[0]:
                 return loops
+            if first:  # the user listed what they do, and later ones may be loops
+                found, _ = self._loops_in_calls(history, report.Coverage())
+        else:
             found, _ = self._loops_in_calls(history, report.Coverage())
         found += self._loops_in_texts(history, report.Coverage(), WorkBudget(), ids_of(found))
         return self._failing(found, lambda: loops_of(found, history, steps))

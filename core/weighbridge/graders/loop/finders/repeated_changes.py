@@ -51,9 +51,7 @@ def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding
     Only calls that read what is known lie between them.
     """
     run: list[int] = []
-    last: tuple[int, str] | None = (
-        None  #: the arguments and the result of the call that is repeated
-    )
+    last: tuple[int, str] | None = None  #: the act that is repeated
     known: set[tuple[int, str | None]] = set()
     for index, call in enumerate((*calls, None)):
         act = _act(call)

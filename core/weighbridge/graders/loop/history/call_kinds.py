@@ -346,7 +346,10 @@ def writes(call: Call) -> bool:
 
 
 def acts_outside(call: Call) -> bool:
-    """Return whether a call pays or sends something, as its tool's name says, with an amount or a recipient where the name may mean something else."""
+    """Return whether a call pays or sends something, by the name of its tool.
+
+    A name such as `transfer` or `send` may mean something else: such a call has to have an amount, or a recipient.
+    """
     value, tool = call.arguments.value, call.tool
     if type(value) is not dict or not value or tells_of(tool) or is_read_only(call):
         return False

@@ -117,6 +117,7 @@ def _reason(
         return Reason.OPENS_NEW_PAGES
     if has_waited(indices, calls):
         return Reason.WAITED
+    # An act that is refused in the end was done before, so that the refusal is not what it was repeated for.
     if has_ended(indices, calls, limits) and not _is_act(finding, made):
         return Reason.ENDED
     if had_effect(indices, calls, limits):
@@ -127,7 +128,7 @@ def _reason(
 
 
 def _is_act(finding: Finding, made: Sequence[Call]) -> bool:
-    """Return whether a finding is a payment or a message that is made again: that it is refused in the end is no purpose."""
+    """Return whether a finding is a payment or a message that is made again."""
     return finding.measure.rule is Rule.REPEATED_CHANGE and acts_outside(made[0])
 
 
