@@ -63,9 +63,10 @@ _CODES: dict[str, frozenset[str]] = {
     JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
     JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
 }
-#: Those of jobs that would do harm again.
+#: Error codes of jobs that would hang or kill their process again.
 _HARMFUL = frozenset({ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY, ErrorCode.WORKER_KILLED})
-_UNGRADED = b'"result":null'
+_UNGRADED = b'"result":null'  #: in the row of each job that was not graded
+#: Error codes of jobs that are not graded again, by their status.
 _SKIPPED_CODES = {**_CODES, JobStatus.ERRORED: _HARMFUL}
 
 
@@ -183,20 +184,17 @@ def verify(
 def _to_grade(
     number: int, line: SourceLine, earlier_ids: DuplicateIndex, index: _Index
 ) -> LineToGrade:
-    """Return what to grade of a line: nothing of a blank line or a repeat, of a job given up, or of a line given up."""
+    """Return a line to be graded again, but not its jobs that were given up, nor a blank line, a repeat, or a line given up."""
     offsets = index.offsets(number)
     content = line.raw.strip(JSON_SPACE)
     if not line.fault:
-        custom_id = peek_custom_id(content)
-        claim = Duplicate.FIRST
-        if custom_id is not None:
-            claim = earlier_ids.claim(custom_id, content)
+        claim = _claim(content, earlier_ids)
         if not content or claim is Duplicate.REPEAT:
-            return LineToGrade(line.as_job(number), offsets, [])
+            return LineToGrade(line.as_job(number), offsets, known=[])
         line.fault = ID_CONFLICT if claim is Duplicate.CONFLICT else None
-    skipped = {}
-    if any(_UNGRADED in row for row in index.read(offsets)):  # of few lines
-        skipped = _skipped(index.read(offsets))
+    rows = [*index.read(offsets)]
+    # Decoding the rows of all lines would slow down verifying, and few lines have an ungraded job.
+    skipped = _skipped(rows) if any(_UNGRADED in row for row in rows) else {}
     known = None
     if None in skipped and len(offsets) == 1:  # the whole line was given up
         given_up = ResultRow.ungraded(NOT_GRADED, number, custom_id=peek_custom_id(content))
@@ -204,10 +202,15 @@ def _to_grade(
     return LineToGrade(line.as_job(number), offsets, known, skipped)
 
 
+def _claim(content: bytes, earlier_ids: DuplicateIndex) -> Duplicate:
+    custom_id = peek_custom_id(content)
+    return Duplicate.FIRST if custom_id is None else earlier_ids.claim(custom_id, content)
+
+
 def _skipped(rows: Iterable[bytes]) -> dict[str | None, bool]:
     """Return the labels of jobs that must not be graded again, each with whether its grader had been created.
 
-    A label of which another row tells something else is not among them.
+    A label that also has a row of another outcome is not among them.
     """
     found: dict[str | None, bool] = {}
     others: set[str | None] = set()
@@ -220,7 +223,7 @@ def _skipped(rows: Iterable[bytes]) -> dict[str | None, bool]:
             found[result.label] = result.grader_version is not None
         else:
             others.add(result.label)
-    return {label: was_built for label, was_built in found.items() if label not in others}
+    return {label: created for label, created in found.items() if label not in others}
 
 
 def _note_not_regraded(given: LineToGrade, why: Fault, outcome: Verification) -> None:
@@ -251,6 +254,7 @@ class _Comparison:
         self._labels = labels  #: of the graders that apply to cases which name none
         self._index = index
         self._outcome = outcome
+        #: Expected results of jobs that were graded again, which a result of the file may equal.
         self._wanted = dict.fromkeys(row for row in expected if not self._is_skipped(row))
         self._open: dict[str | None, bytes] = {}  #: expected results not found yet, by label
         self._whole = False  #: True until one of the line's jobs is matched
