@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from weighbridge.graders.loop.history.tool_names import named_like
@@ -15,6 +16,8 @@ READING_QUERY = re.compile(
     r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
     re.IGNORECASE | re.DOTALL,
 )
+#: A shell, by its path or name, and the option with which it runs the line after it.
+_runs_line = re.compile(r"(?:\S{0,80}/)?(?:ba|z|da|k)?sh -[a-z]{0,3}c").fullmatch
 
 
 def command_of(tool: str, arguments: Any) -> str | None:
@@ -26,6 +29,16 @@ def command_of(tool: str, arguments: Any) -> str | None:
             command = arguments.get("action", arguments.get("input"))
             if type(command) is str and READING_QUERY.match(command):
                 return None
+    if type(command) is list:
+        command = _line_of(command)
     if type(command) is not str or not command:
         return None
     return command if not tool or _is_shell(tool) else None
+
+
+def _line_of(words: list[Any]) -> str:
+    """Return a command that is given as a list of words as a line; empty for another list."""
+    if any(type(word) is not str for word in words):
+        return ""
+    is_of_shell = len(words) == 3 and _runs_line(" ".join(words[:2]))
+    return words[2] if is_of_shell else shlex.join(words)

@@ -22,7 +22,7 @@ _RANGE = (
     r"([^\s,;:()\d]{0,40}\d{1,9}[^\s,;:()\d]{0,40}?)[,;:.?!)\]]{0,4}(?:\s|\z)"
 )
 _may_have_range = occurs(_RANGE)
-_ranges = linear(_RANGE)
+_range_pattern = linear(_RANGE)
 _NUMBERED = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _BEFORE_RANGE = " \t\n\r,;(["
 _DASHES = str.maketrans("\u2013\u2014", "--")
@@ -92,7 +92,7 @@ def _continues(beside: str) -> bool:
 
 
 def _ranges_in(text: str) -> Iterator[_Range]:
-    for found in islice(_ranges.finditer(text) if _may_have_range(text) else (), _RANGES):
+    for found in islice(_range_pattern.finditer(text) if _may_have_range(text) else (), _RANGES):
         # The end of a time or of a number with a point is no item.
         if (text[max(0, found.start() - 1) : found.start()] or " ") not in _BEFORE_RANGE:
             continue

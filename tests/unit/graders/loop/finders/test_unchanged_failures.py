@@ -257,17 +257,19 @@ BUILD = (
     "error[E0308]: mismatched types\n  --> src/pier.rs:42:18\n   | expected `u64`, found `Option<u64>`\n"
     "error: could not compile `harbour` (lib) due to 1 previous error"
 )
-SECONDS = (6.4, 6.1, 6.9, 6.2, 6.8, 6.3, 6.7)
+SECONDS = (6.4, 6.1, 6.9, 6.2, 6.8, 6.3, 6.7, 6.5, 6.6)
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
-@pytest.mark.parametrize("shown", [BUILD, "error: no pier of this name"])
-def test_builds_of_codex_that_fail_alike_are_a_loop_however_long_they_take(shown, separators):
+@pytest.mark.parametrize(("shown", "least"), [(BUILD, 7), ("error: no pier of this name", 9)])
+def test_builds_of_codex_that_fail_alike_are_a_loop_however_long_they_take(
+    shown, least, separators
+):
     def session(count):
         lines = []
         for at, seconds in enumerate(SECONDS[:count]):
             for command, output, code in (
-                (f"sed -i 's/{WORDS[at]}/{WORDS[-at]}/' src/pier.rs", "", 0),
+                (f"sed -i '{at + 40}s/u64/usize/' src/pier.rs", "", 0),
                 ("cargo build", shown, 101),
             ):
                 ended = {
@@ -289,7 +291,7 @@ def test_builds_of_codex_that_fail_alike_are_a_loop_however_long_they_take(shown
                         "output": json.dumps(ended, separators=separators),
                     },
                 ]
-        return [{"type": "response_item", "payload": line} for line in lines]  # fmt: skip
+        return [{"type": "response_item", "payload": line} for line in lines]
 
-    assert LoopGrader().grade(session(7))["verdict"] == "fail"
-    assert LoopGrader().grade(session(3))["verdict"] == "pass"
+    assert LoopGrader().grade(session(least))["verdict"] == "fail"
+    assert LoopGrader().grade(session(least - 1))["verdict"] == "pass"

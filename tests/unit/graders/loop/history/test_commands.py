@@ -1,0 +1,34 @@
+"""The command line of a call is found in whatever form it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge.graders.loop.history.commands import command_of
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("make test", "make test"),
+        ({"cmd": "make test", "timeout": 7}, "make test"),
+        ({"input": "make test"}, "make test"),
+        ({"command": ["bash", "-lc", "make test | tail"]}, "make test | tail"),
+        ({"command": ["/bin/sh", "-c", "make test"], "workdir": "/srv"}, "make test"),
+        ({"command": ["grep", "-n", "a b", "x.py"]}, "grep -n 'a b' x.py"),
+        ({"command": ["bash", "run.sh", "-c"]}, "bash run.sh -c"),
+    ],
+)
+def test_a_command_is_a_line_or_a_list_of_its_words(arguments: Any, line: str) -> None:
+    assert command_of("shell", arguments) == line
+    assert command_of("look_up", arguments) is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["", {}, {"command": []}, {"command": ["make", 7]}, {"command": {"line": "make"}}, {"input": "select a"}],
+)  # fmt: skip
+def test_other_arguments_are_no_command(arguments: Any) -> None:
+    assert command_of("shell", arguments) is None
