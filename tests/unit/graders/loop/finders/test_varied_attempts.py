@@ -20,7 +20,8 @@ def test_a_kind_of_failures_that_is_described_no_more_is_left_out(limit, monkeyp
         }
         for at in range(30)
     ]
-    assert LoopGrader(config={}).grade({"format": "weighbridge", "steps": steps})["verdict"]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    assert (result["verdict"], result["details"]["loops"]) == ("pass", [])
 
 
 SHUT = "Pier 7 is shut for repairs"
