@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.conversation import are_messages
 from weighbridge.traces.chat.role_words import CHAT_KEYS, CONTENTS, with_known_roles
 from weighbridge.traces.fields import json_in
+from weighbridge.traces.kept_lines import FIELDS_OF_EVENTS, kept_lines
 
 if TYPE_CHECKING:
     from weighbridge.traces.fields import Notes
@@ -27,7 +28,6 @@ _WRAPPERS = (
     "outputs",
     "loglines",
 )
-_OF_EVENTS = frozenset({"schemaVersion", "source", "events"})  #: keys of a trace of DEC Bench
 #: Keys of questions and answers: beside a list of messages, they show a row of a data set, which is mapped instead.
 _SAID_APART = frozenset(
     {
@@ -59,14 +59,13 @@ _NAME_CHARACTERS = 60  #: number of characters of a field's name in which words 
 
 
 def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> Any:
-    """Return the trace that an object holds under a common key, as JSON or as JSON text; None if there is none.
+    """Return the trace that an object holds under a common key, as JSON or as JSON text, or by its lines; None if there is none.
 
     Messages are returned with the fields beside them, such as the tools. Fields beside any other value are only noted;
     those under `metadata` are added to the argument of that name.
     """
-    lines = _original_lines(value)
-    if lines:
-        notes.add_fields(value, _OF_EVENTS | {"summary"}, "wrapper")
+    if lines := kept_lines(value):
+        notes.add_fields(value, FIELDS_OF_EVENTS, "wrapper")
         return lines
     for key in _WRAPPERS:
         inner = value.get(key)
@@ -96,26 +95,6 @@ def unwrapped(value: dict[str, Any], notes: Notes, metadata: dict[str, Any]) -> 
     return {_MESSAGES: chat} | {
         name: held for name, held in value.items() if name not in {key, _MESSAGES}
     }
-
-
-def _original_lines(value: dict[str, Any]) -> list[Any]:
-    """Return the lines of an agent's stream that the events of DEC Bench keep as `payload`; empty if there are none.
-
-    A line of which several events were made stands in each of them.
-    """
-    events = value.get("events")
-    if not (value.keys() >= _OF_EVENTS and type(value["source"]) is str and type(events) is list):
-        return []
-    lines: list[Any] = []
-    last = None
-    for event in events:
-        if type(event) is not dict or type(event.get("payload")) is not dict or "kind" not in event:
-            return []
-        line = (str(event.get("id")).partition(".")[0], event["payload"])
-        if line != last:
-            lines.append(event["payload"])
-        last = line
-    return lines
 
 
 def _says_more(value: dict[str, Any], key: str) -> bool:
