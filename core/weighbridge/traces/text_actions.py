@@ -25,7 +25,7 @@ _LEFT_BEHIND = (
     "the source has tool calls in fields that are not read: see what was not carried over"
 )
 _ANSWERS_LEFT = "the source has tool calls in fields that are not read, and may have model calls there: see what was not carried over"
-#: What is missing with a model's answers.
+#: What is missing with a model's answers, unless the source has totals of the run.
 _OF_ANSWERS: tuple[Capability, ...] = ("llm_calls", "token_usage", "cost")
 
 #: Reason why calls are missing of which only the results are recorded. A number of calls that the source states replaces it.
@@ -48,8 +48,11 @@ def missing_calls(
     for step in steps:
         calls += step.type == "tool"
     if notes.calls_left > calls:
-        with_answers = _OF_ANSWERS[: 1 if has_totals else None] if notes.answers_left else ()
-        return {"tool_calls": _LEFT_BEHIND, **dict.fromkeys(with_answers, _ANSWERS_LEFT)}
+        missing: dict[Capability, str] = {"tool_calls": _LEFT_BEHIND}
+        if notes.answers_left:
+            lacking = ("llm_calls",) if has_totals else _OF_ANSWERS
+            missing |= dict.fromkeys(lacking, _ANSWERS_LEFT)
+        return missing
     if notes.has_unasked_results:
         return {"tool_calls": UNASKED}
     if calls or not in_text or not _acts_in_text(steps):

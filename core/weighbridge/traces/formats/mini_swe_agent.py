@@ -178,7 +178,7 @@ def _languages(
 def _runs_whole_answers(messages: list[dict[str, Any]], languages: tuple[str, ...]) -> bool:
     """Return whether no answer of a run has a call or a command.
 
-    Programs made from mini-SWE-agent may have the model write code alone. All of an answer is then what an output is of.
+    Programs made from mini-SWE-agent may have the model write code alone. An output is then that of a whole answer.
     """
     answers = (message for message in messages if message.get("role") == "assistant")
     return bool(languages) and not any(_has_actions(each) or _asks(each) for each in answers)
@@ -210,7 +210,8 @@ class _Chat:
             self._unanswered -= 1
             self._append({**message, "role": "tool"}, message)
         elif _is_observation(message):
-            self.lost += not (self._runs_whole_answers and self._ran_last_answer())
+            if not (self._runs_whole_answers and self._make_last_answer_a_call()):
+                self.lost += 1
             self._append({**message, "role": "tool"}, message)
         else:
             self._append(message, message)
@@ -226,8 +227,8 @@ class _Chat:
             }
         self._append(message, message)
 
-    def _ran_last_answer(self) -> bool:
-        """Make the last message a call if it is an answer."""
+    def _make_last_answer_a_call(self) -> bool:
+        """Make the last message a call; return False if it is no answer with a text."""
         last = self.messages[-1] if self.messages else {}
         text = text_of(last.get("content"))
         if last.get("role") != "assistant" or not text:

@@ -174,7 +174,8 @@ def several_values_fault(text: bytes) -> Fault | None:
 
 def _no_json(text: bytes) -> Fault:
     found = [(match.start(), what) for pattern, what in _TEXTS if (match := pattern.search(text))]
-    looks = min(found, key=itemgetter(0))[1] if found else None  # Markdown may show a page below
+    # The first one in the text counts, because Markdown may quote a page of HTML further down.
+    looks = min(found, key=itemgetter(0))[1] if found else None
     what = "not JSON"
     if not any(row.lstrip(JSON_SPACE).startswith(_JSON_STARTS) for row in text.split(b"\n")):
         what += f": none of its first {_LINES} lines begins like JSON"
