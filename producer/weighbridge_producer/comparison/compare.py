@@ -238,20 +238,15 @@ def compare_runs(
     `by` are the metadata fields by which rates are broken down. With `pair_by`, results are paired by a field instead of
     the custom_id, and its value is the custom_id of their pairs. `on_change` is called with a run and each of its pairs
     that changed, in the order of the first run's input and then of the others'. `in_full` adds to pairs what was expected
-    and observed, and all metadata fields. Memory does not grow with the results; a temporary file takes about 100 bytes
-    per result, and what `in_full` adds.
+    and observed, and all metadata fields. Memory does not grow with the results, except with those that have one value of
+    `pair_by`; a temporary file takes about 100 bytes per result, and what `in_full` adds.
     """
     reference, *others = runs
     tallies = [Tallies(by, examples) for _ in others]
     with Partitions() as partitions, InputOrder() as changes:
         for number, run in enumerate(runs):
-            if pair_by is None:
-                for entry in run.entries(by, in_full=in_full):
-                    partitions.add(number, entry.custom_id or "", entry)
-            else:
-                entries = run.entries((*by, pair_by.path), in_full=in_full)
-                for value, entry in pair_by.keyed(run, entries):
-                    partitions.add(number, value, entry)
+            for value, entry in _keyed(run, by, pair_by, in_full=in_full):
+                partitions.add(number, value, entry)
         for read in partitions.read():
             numbered = pair_by.named(read) if pair_by else read
             for custom_id, (first, *rest) in by_case(numbered, list(runs)):
@@ -269,6 +264,15 @@ def compare_runs(
             for side in (reference, run):
                 side.note_fields(tally.after_slices.present)
     return [Comparison(reference, run, tally) for run, tally in zip(others, tallies, strict=True)]
+
+
+def _keyed(
+    run: Run, by: tuple[FieldPath, ...], pair_by: PairKey | None, *, in_full: bool
+) -> Iterable[tuple[str, Entry]]:
+    """Return the results of a run, each with the value by which it is paired."""
+    if pair_by:
+        return pair_by.keyed(run, run.entries((*by, pair_by.path), in_full=in_full))
+    return ((entry.custom_id or "", entry) for entry in run.entries(by, in_full=in_full))
 
 
 def _largest(
