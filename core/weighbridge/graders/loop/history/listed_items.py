@@ -12,7 +12,10 @@ from weighbridge.graders.loop.linear_patterns import linear, occurs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from weighbridge.graders.loop.work_budget import WorkBudget
+
 _CHARACTERS = 20_000  #: of the beginning of a message that are searched
+_CHARACTERS_OF_LOOKUP = 4_000  #: of a message, searched for one item in a unit of the budget
 _ITEM_CHARACTERS = 100  #: a longer value is no item
 _RANGES = 50  #: maximum ranges of a message that are examined
 _GAP_CHARACTERS = 200  #: maximum distance between two items of one list
@@ -50,34 +53,37 @@ class ListedItems:
     def _ranges(self) -> list[_Range]:
         return [*_ranges_in(self._text)]
 
-    def name_all(self, items: Sequence[str]) -> bool:
+    def name_all(self, items: Sequence[str], budget: WorkBudget) -> bool:
         """Return whether the message has all these items in one list, or in ranges."""
         found: list[int] = []
         for item in (each.translate(_DASHES).casefold() for each in items):
-            at = self._index_of(item)
-            if at < 0 and not self._is_in_range(item):
+            at = self._index_of(item, budget)
+            if at < 0 and not self._is_in_range(item, budget):
                 return False
             found += [at] if at >= 0 else []
         found.sort()
         return all(after - before <= _GAP_CHARACTERS for before, after in pairwise(found))
 
-    def _index_of(self, item: str) -> int:
+    def _index_of(self, item: str, budget: WorkBudget) -> int:
         """Return where an item stands in the message as a whole word, or -1."""
         if not item or len(item) > _ITEM_CHARACTERS:
             return -1
+        budget.count_lookups(1 + len(self._text) // _CHARACTERS_OF_LOOKUP)
         at = self._text.find(item)
         while at >= 0:
             end = at + len(item)
             before, after = self._text[max(0, at - 2) : at], self._text[end : end + 2]
             if not (_continues(before[::-1]) or _continues(after)):
                 return at
+            budget.count_lookups(1)
             at = self._text.find(item, end)
         return -1
 
-    def _is_in_range(self, item: str) -> bool:
+    def _is_in_range(self, item: str, budget: WorkBudget) -> bool:
         numbered = _NUMBERED.fullmatch(item)
         if numbered is None:
             return False
+        budget.count_lookups(1 + len(self._ranges))
         before, number, after = numbered.groups()
         return any(
             (each.before, each.after) == (before, after) and each.first <= int(number) <= each.last

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.history.call_kinds import (
@@ -14,6 +15,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     polls,
     runs_code,
 )
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +27,13 @@ if TYPE_CHECKING:
 _FEW = 3  #: times that a call may be made between those that were ordered
 _CHARACTERS = 2_000  #: of arguments that are searched for the words of an order
 _LISTED_CALLS = 1_000  #: maximum calls whose arguments are compared with what a user listed
+_ARGUMENTS = 20  #: of a call that may be its item
 _VALUE_CHARACTERS = 1_000  #: a longer argument has no item of a list
 _LARGEST_NUMBER = 10**18  #: a larger one is no item
+#: Arguments that say how much is wanted, or for how long.
+_AMOUNTS = frozenset(
+    ("limit", "count", "top_k", "per_page", "page_size", "max_results", "num_results", "timeout")
+)
 #: Ends of what arguments with one item each have in common.
 _BORDER = re.compile(r"[\s\"'/?&=:#,;()\[\]{}]")
 
@@ -39,6 +46,7 @@ class Orders:
         self._ordered = history.ordered
         self._listed = history.listed
         self._requests = [index for index, call in enumerate(calls) if call is None]
+        self._lookups = WorkBudget()
         #: times of each call, by the number of its request
         self._made: dict[int, Counter[int]] = {}
 
@@ -79,19 +87,30 @@ class Orders:
         for index in finding.indices:
             if call := self._calls[index]:
                 by_tool[call.tool].append(call)
-        before = [self._listed[at] for at in self._requests if at < finding.indices[0]]
-        return all(
-            any(request.name_all(items) for items in _items_of(made) for request in before)
-            for made in by_tool.values()
+        # One thing that many tools are tried on is no list.
+        of_several = sum(len(made) for made in by_tool.values() if len(made) > 1)
+        return 2 * of_several >= len(finding.indices) and all(
+            self._is_listed(made, finding.indices[0]) for made in by_tool.values()
         )
+
+    def _is_listed(self, made: Sequence[Call], start: int) -> bool:
+        """Return whether a request before an index lists an item for each of some calls; the nearest ones are searched first."""
+        before = bisect_left(self._requests, start)
+        for items in _items_of(made):
+            for number in range(before - 1, -1, -1):
+                if not self._lookups.is_left:
+                    return False
+                if self._listed[self._requests[number]].name_all(items, self._lookups):
+                    return True
+        return False
 
 
 def _items_of(made: Sequence[Call]) -> Iterator[list[str]]:
     """Yield what may be one item for each of some calls: arguments that all differ, whole and without what they have in common."""
     given = [value if type(value := call.arguments.value) is dict else {"": value} for call in made]
-    for key in given[0]:
+    for key in islice(given[0], _ARGUMENTS):
         texts = [text for value in given if (text := _text_of(value.get(key)))]
-        if len(set(texts)) == len(given):
+        if key not in _AMOUNTS and len(set(texts)) == len(given):
             yield texts
             yield _without_common(texts)
 

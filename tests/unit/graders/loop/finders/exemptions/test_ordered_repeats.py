@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -230,11 +231,33 @@ def test_each_item_of_a_list_of_the_user_may_be_tried_once(
         ("It takes 1.5 to 12 days", [{"day": at} for at in range(2, 12)]),
         (f"{DOMAINS[0]} {'and so on ' * 30}{', '.join(DOMAINS[1:])}", [{"domain": each} for each in DOMAINS]),
         (", ".join(f"my{each}" for each in DOMAINS), [{"domain": each} for each in DOMAINS]),
+        ("List customers 1 to 50", [{"limit": at} for at in range(1, 50, 5)]),
     ],
-    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words"],
+    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words", "amounts"],
 )  # fmt: skip
 def test_what_the_user_did_not_list_is_no_item(request_text: str, arguments: list[Any]) -> None:
     assert verdict(request_text, looked_up(arguments)) == "fail"
+
+
+def test_one_listed_thing_on_which_many_tools_are_tried_is_no_list() -> None:
+    tools = ["restart_service", "reboot_service", "start_service", "revive_service", "boot_service"]
+    tried = [
+        looked_up([{"host": "db1"}], "ERROR: permission denied for host db1", tool)[0]
+        for tool in [*tools, "wake_service", "fix_service"]
+    ]
+    assert verdict("Please restart db1 now.", tried) == "fail"
+    listed = [*looked_up([{"domain": each} for each in DOMAINS[1:]]), *looked_up([{"domain": DOMAINS[0]}], tool="dig")]  # fmt: skip
+    assert verdict(f"Which are free: {', '.join(DOMAINS)}?", listed) == "pass"
+
+
+def test_what_users_listed_is_looked_for_in_time_that_grows_with_the_run() -> None:
+    steps = []
+    for request in range(1_500):
+        steps.append({"type": "user", "output": f"ok go {request}"})
+        steps += looked_up([{"id": f"A{request * 9 + at}"} for at in range(9)], "denied")
+    began = time.process_time()
+    assert verdict("Go on.", steps) == "fail"
+    assert time.process_time() - began < 9
 
 
 def test_fewer_names_of_many_parts_than_three_times_the_limit_may_be_tried_unasked() -> None:
