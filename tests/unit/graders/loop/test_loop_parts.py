@@ -589,6 +589,22 @@ def test_a_loop_quotes_its_most_frequent_failure_even_if_most_of_its_calls_succe
     assert '; 4 of 12 failed: "Error: the card was declined"; ' in entry["description"]
 
 
+def test_a_loop_says_how_many_failed_if_not_all_for_the_quoted_reason():
+    reasons = ["Error: the read timed out", "Error: connection refused"]
+    entry, loop = loop_entry(*[called("fetch", {"page": 1}, reasons[at % 2]) for at in range(10)])
+    assert '; all 10 failed, 5 of them: "Error: the read timed out"; ' in entry["description"]
+    assert (loop["outcome"]["times"], loop["outcome"]["compared"]) == (5, 10)
+
+
+def test_a_loop_says_which_results_it_compared_if_not_those_of_all_calls():
+    denied = called("fetch", {"page": 1}, "Error: denied")
+    entry, _ = loop_entry(*[denied] * 201)
+    assert '; the first 200 failed: "Error: denied"; ' in entry["description"]
+    entry, _ = loop_entry(denied, *[called("fetch", {"page": 1}, None)] * 4, denied)
+    assert '; the 2 recorded failed: "Error: denied"; ' in entry["description"]
+    assert entry["observed"] == 6
+
+
 def test_a_loop_quotes_a_result_that_half_of_its_calls_have():
     entry, loop = loop_entry(*[called("status", {}, "The parcel is in transit.")] * 5)
     assert '; all 5 results: "The parcel is in transit."; ' in entry["description"]

@@ -29,24 +29,37 @@ class CommonOutcome(NamedTuple):
     times: int
     compared: int  #: number of the loop's results among which it was looked for
     failed: bool
+    failures: int  #: of any reason among those compared
+    calls: int  #: of the loop
 
     def as_dict(self) -> dict[str, object]:
         """Return the outcome as a JSON object."""
-        return self._asdict()
+        return {field: getattr(self, field) for field in ("text", "times", "compared", "failed")}
 
     def describe(self) -> str:
-        """Describe the outcome: `all 6 failed: "no such column"`, `4 of 6 results: "in transit"`."""
-        count = f"all {self.times:,}"
-        if self.times < self.compared:
-            count = f"{self.times:,} of {self.compared:,}"
-        if not self.text:
-            return f"{count} {'failed without a message' if self.failed else 'results are empty'}"
-        return f'{count} {"failed" if self.failed else "results"}: "{self.text}"'
+        """Describe the outcome: `all 6 failed: "no such column"`, `all 6 failed, 4 of them: "timeout"`, `4 of 6 results: "in transit"`."""
+        if not self.failed:
+            count = f"{self._share(self.times)} results"
+            return f'{count}: "{self.text}"' if self.text else f"{count} are empty"
+        count = f"{self._share(self.failures)} failed"
+        others = f", {self.times:,} of them" if self.times < self.failures else ""
+        return count + others + (f': "{self.text}"' if self.text else " without a message")
+
+    def _share(self, times: int) -> str:
+        """Return how many of the results a number is, and which were compared if that is not each call's."""
+        compared = f"{self.compared:,}"
+        if self.compared < self.calls:
+            is_full = self.compared == _COMPARED_CALLS
+            compared = f"the first {compared}" if is_full else f"the {compared} recorded"
+        if times < self.compared:
+            return f"{times:,} of {compared}"
+        return compared if self.compared < self.calls else f"all {compared}"
 
 
 def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
     """Return the most frequent failure of a loop's calls, or else a result that half of them have; None if there is neither."""
-    calls = [step for step in steps if isinstance(step, Call) and step.result.text is not None]
+    made = [step for step in steps if isinstance(step, Call)]
+    calls = [call for call in made if call.result.text is not None]
     first: dict[tuple[bool, str], str] = {}
     times: Counter[tuple[bool, str]] = Counter()
     for call in islice(calls, _COMPARED_CALLS):
@@ -59,7 +72,9 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
     failures = [(each, count) for each, count in repeated if each[0]]
     for outcome, count in failures or repeated[:1]:
         if outcome[0] or 2 * count >= times.total():
-            return CommonOutcome(_quoted(first[outcome]), count, times.total(), outcome[0])
+            failed = sum(count for each, count in times.items() if each[0])
+            text, compared = _quoted(first[outcome]), times.total()
+            return CommonOutcome(text, count, compared, outcome[0], failed, len(made))
     return None
 
 
