@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ _is_wish = occurs(
     r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"
 )
 _PER_OTHER = 4  #: minimum closing texts for each other text between them
-_PER_ACTION = 1 / 2  #: minimum refused answers for each other one between them
+_PER_REFUSED = 2  #: maximum other answers between refused ones, for each of these
 #: Phrases that end the work or the conversation as a whole, rather than a part of it.
 _is_closing = occurs(
     r"""\b(?:natural|logical|definitive) (?:conclusion|end|ending|endpoint|close|closure|stopping point)\b
@@ -90,7 +90,7 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     del times[""]
     if max(times.values(), default=0) >= least:
         yield from _closing_answers(turns, replies, limits)
-        yield from _refused_between_actions(replies, limits)
+        yield from _refused_between_actions(turns, replies, limits)
 
 
 def _is_answer(turn: Message) -> bool:
@@ -110,15 +110,34 @@ def _closing_answers(
             yield Finding.by(Rule.CLOSING_ANSWERS, found, least)
 
 
-def _refused_between_actions(replies: Sequence[str], limits: Limits) -> Iterator[Finding]:
-    """Find `2 * max_repeats` answers that lack an action and are refused in the same words, at least a third of all answers there."""
+def _refused_between_actions(
+    turns: Sequence[Message], replies: Sequence[str], limits: Limits
+) -> Iterator[Finding]:
+    """Find `2 * max_repeats` answers to one request that lack an action and are refused in the same words, at least a third of all answers there."""
     least = Rule.REFUSED_BETWEEN_ACTIONS.least(limits)
-    for reply, count in Counter(replies).items():
-        if reply and count >= least and reports_missing_action(reply):
-            refused = [each == reply for each in replies]
-            for first, last in ranges(refused, _PER_ACTION, least):
-                found = compress(range(first, last), refused[first:last])
-                yield Finding.by(Rule.REFUSED_BETWEEN_ACTIONS, found, least)
+    refused: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
+        if reply:
+            refused[turn.requests_before, reply].append(index)
+    for (_, reply), indices in refused.items():
+        if len(indices) >= least and reports_missing_action(reply):
+            for found in _close_together(indices):
+                if len(found) >= least:
+                    yield Finding.by(Rule.REFUSED_BETWEEN_ACTIONS, found, least)
+
+
+def _close_together(indices: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the stretches of some places, in each of which at most `_PER_REFUSED` others lie between for each place before them."""
+    found: list[int] = []
+    room = 0  #: for others
+    for index in indices:
+        room = max(0, room - (index - found[-1] - 1)) if found else 0
+        if found and not room:
+            yield found
+            found = []
+        found.append(index)
+        room += _PER_REFUSED
+    yield found
 
 
 def _prompted(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[list[int]]:

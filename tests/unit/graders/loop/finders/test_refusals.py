@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -298,3 +300,22 @@ def test_answers_that_lack_an_action_again_and_again_are_a_loop_although_others_
     assert found_in(patched(1)) == [("refused_between_actions", 6)]
     assert found_in(patched(1, count=5)) == []
     assert found_in(patched(3)) == []
+
+
+def test_answers_to_several_requests_that_lack_an_action_once_each_are_none():
+    asked = [{"type": "user", "output": each} for each in ("Where does the river begin?", "Book a table for four.", "What did I order in May?", "Cancel the newspaper.", "Who wrote it?", "Is there a night train?")]  # fmt: skip
+    rounds = [patched(1)[4 * at : 4 * at + 4] for at in range(6)]
+    steps = [step for ask, each in zip(asked, rounds, strict=True) for step in (ask, *each)]
+    assert found_in([{**step, "id": f"t{at}"} for at, step in enumerate(steps)]) == []
+
+
+def test_many_kinds_of_refusals_are_compared_in_time_that_grows_with_their_number():
+    steps = []
+    for at in range(1_500):
+        word = "".join(chr(97 + int(digit)) for digit in str(at))
+        for _ in range(6):
+            steps.append({"type": "llm", "output": f"I think about {word} and what {at} is"})
+            steps.append({"type": "user", "output": f"{word}: {FORMAT}"})
+    began = process_time()
+    found_in([{"id": f"s{at}", **step} for at, step in enumerate(steps)])
+    assert process_time() - began < 5

@@ -8,10 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def ranges(known: Sequence[bool], per_new: float, least: int) -> Iterator[tuple[int, int]]:
+def ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges, as start and end, of `least` known results or more, at least `per_new` for each new one."""
-    start = end = count = 0
-    credit = 0.0
+    start = end = count = credit = 0
     for index, is_known in enumerate((*known, False)):
         if not credit:
             start, count = index, 0
