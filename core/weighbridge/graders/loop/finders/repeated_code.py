@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
@@ -34,8 +34,14 @@ def repeated_code(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]
     for indices in by_agent.values():
         for same, group in groupby(indices, lambda index: _situation(turns[index], coded[index])):
             found = tuple(group)
-            if same[0] and len(found) >= least:
+            if same[0] and len(found) >= least and not _asks_others(turns, found):
                 yield Finding.by(Rule.CODE_HANDED_IN_AGAIN, found, least, period=1)
+
+
+def _asks_others(turns: Sequence[Message], found: Sequence[int]) -> bool:
+    """Return whether another agent answers each time, as when several of them review the same code."""
+    names = [turn.step.name for first, last in pairwise(found) for turn in turns[first + 1 : last]]
+    return len(names) > 1 and len(set(names)) == len(names)
 
 
 def _code_of(turn: Message) -> str:

@@ -57,6 +57,15 @@ def test_code_that_changes_meanwhile_is_none():
     assert rules(review(7, codes=changed)) == {}
 
 
+def test_code_that_another_agent_looks_at_each_time_is_none():
+    steps = review(7)
+    for at, step in enumerate(steps[1::2]):
+        step["name"] = f"Reviewer {chr(65 + at)}"
+    assert rules(steps) == {}
+    steps[-1]["name"] = steps[-3]["name"] = "Reviewer A"
+    assert "code_handed_in_again" in rules(steps)
+
+
 def test_short_code_and_the_code_of_a_single_agent_are_none():
     assert rules(review(7, codes=["print(1)"] * 7)) == {}
     assert rules([handed_in(at=at) for at in range(7)]).keys().isdisjoint({"code_handed_in_again"})
