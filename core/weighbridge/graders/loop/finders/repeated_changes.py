@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import acts_outside, is_read_only, writes
-from weighbridge.graders.loop.history.tool_names import takes_notes
+from weighbridge.graders.loop.history.tool_names import moves_money, pays, takes_notes
+from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _CHARACTERS = 120
 _CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
 _NUMBERED = re.compile(r"[\w-]*\d[\w-]*")  #: an id, a number, or a time
+#: What a result says of a sum that is paid in parts: how much of it is left.
+_tells_rest = occurs(r"remain(?:s|ing|der)?\b|outstanding|(?:\b|_)(?:left|owed)\b|remaining_")
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
@@ -51,7 +54,7 @@ def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding
     Only calls that read what is known lie between them.
     """
     run: list[int] = []
-    last: tuple[int, str] | None = None  #: the act that is repeated
+    last: tuple[int, str] | None = None  #: arguments and result of the call that is repeated
     known: set[tuple[int, str | None]] = set()
     for index, call in enumerate((*calls, None)):
         act = _act(call)
@@ -67,13 +70,14 @@ def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding
 
 
 def _act(call: Call | None) -> tuple[int, str] | None:
-    """Return the arguments of a payment or a message that succeeded, and its result without numbers and ids; None for another call."""
+    """Return the arguments of a payment or a message that succeeded, and its result without numbers and ids, unless they say what is left to pay; None for another call."""
     if call is None or not acts_outside(call) or call.result.is_unsuccessful:
         return None
     text = call.result.text
     if text is None or len(text) > _CONFIRMATION_CHARACTERS:
         return None
-    return call.arguments_id, _NUMBERED.sub("#", text)
+    is_part = (pays(call.tool) or moves_money(call.tool)) and _tells_rest(text)
+    return call.arguments_id, text if is_part else _NUMBERED.sub("#", text)
 
 
 def _is_change(call: Call) -> bool:

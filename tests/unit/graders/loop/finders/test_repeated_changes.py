@@ -150,6 +150,14 @@ def test_as_many_payments_as_the_user_orders_are_no_loop(order, count):
     assert kinds([said(order), *[step | named for step in acts(count + 1)]])
 
 
+@pytest.mark.parametrize(
+    "told",
+    ['{{"paid": 50, "remaining_balance": {number}}}', "Paid in part, and {number} cents of the loan are outstanding.", '{{"id": "{mark}", "amountRemaining": {number}}}'],
+)  # fmt: skip
+def test_payments_in_parts_whose_results_say_what_is_left_are_no_loop(told):
+    assert kinds([said("Pay off my loan, 50 euro each."), *acts(10, told=told)]) == []
+
+
 def test_a_payment_that_is_refused_in_the_end_was_a_loop_all_the_same():
     assert kinds([*acts(9), call("issue_refund", REFUND, "Everything was paid back.")])
 
