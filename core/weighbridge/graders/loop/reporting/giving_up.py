@@ -8,7 +8,11 @@ from weighbridge.graders.loop.finders.refusals import claims_completion, claims_
 from weighbridge.graders.loop.linear_patterns import occurs
 
 _CHARACTERS = 2_000  #: of the end of an answer that are searched
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+#: The end of a sentence, or of its first half if the agent says in the second what it did all the same.
+_SENTENCE_END = re.compile(
+    r"[.!?;]\s|\n|,? (?=(?:but|so|instead|therefore) (?:i|we|the|all|your|it)\b)|,? but (?=now\b)",
+    re.IGNORECASE,
+)
 _gives_up = occurs(
     r"""\b(?:give|gave|given|giving) up\b|\b(?:could ?n[o']t|could not|did ?n[o']t manage|did not manage|(?:was|were|been|am|are|is|'m|'re) (?:\w+ly )?(?:unable|not able|not possible|impossible)|was ?n[o']t able|were ?n[o']t able
 |failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b"""
@@ -27,11 +31,21 @@ _denies = occurs(
 )
 _passes = occurs(r"\b(?:pass(?:es)?|refunded|sent|booked|updated|cancell?ed|created|deployed)\b")
 
+#: The beginning of a sentence that says what the agent did, whatever else is in it: `I fixed the parser, which failed to ...`.
+_TELLS_OF_WORK = re.compile(
+    r"\W*(?:(?:i|we)(?:'ve| have)? )?(?:now |also |only )?(?:(?:fixed|wrote|added|created|updated|replaced|repaired|removed|implemented|rewrote|corrected) (?!no |not|none)"
+    r"|(?:found|identified) (?:it\b|the (?:\w+ )?(?:reason|cause|bug|problem|issue|error|fault)\b))",
+    re.IGNORECASE,
+)
+
 
 def gives_up(text: str) -> bool:
     """Return whether an answer says that the agent could not do what it should, and of nothing that it is done."""
-    sentences = [each for each in _SENTENCE_END.split(text[-_CHARACTERS:].strip()) if each.strip()]
+    said = text[-_CHARACTERS:].replace("\u2019", "'").strip()
+    sentences = [each for each in _SENTENCE_END.split(said) if each.strip()]
     if not sentences:
+        return False
+    if any(map(_TELLS_OF_WORK.match, sentences)):
         return False
     unable = [_is_unable(each) for each in sentences]
     unable[-1] = unable[-1] or _names_obstacle(sentences[-1])

@@ -35,6 +35,8 @@ def says(text):
         "I'm sorry, but I can't refund this order.",
         "I've tried several ways, but the refund could not be made.",
         "I apologize for the delay, but I cannot proceed.",
+        "I couldn\u2019t refund the order.",
+        "I added nothing, as I could not open the file.",
     ],
 )
 def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
@@ -54,6 +56,10 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
         "All tests pass. I couldn't run the slow ones.",
         "The order was refunded; I could not change the address.",
         "The door was locked, so I used the key. It is open now.",
+        "I fixed the parser, which failed to read empty lines.",
+        "Fixed the crash that came when the server is down.",
+        "I found the reason: the port is blocked.",
+        "I could not reproduce it at first, but the fix is in and all tests pass.",
     ],
 )
 def test_an_answer_that_says_more_is_a_recovery(text):
