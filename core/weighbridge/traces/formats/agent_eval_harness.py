@@ -6,6 +6,7 @@ merges entries of one name, so that there may have been more calls, and joins wh
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,7 @@ class _Trajectory:
     def __init__(self, chat: ChatLog, prompts: list[str]) -> None:
         self._chat = chat
         self._prompts = set(prompts)  #: those that the agent has not repeated yet
-        self._open: list[str] = []  #: IDs of calls that have not ended
+        self._open: deque[str] = deque()  #: IDs of calls that have not ended
         self._calls = 0
         self._has_answered = False
         self._may_ask = False  #: whether a call that begins may be the last answer's
@@ -158,7 +159,7 @@ class _Trajectory:
         status = word_of(entry.get("status"))
         has_ended = status in _ENDED
         if has_ended and self._open:
-            self._end(self._open.pop(0), entry, status)
+            self._end(self._open.popleft(), entry, status)
             return
         self._calls += 1
         name = f"call_{self._calls}"
