@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -156,6 +158,12 @@ def test_as_many_payments_as_the_user_orders_are_no_loop(order, count):
 )  # fmt: skip
 def test_payments_in_parts_whose_results_say_what_is_left_are_no_loop(told):
     assert kinds([said("Pay off my loan, 50 euro each."), *acts(10, told=told)]) == []
+
+
+def test_results_of_payments_without_a_number_are_compared_in_linear_time():
+    began = process_time()
+    assert kinds([call("issue_refund", REFUND, "-" * 590 + "x")] * 1_500)
+    assert process_time() - began < 3
 
 
 def test_a_payment_that_is_refused_in_the_end_was_a_loop_all_the_same():
