@@ -29,6 +29,9 @@ _range_pattern = linear(_RANGE)
 _NUMBERED = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _BEFORE_RANGE = " \t\n\r,;(["
 _DASHES = str.maketrans("\u2013\u2014", "--")
+_LETTERS, _DIGITS = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
+_MARKS = " \t\"'`.,;:!?|/&+*()[]{}<>-"
+_CONJUNCTIONS = frozenset(("", "and", "or", "then", "und", "oder"))
 _OUTER_CHARACTERS = "\"'`.,;:!?([{<>}])*"
 
 
@@ -55,14 +58,20 @@ class ListedItems:
 
     def name_all(self, items: Sequence[str], budget: WorkBudget) -> bool:
         """Return whether the message has all these items in one list, or in ranges."""
-        found: list[int] = []
+        found: list[tuple[int, int]] = []  #: start and end of each item
+        shapes: set[str] = set()
         for item in (each.translate(_DASHES).casefold() for each in items):
             at = self._index_of(item, budget)
             if at < 0 and not self._is_in_range(item, budget):
                 return False
-            found += [at] if at >= 0 else []
+            if at >= 0:
+                found.append((at, at + len(item)))
+                shapes.add(_LETTERS.sub("a", _DIGITS.sub("0", item)))
         found.sort()
-        return all(after - before <= _GAP_CHARACTERS for before, after in pairwise(found))
+        if any(after[0] - before[0] > _GAP_CHARACTERS for before, after in pairwise(found)):
+            return False
+        between = [self._text[before[1] : after[0]] for before, after in pairwise(found)]
+        return len(shapes) <= 1 or 2 * sum(map(_is_separator, between)) >= len(between)
 
     def _index_of(self, item: str, budget: WorkBudget) -> int:
         """Return where an item stands in the message as a whole word, or -1."""
@@ -89,6 +98,11 @@ class ListedItems:
             (each.before, each.after) == (before, after) and each.first <= int(number) <= each.last
             for each in self._ranges
         )
+
+
+def _is_separator(between: str) -> bool:
+    """Return whether what is between two items may be between those of a list, and is no word that says what the next one is."""
+    return "\n" in between or between.strip(_MARKS) in _CONJUNCTIONS
 
 
 def _continues(beside: str) -> bool:

@@ -201,6 +201,7 @@ DOMAINS = [f"shop{number}.example" for number in range(1, 13)]
         (f"Which are free: {', '.join(DOMAINS)}?", [{"domain": each} for each in DOMAINS]),
         ("Which are free?\n- " + "\n- ".join(DOMAINS), [{"url": f"https://{each}/"} for each in DOMAINS]),
         (f"Which are free: {', '.join(DOMAINS)}?", [{"command": f"whois {each} | head -1"} for each in DOMAINS]),
+        ("Which are free: " + ", ".join(f"{each} (my {at}. choice)" for at, each in enumerate(DOMAINS)), [{"domain": each} for each in DOMAINS]),
         ("Which of the tickets A1 to A12 exist?", [{"id": f"A{at}"} for at in range(1, 13)]),
         ("Which of the tickets A-01..A-12 exist?", [{"id": f"A-{at:02}"} for at in range(1, 13)]),
         ("Which of the tickets 101\u2013112 exist? Or 201 through 212?", [{"id": at} for at in range(201, 213)]),
@@ -208,7 +209,7 @@ DOMAINS = [f"shop{number}.example" for number in range(1, 13)]
         ("Look for (SHOP1.example - SHOP12.example).", [{"domain": each} for each in DOMAINS]),
         ("Try the ports 5432 to 40 and 5432 to 5443.", [{"host": "db1", "port": at} for at in range(5432, 5444)]),
     ],
-    ids=["domains", "lines", "commands", "range", "padded", "numbers", "dash", "marks", "two arguments"],
+    ids=["domains", "lines", "commands", "remarks", "range", "padded", "numbers", "dash", "marks", "two arguments"],
 )  # fmt: skip
 def test_each_item_of_a_list_of_the_user_may_be_tried_once(
     request_text: str, arguments: list[Any]
@@ -232,8 +233,12 @@ def test_each_item_of_a_list_of_the_user_may_be_tried_once(
         (f"{DOMAINS[0]} {'and so on ' * 30}{', '.join(DOMAINS[1:])}", [{"domain": each} for each in DOMAINS]),
         (", ".join(f"my{each}" for each in DOMAINS), [{"domain": each} for each in DOMAINS]),
         ("List customers 1 to 50", [{"limit": at} for at in range(1, 50, 5)]),
+        (
+            "I am Ann Smith from Bergen, order ORD-77, mail ann@x.org, phone 5550, zip 5003, member 991, card 4242, pin 1111.",
+            [{"id": each} for each in ("ORD-77", "ann@x.org", "5550", "5003", "991", "4242", "1111", "Ann", "Smith", "Bergen")],
+        ),
     ],
-    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words", "amounts"],
+    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words", "amounts", "no list"],
 )  # fmt: skip
 def test_what_the_user_did_not_list_is_no_item(request_text: str, arguments: list[Any]) -> None:
     assert verdict(request_text, looked_up(arguments)) == "fail"
