@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -35,6 +36,7 @@ _TRIALS, _TRAJECTORY = "trials", "trajectory"
 _TYPES = frozenset({"message", "thought", "tool_call", "plan"})
 _ENDED = frozenset({"completed", "failed", "error", "cancelled"})
 _FAILED = _ENDED - {"completed"}
+_COMPARED_CALLS = 100  #: calls that are open at a time, among which one is looked for by its name
 _ROW = frozenset(
     {
         *("id", "input", "hint", "reference", "k", "metadata", "passRate", "passAtK", "passExpK"),
@@ -130,7 +132,7 @@ class _Trajectory:
     def __init__(self, chat: ChatLog, prompts: list[str]) -> None:
         self._chat = chat
         self._prompts = set(prompts)  #: those that the agent has not repeated yet
-        self._open: deque[str] = deque()  #: IDs of calls that have not ended
+        self._open: deque[tuple[str, Any]] = deque()  #: IDs and names of calls that have not ended
         self._calls = 0
         self._has_answered = False
         self._may_ask = False  #: whether a call that begins may be the last answer's
@@ -159,7 +161,7 @@ class _Trajectory:
         status = word_of(entry.get("status"))
         has_ended = status in _ENDED
         if has_ended and self._open:
-            self._end(self._open.popleft(), entry, status)
+            self._end(self._ended(entry.get("name")), entry, status)
             return
         self._calls += 1
         name = f"call_{self._calls}"
@@ -169,7 +171,14 @@ class _Trajectory:
         if has_ended:
             self._end(name, entry, status)
         else:
-            self._open.append(name)
+            self._open.append((name, entry.get("name")))
+
+    def _ended(self, name: Any) -> str:
+        """Return the open call of a name, or else the oldest one: an entry that ends a call may have its ID as its name."""
+        opened = islice(self._open, _COMPARED_CALLS)
+        ended = next((each for each in opened if each[1] == name), self._open[0])
+        self._open.remove(ended)
+        return ended[0]
 
     def _end(self, name: str, entry: dict[str, Any], status: str) -> None:
         self._chat.result(name, entry.get("output"), Facts(error=status in _FAILED or None))
@@ -187,7 +196,7 @@ IMPORTER = Importer(
         ("type", "message is llm, unless it repeats the input; tool_call is tool"),
         (
             "a call",
-            "a tool_call that begins; one that ends is its result, or another call if none is open",
+            "a tool_call that begins; one that ends is the result of an open one, of the same name if any is, or another call",
         ),
         ("name, arguments, output", "name, input and output of the tool_call"),
         ("error", "a status other than completed of a tool_call that ended"),

@@ -55,3 +55,12 @@ def test_an_answer_that_repeats_the_prompt_counts_the_second_time():
     said = {"type": "message", "content": "Find x.", "timestamp": 1}
     trace = read_trace(RESULT | {"trials": [TRIAL | {"trajectory": [said, said]}]})
     assert [step.type for step in trace.steps] == ["user", "llm"]
+
+
+def test_calls_at_the_same_time_have_the_results_of_their_names():
+    begun, ended = ({"type": "tool_call", "timestamp": 1, "status": status} for status in ("pending", "completed"))  # fmt: skip
+    entries = [begun | {"name": name} for name in "abc"]
+    entries += [ended | {"name": name, "output": name} for name in ("b", "id_of_a", "c")]
+    trace = read_trace(RESULT | {"trials": [TRIAL | {"trajectory": entries}]})
+    found = [(step.name, step.output) for step in trace.steps_of("tool")]
+    assert found == [("a", "id_of_a"), ("b", "b"), ("c", "c")]
