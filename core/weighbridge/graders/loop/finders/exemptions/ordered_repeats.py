@@ -31,9 +31,10 @@ _ARGUMENTS = 20  #: of a call that may be its item
 _VALUE_CHARACTERS = 1_000  #: a longer argument has no item of a list
 _LARGEST_NUMBER = 10**18  #: a larger one is no item
 #: Arguments that say how much is wanted, or for how long.
-_AMOUNTS = frozenset(
-    ("limit", "count", "top_k", "per_page", "page_size", "max_results", "num_results", "timeout")
-)
+_is_amount = re.compile(
+    r"limit|count|top_k|per_page|page_size|max_results|num_results|(?:\w{1,40}_)?(?:timeout|delay|seconds|ms)(?:_(?:seconds|ms|s))?",
+    re.IGNORECASE,
+).fullmatch
 #: Ends of what arguments with one item each have in common.
 _BORDER = re.compile(r"[\s\"'/?&=:#,;()\[\]{}]")
 
@@ -110,7 +111,7 @@ def _items_of(made: Sequence[Call]) -> Iterator[list[str]]:
     given = [value if type(value := call.arguments.value) is dict else {"": value} for call in made]
     for key in islice(given[0], _ARGUMENTS):
         texts = [text for value in given if (text := _text_of(value.get(key)))]
-        if key not in _AMOUNTS and len(set(texts)) == len(given):
+        if not (type(key) is str and _is_amount(key)) and len(set(texts)) == len(given):
             yield texts
             yield _without_common(texts)
 
