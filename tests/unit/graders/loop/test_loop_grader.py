@@ -1218,3 +1218,18 @@ def test_calls_of_one_message_cost_what_comes_after_the_first():
     calls = [{"type": "tool", "name": "look", "parent_id": "m", "arguments": {"at": "pier"}, "output": "fog"}] * 5  # fmt: skip
     [loop] = loops([*asked, *calls])
     assert (loop["kind"], loop["wasted_steps"]) == ("parallel", 4)
+
+
+def test_a_call_that_a_client_ran_twice_under_one_id_is_made_once():
+    def twice(at, mark):
+        shown = tool("view", {"file": f"{at % 5}.py"}, f"def function_{at % 5}(): ...")
+        return [
+            llm(id=f"m{at}"),
+            *({"parent_id": f"m{at}", "id": f"c{at}{more}", **shown} for more in ("", mark)),
+        ]
+
+    def views(mark):
+        return [step for at in range(10) for step in twice(at, mark)]
+
+    assert loops(views("#2")) == []
+    assert loops(views("b")) != []

@@ -46,6 +46,11 @@ _CLOSING_CHARACTERS = 600
 _is_wish = occurs(
     r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"
 )
+#: Beginning of an order, which a user may give again.
+_is_order = occurs(
+    r"""\A\W{0,5}(?:please )?(?:add|analy[sz]e|build|calculate|compare|convert|create|describe|design|draft|explain|extract|find|fix|generate|give|help
+|implement|improve|list|make|plan|prepare|propose|provide|refactor|research|review|rewrite|search|show|summari[sz]e|tell|translate|update|use|write)\b"""
+)
 _PER_OTHER = 4  #: minimum closing texts for each other text between them
 _PER_REFUSED = 2  #: maximum other answers between refused ones, for each of these
 #: Phrases that end the work or the conversation as a whole, rather than a part of it.
@@ -193,7 +198,9 @@ def _describe_one_state(replies: Sequence[str], limits: Limits) -> bool:
     return (
         len(replies) >= Rule.REFUSED_STATE.least(limits)
         and len(first) >= LONG_CHARACTERS
-        and not (asks_to_continue(first) or _is_wish(first) or is_notification(first))
+        and not (
+            asks_to_continue(first) or _is_wish(first) or _is_order(first) or is_notification(first)
+        )
         and all(reply == first for reply in replies)
     )
 

@@ -256,6 +256,8 @@ class _HistoryReader:
             return None
         message = parent if kind == "llm" else None
         if message is not None:
+            if self._is_delivered_again(message, step, tool, arguments):
+                return None
             self._take_shared_result(message, step, arguments)
         result = CallResult(
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
@@ -266,6 +268,19 @@ class _HistoryReader:
         call = Call(step, tool, arguments, result, message, speaker, began)
         self._calls[step.id] = call
         return call
+
+    def _is_delivered_again(
+        self, message: str, step: Step, tool: str, arguments: Arguments
+    ) -> bool:
+        """Return whether a call is the one before it in its message, which a client has run twice under one ID."""
+        before = self._history.calls[-1] if self._history.calls else None
+        return (
+            before is not None
+            and before.message == message
+            and type(step.id) is str
+            and step.id.startswith(f"{before.step.id}#")
+            and (before.tool, before.arguments.key) == (tool, arguments.key)
+        )
 
     def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
         """Leave the screen that several commands of a message share, and that shows each of them, to the last one."""

@@ -254,6 +254,8 @@ def test_an_action_may_have_no_output(reply):
     [
         "Please help, I want you to change the names of all classes in the files from dashes to capitals.",
         "Here is the next file of the project: show me how its classes are called without any dashes in them.",
+        "Use the index only.\n\nSearch my drive, and find all documents that are related to the strategy of last year.",
+        "Please summarise the minutes of the meeting in ten lines, and name who has to do what until when.",
     ],
 )
 def test_a_wish_that_the_user_sends_again_for_each_of_several_things_is_no_state(wish):
