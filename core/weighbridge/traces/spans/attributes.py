@@ -51,14 +51,15 @@ _MODELS = (
     *("gen_ai.response.model", "llm.response.model_name", "ai.response.model"),
     *("gen_ai.request.model", "llm.request.model_name", "llm.model_name", "ai.model.id"),
     *("langfuse.observation.model.name", "mlflow.llm.model", "embedding.model_name"),
-    *("reranker.model_name", "llm.request.model", "model_name"),
+    *("reranker.model_name", "llm.request.model", "llm.model", "model_name"),
 )
 _CALL_MODELS = _MODELS[:-1]  #: the last of `_MODELS` is also an attribute of pydantic-ai's agents
 #: Attributes that a span may have without being a model call: the name of the requested model, the conversation, the user.
 _BESIDE_MODEL = frozenset(
     {
         *("gen_ai.request.model", "llm.request.model_name", "llm.model_name", "ai.model.id"),
-        *("llm.request.model", "gen_ai.conversation.id", "gen_ai.user.name", "gen_ai.user.id"),
+        *("llm.request.model", "llm.model"),
+        *("gen_ai.conversation.id", "gen_ai.user.name", "gen_ai.user.id"),
     }
 )
 _KINDS_AND_TYPES = frozenset({*_KIND_NAMES, MONOCLE_TYPE, GENKIT_TYPE})

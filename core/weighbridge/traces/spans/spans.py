@@ -38,10 +38,10 @@ FIELDS = (
         "error",
         "the status ERROR with its message, an exception, error.type, gen_ai.tool.status, status.ok",
     ),
-    ("model", "gen_ai.response.model, gen_ai.request.model, llm.model_name"),
+    ("model", "gen_ai.response.model, gen_ai.request.model, llm.model_name, llm.model"),
     (
         "usage",
-        "gen_ai.usage.input_tokens or prompt_tokens and so on, llm.token_count.*, llm.usage.total_tokens",
+        "gen_ai.usage.input_tokens or prompt_tokens and so on, llm.token_count.*, llm.usage.total_tokens, llm.input_tokens",
     ),
     ("cost_usd", "llm.cost.total, gen_ai.usage.cost, mlflow.llm.cost"),
     ("started_at, ended_at", "the span's own"),

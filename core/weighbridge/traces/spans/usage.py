@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 _INPUT = (
     *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
     *("llm.usage.prompt_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"),
-    "ai.usage.tokens",
+    *("ai.usage.tokens", "llm.input_tokens", "llm.prompt_tokens"),
 )
 _OUTPUT = (
     *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
     *("llm.token_count.completion", "llm.usage.completion_tokens"),
     *("ai.usage.outputTokens", "ai.usage.completionTokens"),
+    *("llm.output_tokens", "llm.completion_tokens"),
 )
 _TOTAL = (
     *("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
-    "ai.usage.totalTokens",
+    *("ai.usage.totalTokens", "llm.total_tokens"),
 )
 _CACHE_READ = (
     *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),

@@ -28,6 +28,8 @@ from weighbridge.traces.spans.steps import traces_of
         ({"gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 1}, "llm"),
         ({"gen_ai.response.model": "m"}, "llm"),
         ({"gen_ai.usage.prompt_tokens": 1}, "llm"),
+        ({"llm.model": "m"}, "llm"),
+        ({"llm.input_tokens": "5"}, "llm"),
         ({"gen_ai.tool.name": "search"}, "tool"),
         ({"tool.name": "search"}, "tool"),
         ({"tool.name": "search", "gen_ai.request.model": "m"}, "llm"),
@@ -89,6 +91,9 @@ def test_spans_that_tell_of_no_agent_at_all_are_refused():
         ({"gen_ai.usage.input_tokens": "5", "gen_ai.usage.output_tokens": "2"}, Usage(5, 2)),
         ({"llm.token_count.prompt": 5, "llm.token_count.completion": 2}, Usage(5, 2)),
         ({"ai.usage.promptTokens": 5, "ai.usage.completionTokens": 2}, Usage(5, 2)),
+        ({"llm.input_tokens": "5", "llm.output_tokens": "2"}, Usage(5, 2)),
+        ({"llm.prompt_tokens": 5, "llm.completion_tokens": 2}, Usage(5, 2)),
+        ({"llm.total_tokens": 7}, Usage(None, None, 7)),
         ({"llm.usage.total_tokens": 7}, Usage(None, None, 7)),
         ({"llm.token_count.total": 7, "llm.token_count.prompt": 5}, Usage(5, None, 7)),
         (
@@ -170,6 +175,7 @@ def test_the_model_that_answered_comes_before_the_one_that_was_asked():
     assert step(CHAT | {"gen_ai.response.model": "m-2025"}).model == "m-2025"
     assert step(CHAT).model == "m"
     assert step({"openinference.span.kind": "LLM", "llm.model_name": "n"}).model == "n"
+    assert step({"llm.model": "n"}).model == "n"
 
 
 @pytest.mark.parametrize(
