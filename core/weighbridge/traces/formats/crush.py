@@ -6,6 +6,7 @@ the last call.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
@@ -46,6 +47,10 @@ _KINDS = frozenset(
 )
 _ROLES = frozenset({"assistant", "user", "system", "tool"})
 _FAILED = frozenset({"error", "content_filter"})  #: finish reasons of failed answers
+_COMMANDS = frozenset({"bash", "job_output"})  #: tools whose results are those of commands
+#: End of the result of a command that failed: its exit code, and the directory in newer versions.
+_EXIT_CODE = re.compile(r"(?:^|\n)(Exit code -?[1-9]\d{0,9})\s{0,9}(?:<cwd>[^\n]*</cwd>\s{0,9})?\Z")
+_END_CHARACTERS = 5_000  #: number of last characters that may have the exit code
 _NO_PRICE = "the cost is 0, which Crush also records where it has no price or no token counts"
 _REASONS: dict[Capability, str] = {
     "token_usage": "Crush keeps the tokens of a session's last call alone",
@@ -108,13 +113,14 @@ def _read(value: Any) -> list[Trace]:
 
 def _trace(rows: list[dict[str, Any]], about: dict[str, Any], subs: list[dict[str, Any]]) -> Trace:
     chat = ChatLog()
+    tools: dict[str | None, str | None] = {}
     damaged = 0
     for row in rows:
         parts = _parts_of(row)
         if parts is None or word_of(row.get("role")) not in _ROLES:
             damaged += 1
         else:
-            _message(row, parts, chat)
+            _message(row, parts, chat, tools)
     cost = cost_of(about.get("cost"))
     run = Run(
         id=id_of(about.get("id")),
@@ -130,7 +136,13 @@ def _trace(rows: list[dict[str, Any]], about: dict[str, Any], subs: list[dict[st
     return with_unread_lines(trace, damaged)
 
 
-def _message(row: dict[str, Any], parts: list[dict[str, Any]], chat: ChatLog) -> None:
+def _message(
+    row: dict[str, Any],
+    parts: list[dict[str, Any]],
+    chat: ChatLog,
+    tools: dict[str | None, str | None],
+) -> None:
+    """Add a message; `tools` has the tool's name of each call so far, by call ID."""
     role = row["role"]
     started_at, ended_at = time_of(row.get("created_at")), time_of(row.get("finished_at"))
     calls: list[Call] = []
@@ -141,7 +153,9 @@ def _message(row: dict[str, Any], parts: list[dict[str, Any]], chat: ChatLog) ->
         kind, data = part["type"], part["data"]
         if kind == "tool_call":
             arguments = parse_arguments(data.get("input"))
-            calls.append(Call(id_of(data.get("id")), string_of(data.get("name")), arguments))
+            call = Call(id_of(data.get("id")), string_of(data.get("name")), arguments)
+            tools[call.id] = call.name
+            calls.append(call)
         elif kind == "tool_result":
             results.append(data)
         elif kind == "text":
@@ -158,7 +172,8 @@ def _message(row: dict[str, Any], parts: list[dict[str, Any]], chat: ChatLog) ->
         model=string_of(row.get("model")), error=error, started_at=started_at, ended_at=ended_at
     )
     for result in results:
-        failed = result.get("is_error") is True
+        name = string_of(result.get("name")) or tools.get(id_of(result.get("tool_call_id")))
+        failed = result.get("is_error") is True or _exit_code(name, result.get("content"))
         times = Facts(error=failed, ended_at=ended_at or started_at)
         chat.result(result.get("tool_call_id"), result.get("content"), times, result.get("name"))
     if role == "assistant":
@@ -166,6 +181,14 @@ def _message(row: dict[str, Any], parts: list[dict[str, Any]], chat: ChatLog) ->
         chat.answer(said or None, calls, facts, of_calls=starts, id=row.get("id"))
     elif said or not results:
         chat.say(role, said or None, Facts(started_at=started_at), id=row.get("id"))
+
+
+def _exit_code(tool: str | None, content: Any) -> str | None:
+    """Return the exit code with which the result of a command ends, in words; None if it is 0 or none is stated."""
+    if tool not in _COMMANDS or type(content) is not str:
+        return None
+    stated = _EXIT_CODE.search(content[-_END_CHARACTERS:])
+    return stated[1] if stated else None
 
 
 IMPORTER = Importer(
@@ -180,7 +203,10 @@ IMPORTER = Importer(
         ("type", "role: assistant is llm, each tool_call in it is tool"),
         ("name, arguments", "name and input of a tool_call"),
         ("output", "text; of a tool call the content of its tool_result"),
-        ("error", "is_error of a tool_result; message and details of a finish for an error"),
+        (
+            "error",
+            "is_error of a tool_result; the exit code other than 0 with which the content of a command's ends; message and details of a finish for an error",
+        ),
         ("model", "model of the message"),
         (
             "cost_usd of the run",

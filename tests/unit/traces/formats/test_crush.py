@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from support.trace_examples.command_line_agents import CRUSH
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
@@ -88,3 +90,28 @@ def test_calls_of_one_id_take_their_results_in_order():
         ("already there", "already there"),
     ]
     assert trace.not_carried == ("repeated results (1)",)
+
+
+@pytest.mark.parametrize(
+    ("tool", "content", "error"),
+    [
+        ("bash", "no such file\n\nExit code 2\n\n<cwd>/w</cwd>", "Exit code 2"),
+        ("bash", "Exit code 101", "Exit code 101"),
+        ("job_output", "stopped\nExit code -1\n", "Exit code -1"),
+        ("bash", "ok\nExit code 0\n\n<cwd>/w</cwd>", None),
+        ("bash", "Exit code 1\nis what the page explains", None),
+        ("bash", "prints Exit code 1", None),
+        ("view", "Exit code 1", None),
+    ],
+)
+@pytest.mark.parametrize("names_tool", [True, False])
+def test_a_command_failed_if_its_result_ends_in_an_exit_code(tool, content, error, names_tool):
+    call = {"type": "tool_call", "data": {"id": "c", "name": tool, "input": "{}"}}
+    told = {"tool_call_id": "c", "name": tool if names_tool else "", "content": content}
+    result = {"type": "tool_result", "data": {**told, "is_error": False}}
+    rows = [
+        {"session_id": "s", "role": role, "created_at": at, "parts": json.dumps([part])}
+        for at, (role, part) in enumerate([("assistant", call), ("tool", result)])
+    ]
+    (step,) = read_trace(rows).steps_of("tool")
+    assert (step.output, step.error) == (content, error)
