@@ -39,6 +39,7 @@ from weighbridge.traces.formats.mini_swe_commands import (
     languages_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import missing_without_messages
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ _LOOKED_AT = 20
 _WHOLE_ANSWER = "answer"  #: name of a call that is all of an answer
 _OBSERVATION = "<returncode>"  #: prefix of a command's output in the default template
 _EXIT_CODE = re.compile(_OBSERVATION + r"\s{0,9}(-?\d{1,9})\s{0,9}</returncode>")
+_WITHOUT_ROLE = "a message without a role may be an answer, with a call"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no message keeps the model's response with its usage",
     "timing": "no message records its time",
@@ -107,7 +109,8 @@ def _read(value: Any) -> list[Trace]:
     info = object_of(value.get("info"))
     stats, config = object_of(info.get("model_stats")), object_of(info.get("config"))
     languages = _languages(info, config, value["messages"])
-    messages = [object_of(message) for message in value["messages"]]
+    listed = [object_of(message) for message in value["messages"]]
+    messages = [message for message in listed if type(message.get("role")) is str]
     chat = _Chat(languages, runs_whole_answers=_runs_whole_answers(messages, languages))
     for message in messages:
         chat.add(message)
@@ -131,12 +134,22 @@ def _read(value: Any) -> list[Trace]:
     if not languages:
         run.notes.add("answers whose commands are found only by the run's own pattern", chat.unread)
         run.notes.calls_left += read + chat.unread
+    without_role = len(listed) - len(messages)
+    if without_role:
+        run.notes.add("messages without a role", without_role)
     trace = read_messages(chat.messages, "mini-swe-agent", run, _REASONS)
-    if chat.messages or count_of(stats.get("api_calls")) == 0:
+    if without_role:
+        unread = dict.fromkeys(COUNTED, _WITHOUT_ROLE)
+    elif chat.messages or count_of(stats.get("api_calls")) == 0:
         return [trace]
-    unread = missing_without_messages(1)
-    known = {"llm_calls": run.counts, "cost": run.cost_usd}
-    unread = {name: reason for name, reason in unread.items() if known.get(name) is None}
+    else:
+        unread = missing_without_messages(1)
+    stated = {
+        "llm_calls": run.counts and run.counts.llm_calls,
+        "cost": run.cost_usd,
+        "token_usage": run.usage,
+    }
+    unread = {name: reason for name, reason in unread.items() if stated.get(name) is None}
     return [replace(trace, missing={**unread, **trace.missing})]
 
 

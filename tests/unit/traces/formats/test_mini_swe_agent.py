@@ -233,3 +233,17 @@ def test_messages_with_an_answer_beside_them_are_a_chat():
     value = {"messages": [SYSTEM, TASK, LS, SEEN], "choices": [{"message": answer}]}
     trace = read_trace(value)
     assert (trace.format, trace.steps[-1].output) == ("openai-chat", "Done.")
+
+
+def test_a_message_without_a_role_leaves_the_others_as_lower_bounds():
+    lost = {"content": LS["content"], "extra": {"response": {"model": "m"}}}
+    for messages in ([SYSTEM, TASK, LS, SEEN] * 6 + [lost], [SYSTEM, TASK, LS, SEEN] * 6 + ["x"]):
+        trace = read_trace(messages)
+        assert trace.format == "mini-swe-agent"
+        assert (len(trace.steps_of("llm")), len(trace.steps_of("tool"))) == (6, 6)
+        assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+        assert "without a role" in trace.missing["tool_calls"]
+        assert trace.not_carried == ("messages without a role (1)",)
+    stated = read_trace({**traj(), "messages": [SYSTEM, TASK, *[LS, SEEN] * 10, lost]}).missing
+    assert "tool_calls" in stated
+    assert stated.keys().isdisjoint({"llm_calls", "cost"})
