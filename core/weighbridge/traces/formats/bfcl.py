@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.call_parts import Call, json_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
@@ -46,6 +46,10 @@ _FIELDS = frozenset(
         *("model_name", "test_category"),
     }
 )
+_BARE_FIELDS = ("id", "result")
+_SEVERAL_TURNS = (
+    "multi_turn_"  #: prefix of the categories, and so of the IDs, of runs of several turns
+)
 _STEP = "step_"
 _TEXT_LIMIT = 20_000  #: maximum length of a text that is parsed for calls
 _REASONS: dict[Capability, str] = {
@@ -60,7 +64,17 @@ def _matches(value: Any) -> bool:
     if type(value) is not dict or "result" not in value or _id(value) is None:
         return False
     has_counts = "input_token_count" in value and "output_token_count" in value
-    return has_counts or ("latency" in value and "inference_log" in value)
+    return has_counts or ("latency" in value and "inference_log" in value) or _is_bare(value)
+
+
+def _is_bare(value: dict[str, Any]) -> bool:
+    """Return whether a value is the turns of a run with nothing beside them but the ID, which names the category."""
+    name = string_of(value.get("id")) or ""
+    return (
+        len(value) == len(_BARE_FIELDS)
+        and name.startswith(_SEVERAL_TURNS)
+        and _are_turns(value["result"])
+    )
 
 
 def _id(value: dict[str, Any]) -> str | None:
@@ -199,8 +213,11 @@ def _decoded(log: list[dict[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def _calls_in_text(text: str) -> list[tuple[str, Any]]:
-    """Return the calls in a text such as `[f(a=1), g(b='x')]`, with or without the brackets; none in any other text."""
+    """Return the calls in a text such as `[f(a=1), g(b='x')]`, with or without the brackets, or `[{"f": {"a": 1}}]`."""
     text = text.strip("`\n ")
+    listed = json_of(text) if text.startswith("[{") else None
+    if type(listed) is list and all(map(_is_named_call, listed)):
+        return _calls_in(listed)
     if not text.endswith((")", ")]")) or len(text) > _TEXT_LIMIT:
         return []
     try:
@@ -210,6 +227,11 @@ def _calls_in_text(text: str) -> list[tuple[str, Any]]:
         return [_call_in(node) for node in tree.elts]
     except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
         return []
+
+
+def _is_named_call(value: Any) -> bool:
+    """Return whether a value is an object with a function's name as its only key and the arguments as its value."""
+    return type(value) is dict and len(value) == 1 and type(next(iter(value.values()))) is dict
 
 
 def _call_in(node: ast.expr) -> tuple[str, Any]:
@@ -256,7 +278,7 @@ IMPORTER = Importer(
         ("type", "each answer of a turn is llm, each of its calls is tool"),
         (
             "name, arguments",
-            "the key and its value in result; or a text in Python's form of a call",
+            "the key and its value in result, also in a text as JSON; or a text in Python's form of a call",
         ),
         (
             "output",

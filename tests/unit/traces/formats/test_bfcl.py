@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.trace_examples import claiming
 from support.trace_examples.benchmarks import BFCL
 from weighbridge.traces import Step, Usage, read_trace
 
@@ -31,6 +32,9 @@ def test_each_step_of_a_turn_is_an_answer_with_its_calls_and_their_results():
     [
         ([{"f": '{"a": 1}'}, {"g": "{}"}], [("f", {"a": 1}), ("g", {})]),
         ([{"f": {"a": 1}}], [("f", {"a": 1})]),
+        ('[{"f": {"a": 1}}, {"g": {}}]', [("f", {"a": 1}), ("g", {})]),
+        ('[{"name": "f", "arguments": {"a": 1}}]', []),
+        ('[{"f": 1}]', []),
         ("[f(a=1, b=['x']), m.g()]", [("f", {"a": 1, "b": ["x"]}), ("m.g", {})]),
         ("f(a={'b': None}, c=-1.5)", [("f", {"a": {"b": None}, "c": -1.5})]),
         ("f(1, g(2))", [("f", {"argument 1": 1, "argument 2": "g(2)"})]),
@@ -58,3 +62,24 @@ def test_tokens_of_several_turns_that_are_no_steps_are_those_of_the_run(counts):
 def test_other_counts_are_not_those_of_the_run(count):
     trace = read_trace(BFCL | {"input_token_count": count, "output_token_count": count})
     assert trace.usage is None
+
+
+def test_turns_with_nothing_beside_them_but_their_id_are_a_run_without_tokens():
+    turns = [["[ls()]", "Done."], [], ['[{"rm": {"path": "a"}}]']]
+    trace = read_trace({"id": "multi_turn_miss_func_3", "result": turns})
+    assert (trace.format, trace.metadata) == ("bfcl", {"category": "multi_turn_miss_func"})
+    assert [step.name or step.output for step in trace.steps if step.type == "tool"] == ["ls", "rm"]
+    assert len(trace.steps_of("llm")) == 3
+    assert {"token_usage", "timing"} <= trace.missing.keys()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "multi_turn_base_3", "result": "[ls()]"},
+        {"id": "q7", "result": [["[ls()]"]]},
+        {"id": "multi_turn_base_3", "result": [["[ls()]"]], "score": 1},
+    ],
+)
+def test_other_rows_with_an_id_and_a_result_are_not_of_bfcl(row):
+    assert claiming(row) == []
