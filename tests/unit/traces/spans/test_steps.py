@@ -366,8 +366,9 @@ def test_a_tool_that_calls_another_over_mcp_keeps_both_calls():
 
 def test_a_span_that_only_names_a_model_is_no_call_beside_spans_of_calls():
     changed = {"gen_ai.request.model": "m", "gen_ai.conversation.id": "c"}
-    trace = read(span(changed, span_id="1"), span(CHAT, span_id="2", at=1))
-    assert [step.id for step in trace.steps] == ["2"]
+    for named in (changed, {"llm.model": "m"}):
+        trace = read(span(named, span_id="1"), span(CHAT, span_id="2", at=1))
+        assert [step.id for step in trace.steps] == ["2"]
     kind = {"openinference.span.kind": "LLM"}
     for more in ({"gen_ai.usage.input_tokens": 3}, {"gen_ai.system": "x"}, kind):
         trace = read(span(changed | more, span_id="1"), span(CHAT, span_id="2", at=1))
