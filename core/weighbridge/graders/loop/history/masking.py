@@ -48,10 +48,27 @@ _TIME_LEFT = Mask(
     r"|\b(?:(?:estimated|expected|remaining)_?(?:wait_?)?(?:time|duration|seconds|ms)|(?:time|seconds)_?(?:left|remaining))"
     rf"""(?:_?{_UNIT_OF_KEY})?\\{{0,3}}["']?\s?[:=]\s?(\d{{1,9}}(?:\.\d{{1,9}})?)"""
 )
-#: Durations whose key names the unit (`duration_seconds`, `latencyInMs`) or that have parts (`{"secs": 0, "nanos": 5}`), also in a text within JSON.
+#: What a duration is of, if it is the work for a result: that of a film or a flight is content.
+_MEASURED = (
+    "(?:total|exec|execution|processing|wall|elapsed|query|request|response|call|run|build|compile|test|command|tool|api|llm|cpu|server"
+    "|fetch|search|load|render|real|user|sys|avg|mean|min|max)"
+)
+_MEASURED_CAMEL = "(?:total|exec|execution|processing|elapsed|query|request|response|call|run|build|compile|test|command|tool|api|llm|cpu|server|fetch|search|load|render)"
+_NUMBER = r"""\\{0,3}["']?\d[^\s,;}\]]{0,40}"""
+_FRACTION = r"""\\{0,3}["']?\d{0,9}\.\d[^\s,;}\]]{0,40}"""
+_PARTS = r"""\{(?:[\s,]{0,3}\\{0,3}["']?\w{1,20}\\{0,3}["']?\s?:\s?[\d.]{1,20}){1,3}\s?\}"""
+_TIMED = r"(?:duration|latency|elapsed|run_?time|wall_?(?:time|clock)|took)"
+_SPENT = r"(?:_(?:taken|spent|used|elapsed|in)){1,2}"
+_SMALL_UNIT = (
+    "(?:ns|us|ms|s|secs?|seconds?|(?:milli|micro|nano)s(?:ec(?:ond)?s)?|millis|micros|nanos)"
+)
+_END_OF_KEY = r"""\\{0,3}["']?\s?[:=]\s?"""
+#: Durations whose key names a unit of seconds or less (`duration_seconds`, `latencyInMs`), that have parts (`{"secs": 0, "nanos": 5}`) or a fraction,
+#: also in a text within JSON. Whole numbers without a unit, and minutes, are mostly content.
 _DURATIONS = Mask(
-    rf"""\b(?:\w{{0,30}}_)?(?:duration|latency|elapsed|run_?time|wall_?(?:time|clock)|time|took)(?:_(?:taken|spent|used|elapsed|in)){{0,2}}(?:_{_UNIT_OF_KEY})?\\{{0,3}}["']?\s?[:=]\s?(?:\{{(?:[\s,]{{0,3}}\\{{0,3}}["']?\w{{1,20}}\\{{0,3}}["']?\s?:\s?[\d.]{{1,20}}){{1,3}}\s?\}}|\\{{0,3}}["']?\d[^\s,;}}\]]{{0,40}})
-|\b(?-i:(?:[a-z]\w{{0,30}}(?:Duration|Latency|Elapsed|Time)|duration|latency|elapsed|runtime|time)(?:In|Taken)?(?:Ns|Us|Ms|S|Secs?|Seconds|Milli(?:s|seconds)|Micros|Nanos|Minutes))\\{{0,3}}["']?\s?[:=]\s?\\{{0,3}}["']?\d[^\s,;}}\]]{{0,40}}"""
+    rf"""\b(?:{_MEASURED}_)?(?:(?:{_TIMED}|time)(?:{_SPENT})?_{_SMALL_UNIT}{_END_OF_KEY}{_NUMBER}|time{_SPENT}{_END_OF_KEY}{_NUMBER}
+|(?:{_TIMED}|time)(?:{_SPENT})?{_END_OF_KEY}{_PARTS}|{_TIMED}(?:{_SPENT})?{_END_OF_KEY}{_FRACTION})
+|\b(?-i:(?:{_MEASURED_CAMEL}(?:Duration|Latency|Elapsed|Time)|duration|latency|elapsed|runtime|time)(?:In|Taken)?(?:Ns|Us|Ms|S|Secs?|Seconds|Milli(?:s|seconds)|Micros|Nanos)){_END_OF_KEY}{_NUMBER}"""
 )
 #: Generated ids, which are noise within a text, but the result itself if there is little other text.
 _IDS = Mask(

@@ -137,9 +137,14 @@ def test_a_duration_beside_other_fields_is_noise_whatever_its_unit_and_nesting(d
         '"times": {}',
         '"time": {{"slot": "{}", "pier": 7}}',
         '"body": "{{\\"remaining_time\\": {}}}"',
+        '"duration_minutes": {}15',
+        '"runtime": {}15',
+        '"processed_duration_s": {}5',
+        '"videoTimeSeconds": {}5',
+        '"flight_duration_s": {}500',
     ],
 )
-def test_a_time_that_remains_and_a_count_of_times_are_no_durations(count):
+def test_a_time_that_remains_a_count_of_times_and_the_length_of_a_thing_are_no_noise(count):
     assert not is_loop([f'{{"state": "shut", {count.format(number)}}}' for number in (9, 7, 4, 2)])
 
 
