@@ -9,7 +9,7 @@ from celery import Celery
 
 from benchmarks.task import URL_VARIABLE, grade_line, grade_slice, numbered_lines, task
 from benchmarks.ways.way import MessageWay, start_worker
-from weighbridge.broker.publisher import broker_url
+from weighbridge_worker.celery_settings import broker_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

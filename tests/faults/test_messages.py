@@ -20,6 +20,7 @@ from weighbridge.broker.wake_up import GRADE_TASK
 from weighbridge.jobs.chunk import Chunk, ChunkId, compress, decompress
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_worker.celery_settings import make_celery
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
@@ -133,7 +134,7 @@ def test_a_message_of_another_schema_version_wakes_a_worker_all_the_same(
     with RedisClient(own_server.url) as client:
         batch = client.submit(true_false_cases(10))
         client.store.redis.delete(client.settings.queue)
-        client.publisher.app.send_task(
+        make_celery(client.settings, client.url).send_task(
             GRADE_TASK, kwargs={"schema_version": schema_version, "lane": "", "hops": 0}
         )
         start_worker(own_server.url, 1, sweep_seconds=600)
@@ -173,7 +174,7 @@ def test_a_stored_chunk_of_an_unknown_schema_version_errors_its_jobs_and_stops_n
 def test_a_message_that_makes_no_sense_stops_nothing(
     client: RedisClient, worker: WorkerProcess, kwargs: dict[str, object]
 ) -> None:
-    client.publisher.app.send_task(GRADE_TASK, kwargs=kwargs)
+    make_celery(client.settings, client.url).send_task(GRADE_TASK, kwargs=kwargs)
     still_works(client)
 
 

@@ -322,6 +322,15 @@ class TestSubmitting:
         batch.wait(30)
         assert_graded_right(results_by_id(batch), 120)
 
+    def test_cases_that_cannot_be_read_open_no_batch(self, lone_client: Client) -> None:
+        class Broken(list[dict[str, Any]]):
+            def __iter__(self) -> Iterator[dict[str, Any]]:
+                raise ZeroDivisionError("the source broke")
+
+        with pytest.raises(ZeroDivisionError, match="the source broke"):
+            lone_client.submit(Broken())
+        assert lone_client.batches() == []
+
     def test_an_iterable_that_raises_ends_its_batch_as_failed(self, lone_client: Client) -> None:
         def breaking() -> Iterator[dict[str, Any]]:
             yield from true_false_cases(2000)

@@ -14,9 +14,10 @@ from support.cases import assert_graded_right, results_by_id, sleepy_cases, true
 from support.chunks import FAILURE, a_batch, claimed, filled, recorded
 from support.servers import TcpServer
 from support.waiting import eventually
-from weighbridge.errors import RateLimitedError
+from weighbridge.errors import RateLimitedError, ServerFullError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.limits import SCHEMA_VERSION
+from weighbridge.settings import Settings
 from weighbridge.store import Store
 from weighbridge.store.key_names import key
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
@@ -157,6 +158,17 @@ def test_messages_that_are_missing_are_sent_on_a_full_server(
 
 
 @pytest.mark.slow
+def test_a_batch_whose_first_cases_found_no_room_is_not_said_to_be_resumable(
+    server: TcpServer,
+) -> None:
+    impatient = Settings(full_server_timeout_seconds=0.1)
+    with RedisClient(server.url, settings=impatient) as client:
+        with server.full(), pytest.raises(ServerFullError, match="no memory was freed") as full:
+            client.submit([*true_false_cases(1)])
+        assert full.value.hint == "nothing was submitted; make room, then submit the cases again"
+        assert client.batches() == []
+
+
 def test_a_producer_waits_for_room_that_deleting_makes(
     server: TcpServer, start_worker: StartWorker
 ) -> None:

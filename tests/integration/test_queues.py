@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
 from celery import Celery
 from celery.app.trace import build_tracer
+from redis import Redis
 
 from support.cases import true_false_cases
-from weighbridge.broker.publisher import Publisher, broker_url
+from weighbridge.broker.publisher import Publisher
+from weighbridge.broker.wake_up import GRADE_TASK, WakeUp
 from weighbridge.errors import NoSuchQueueError, UnknownGraderError
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import Settings
 from weighbridge.store.worker_registry import WorkerInfo
 from weighbridge_producer.client.redis_client import RedisClient
+from weighbridge_worker.celery_settings import make_celery
 from weighbridge_worker.parent.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def test_each_queue_is_sent_the_messages_that_it_has_lost(own_server: EmbeddedSe
 
 
 def test_a_task_of_ones_own_may_wake_workers(server: EmbeddedServer) -> None:
-    own = Celery("own", broker=broker_url(server.url), backend="cache+memory://")
+    own = Celery("own", broker=server.url, backend="cache+memory://")
     publisher = Publisher(Settings(queue="sent-by-a-task"), server.url)
 
     @own.task(name="nightly")
@@ -105,40 +106,9 @@ def test_a_task_of_ones_own_may_wake_workers(server: EmbeddedServer) -> None:
     publisher.close()
 
 
-def test_the_messages_of_a_channel_are_sent_by_one_client_while_its_connections_last(
-    server: EmbeddedServer,
-) -> None:
-    publisher = Publisher(Settings(queue="sent-by-one-client"), server.url)
-    with publisher.app.producer_or_acquire() as producer:
-        channel = producer.channel
-        with channel.conn_or_acquire() as first, channel.conn_or_acquire() as second:
-            assert first is second
-        channel._disconnect_pools()
-        with channel.conn_or_acquire() as later:
-            assert later is not first
-            assert later.ping()
-    publisher.wake()
-    assert publisher.queue_length() == 1
-    publisher.close()
-
-
-def test_threads_that_send_first_at_nearly_the_same_time_all_can() -> None:
-    program = """
-import threading, time
-from weighbridge.broker.publisher import make_celery
-from weighbridge.settings import read_settings
-settings, names = read_settings(), []
-
-def load(number):
-    time.sleep(number / 2000)  # each while those before it are loading Celery
-    names.append(make_celery(settings, "redis://nowhere").main)
-
-threads = [threading.Thread(target=load, args=[number]) for number in range(6)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-print(names)
-"""
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (ended.stdout, ended.stderr) == (f"{['weighbridge'] * 6}\n", "")
+def test_a_message_that_celery_sent_is_a_wake_up_too(server: EmbeddedServer) -> None:
+    settings = Settings(queue="sent-by-celery")
+    with closing(make_celery(settings, server.url)) as celery, Redis.from_url(server.url) as redis:
+        sent = celery.send_task(GRADE_TASK, kwargs=WakeUp(hops=2)._asdict())
+        [item] = redis.lrange("sent-by-celery", 0, -1)
+    assert WakeUp.from_bytes(item) == (WakeUp(hops=2), sent.id)

@@ -34,12 +34,11 @@ _PRELOADED = [
     "celery.worker.consumer.delayed_delivery",
     "kombu.pidbox",
     "kombu.transport.redis",
-    "weighbridge.broker.transport",
     *(
         f"weighbridge_worker.{name}"
         for name in ("__main__", "child.child", "child_cgroups", "child_lock", "child_pool")
     ),
-    *(f"weighbridge_worker.{name}" for name in ("logs", "transport")),
+    *(f"weighbridge_worker.{name}" for name in ("celery_settings", "logs", "transport")),
     "weighbridge_worker.parent.supervisor",
     *(f"weighbridge_producer.cli.{name}" for name in ("batches", "commands", "compare", "keys")),
     *(f"weighbridge_producer.cli.{name}" for name in ("results", "results_summary", "run")),

@@ -16,8 +16,8 @@ from celery import Task, bootsteps, signals
 from celery.worker.components import Pool
 from celery.worker.request import Request
 
-from weighbridge.broker.publisher import make_celery, translate_broker_errors
-from weighbridge.broker.wake_up import GRADE_TASK, WakeUp, send_wake_up
+from weighbridge.broker.publisher import Publisher
+from weighbridge.broker.wake_up import GRADE_TASK
 from weighbridge.child_process import collect_garbage_seldom, tie_to_parent
 from weighbridge.errors import ServerError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
@@ -25,7 +25,7 @@ from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import DEFAULT_REDIS_URL, read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge.store.worker_registry import WorkerInfo
-from weighbridge_worker import transport
+from weighbridge_worker.celery_settings import make_celery
 from weighbridge_worker.child.child import Child
 from weighbridge_worker.child_cgroups import ChildCgroups
 from weighbridge_worker.child_lock import ChildLock
@@ -44,7 +44,6 @@ _log = logging.getLogger("weighbridge.worker")
 settings = read_settings()
 # Checked here, because Celery would retry an invalid address forever.
 store_url = checked_url(settings.store_address or DEFAULT_REDIS_URL)
-transport.register()
 broker_url = settings.broker_address or DEFAULT_REDIS_URL
 app: Celery = make_celery(settings, broker_url)
 app.set_current()
@@ -61,6 +60,8 @@ class _WorkerState:
             settings.child_cgroup, BETWEEN_JOBS_FACTOR * settings.child_memory_limit_bytes
         )
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        # A child would wait for 20 s, and the sweeper replaces a lost message sooner.
+        self.publisher = Publisher(settings, broker_url, retry=False)
         self.supervisor: Supervisor | None = None
         self.child: Child | None = None
         self.hub: Any = None
@@ -160,9 +161,7 @@ def _wake_another() -> None:
 
 
 def _wake(lane: str, hops: int) -> None:
-    # Not `Publisher.wake`: a child would wait for 20 s, and the sweeper replaces a lost message sooner.
-    with translate_broker_errors(broker_url):
-        send_wake_up(app, WakeUp(lane=lane, hops=hops), settings.queue)
+    worker_state.publisher.wake(lane=lane, hops=hops)
 
 
 @signals.setup_logging.connect

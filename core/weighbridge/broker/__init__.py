@@ -1,1 +1,1 @@
-"""Celery over Redis: the messages that wake workers."""
+"""The messages that wake workers."""

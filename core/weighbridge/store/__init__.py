@@ -9,7 +9,7 @@ from weighbridge.store.durability import Durability
 from weighbridge.store.id_index import IdIndex
 from weighbridge.store.key_names import expires_at, new_batch_id
 from weighbridge.store.leasing import CLAIM_SECONDS, Leasing, unpacked
-from weighbridge.store.producing import Producing
+from weighbridge.store.producing import PlannedBatch, Producing
 from weighbridge.store.queries import Queries
 from weighbridge.store.records import (
     ID_BYTES,
@@ -26,6 +26,7 @@ from weighbridge.store.records import (
     LogEntry,
     Pace,
     Position,
+    Push,
     Recorded,
     ScanResult,
 )
@@ -46,7 +47,9 @@ __all__ = [
     "HeldChunks",
     "LogEntry",
     "Pace",
+    "PlannedBatch",
     "Position",
+    "Push",
     "Recorded",
     "ScanResult",
     "Store",

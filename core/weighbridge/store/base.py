@@ -88,6 +88,9 @@ class StoreBase:
             )
         }
 
+        #: Names of scripts that the server has had; it may have been replaced since.
+        self._found_loaded: set[str] = set()
+
     def close(self) -> None:
         """Close the connections."""
         self.redis.close()
@@ -115,11 +118,13 @@ class StoreBase:
         calls: Sequence[tuple[Any, ...]],
         after: Callable[[Any], object] | None = None,
         client: Any = None,
+        last: Sequence[tuple[Any, ...]] = (),
     ) -> list[Any]:
         """Run idempotent scripts in order and in one round trip, and return their replies.
 
         Each call is a script's name and its arguments after the batch. Raises the first error among the replies.
-        `after` adds commands to the pipeline that run before the scripts, and whose replies are not returned.
+        `after` adds commands to the pipeline that run before the scripts, and whose replies are not returned. The
+        commands in `last` run after the scripts; an error is their reply, also if they ran too early.
         """
         pipe = (client or self.redis).pipeline(transaction=False)
         if after:
@@ -128,19 +133,25 @@ class StoreBase:
         for name, *args in calls:
             sha, keys = self._scripts[name].sha, self._keys(batch)
             pipe.execute_command("EVALSHA", sha, len(keys), *keys, batch, *args)
+        for command in last:
+            pipe.execute_command(*command)
         with translate_errors():
             replies: list[Any] = pipe.execute(raise_on_error=False)
-        earlier, answers = replies[:first], replies[first:]
+        end = first + len(calls)
+        earlier, answers, later = replies[:first], replies[first:end], replies[end:]
         unknown = [at for at in range(len(calls)) if isinstance(answers[at], NoScriptError)]
-        # Calls after one whose script was not loaded ran too early, so they are repeated in order.
-        for at, (name, *args) in enumerate(calls):
-            if unknown and at >= unknown[0]:
+        if unknown:
+            # What came after a script that was not loaded ran too early. Calls are repeated in order.
+            later = [answers[unknown[0]]] * len(later)
+            for at in range(unknown[0], len(calls)):
+                name, *args = calls[at]
                 answers[at] = self._run(name, batch, *args, client=client)
         with translate_errors():
             for answer in (*earlier, *answers):
                 if isinstance(answer, Exception):
                     raise answer
-        return answers
+        self._found_loaded.update(name for name, *_ in calls)
+        return [*answers, *later]
 
     def _run(self, script: str, batch: str, *args: Any, order: str = "", client: Any = None) -> Any:
         keys, registered = self._keys(batch, order), self._scripts[script]

@@ -46,7 +46,6 @@ __all__ = [
     "invalid_url",
     "is_cluster",
     "memory_share",
-    "patient_retry",
     "server_time",
     "translate_errors",
 ]
@@ -120,11 +119,6 @@ def _retries(tries: int) -> dict[str, Any]:
         "retry": _RetryPolicy(_backoff(), tries),
         "retry_on_error": [ConnectionError, TimeoutError, BusyLoadingError],
     }
-
-
-def patient_retry(*errors: type[Exception]) -> Retry:
-    """Return the policy that outlasts a restart of a server, for calls that raise these errors."""
-    return _RetryPolicy(_backoff(), RETRIES, supported_errors=errors)
 
 
 def _cluster_retry(tries: int) -> Retry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
 from weighbridge.jobs.error_codes import RETRY_REOPENS
@@ -28,12 +28,26 @@ from weighbridge.store.records import (
     GapError,
     Pace,
     Position,
+    Submitted,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.store.audit import Actor
+    from weighbridge.store.records import Push
+
+
+class PlannedBatch(NamedTuple):
+    """A batch that is yet to be created."""
+
+    id: str
+    options: BatchOptions
+    arguments: tuple[Any, ...]  #: of `open_batch.lua`, after the batch
+    created: float
+    lists: tuple[str, ...]  #: the lists of batches that contain it
+    entry: Entry | None  #: of its creation, for the audit log
+    packed_entry: bytes
 
 
 class Producing(StoreBase):
@@ -49,9 +63,31 @@ class Producing(StoreBase):
         batch: str = "",
         now: float | None = None,
     ) -> str:
-        """Create a batch and return its id, which encodes its times; `now` is the server's time if known.
+        """Create a batch and return its id: `plan_batch`, then `create_batch`."""
+        planned = self.plan_batch(
+            options,
+            expiry_seconds=expiry_seconds,
+            ttl_seconds=ttl_seconds,
+            actor=actor,
+            batch=batch,
+            now=now,
+        )
+        self.create_batch(planned)
+        return planned.id
 
-        With an `actor`, the audit log gets an entry in the same round trip.
+    def plan_batch(
+        self,
+        options: BatchOptions,
+        *,
+        expiry_seconds: int,
+        ttl_seconds: int,
+        actor: Actor | None = None,
+        batch: str = "",
+        now: float | None = None,
+    ) -> PlannedBatch:
+        """Return a batch that can be created, alone or with its first chunk; `now` is the server's time if known.
+
+        With an `actor`, the audit log gets an entry when it is created. The id encodes the batch's times.
         """
         created_ms = round((server_time(self.redis) if now is None else now) * 1000)
         created = created_ms / 1000
@@ -59,31 +95,36 @@ class Producing(StoreBase):
         expires_ms = created_ms + expiry_seconds * 1000
         dies_ms = expires_ms + ttl_seconds * 1000
         lists, listed_since = (BATCHES, listing(options.project)), created - LISTED_SECONDS
-        entry = actor and Entry(Action.SUBMIT, actor, options.project, batch)
+        entry = Entry(Action.SUBMIT, actor, options.project, batch) if actor else None
         packed = entry.pack() if entry else b""
-        self._run(
-            *("open_batch", batch, dies_ms, expires_ms, created_ms, options.pack()),
+        arguments = (
+            *(dies_ms, expires_ms, created_ms, options.pack()),
             *(options.queue, WEIGHTS[options.priority], packed, ENTRIES_LIMIT),
             *(created, listed_since, ACTIVE, *lists),
         )
-        if entry:
-            write_to_log(entry)
-        if self.is_cluster:
-            self._list_on_cluster(batch, created, lists, packed)
-        return batch
+        return PlannedBatch(batch, options, arguments, created, lists, entry, packed)
 
-    def _list_on_cluster(
-        self, batch: str, created: float, lists: Sequence[str], packed: bytes
-    ) -> None:
+    def create_batch(self, planned: PlannedBatch) -> None:
+        """Create a batch without chunks."""
+        self._run("open_batch", planned.id, *planned.arguments)
+        self._note_created(planned)
+
+    def _note_created(self, planned: PlannedBatch) -> None:
+        if planned.entry:
+            write_to_log(planned.entry)
+        if self.is_cluster:
+            self._list_on_cluster(planned)
+
+    def _list_on_cluster(self, planned: PlannedBatch) -> None:
         """Add a batch to the lists, and its entry to the audit log, which are on other nodes than the batch."""
         with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
-            for name in (ACTIVE, *lists):
-                pipe.zadd(name, {batch: created})
-            for name in lists:
-                pipe.zremrangebyscore(name, "-inf", created - LISTED_SECONDS)
-            if packed:
-                add_to_stream(pipe, packed)
+            for name in (ACTIVE, *planned.lists):
+                pipe.zadd(name, {planned.id: planned.created})
+            for name in planned.lists:
+                pipe.zremrangebyscore(name, "-inf", planned.created - LISTED_SECONDS)
+            if planned.packed_entry:
+                add_to_stream(pipe, planned.packed_entry)
             pipe.execute()
 
     def submit_chunk(self, batch: str, chunk: ChunkUpload) -> Pace:
@@ -95,21 +136,46 @@ class Producing(StoreBase):
         self._take_turn(batch)
         return self._submitted(batch, chunk, answer)
 
-    def submit_last_chunk(self, batch: str, chunk: ChunkUpload) -> None:
-        """Submit the last chunk and seal the batch in one round trip."""
+    def submit(
+        self,
+        batch: str,
+        chunk: ChunkUpload,
+        *,
+        planned: PlannedBatch | None = None,
+        is_last: bool = False,
+        push: Push | None = None,
+    ) -> Submitted:
+        """Do all that belongs to the next chunk in one round trip, on one server.
+
+        That is to create the batch if it is only `planned`, to store the chunk, to seal the batch if the chunk is its
+        last, and to `push` the message that announces it. Raises the errors of `submit_chunk` and `seal`.
+        """
         if self.is_cluster:
-            self.submit_chunk(batch, chunk)
-            self.seal(batch, chunk.after.chunks, chunk.after.prefix)
-            return
-        stored, sealed = self._run_all(
-            batch,
-            [
-                ("submit_chunk", *_stored_as(chunk)),
-                ("seal", chunk.after.chunks, chunk.after.prefix),
-            ],
-        )
-        self._submitted(batch, chunk, stored)
-        self._sealed(batch, sealed)
+            if planned:
+                self.create_batch(planned)
+            pace = self.submit_chunk(batch, chunk)
+            if is_last:
+                self.seal(batch, chunk.after.chunks, chunk.after.prefix)
+            return Submitted(pace, is_announced=False)
+        calls = [
+            *([("open_batch", *planned.arguments)] if planned else []),
+            ("submit_chunk", *_stored_as(chunk)),
+            *([("seal", chunk.after.chunks, chunk.after.prefix)] if is_last else []),
+        ]
+        # A worker that the message wakes must find the chunk, so the message is last, and a server that may lack a script
+        # is not sent one: it would store the chunk later.
+        is_safe = self._found_loaded.issuperset(name for name, *_ in calls)
+        last = [("LPUSH", *push)] if push and is_safe else []
+        replies = self._run_all(batch, calls, last=last)
+        announced = [replies.pop()] if last else []
+        if planned:
+            del replies[0]
+            self._note_created(planned)
+        pace = self._submitted(batch, chunk, replies[0])
+        if is_last:
+            self._sealed(batch, replies[1])
+        # A full server refuses the message.
+        return Submitted(pace, any(isinstance(reply, int) for reply in announced))
 
     def _submitted(self, batch: str, chunk: ChunkUpload, answer: list[Any]) -> Pace:
         match [text(answer[0]), *answer[1:]]:

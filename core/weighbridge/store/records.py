@@ -118,6 +118,20 @@ class Pace:
     jobs: int = 0
 
 
+class Push(NamedTuple):
+    """A message for the store's server, which is also the broker, to be sent with what it announces."""
+
+    queue: str
+    message: bytes
+
+
+class Submitted(NamedTuple):
+    """The reply to a chunk."""
+
+    pace: Pace
+    is_announced: bool  #: False unless the message that was to be sent with it was
+
+
 class FailureCount(NamedTuple):
     """The job that a failure is counted for, and the limit."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weighbridge.broker.publisher import Publisher
     from weighbridge.grading.tally import SummaryRow
     from weighbridge.settings import Settings
-    from weighbridge.store import BatchOptions, Durability, Store
+    from weighbridge.store import BatchOptions, Durability, PlannedBatch, Store
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.batch import Result
     from weighbridge_producer.client.line_intervals import IntervalSet
@@ -50,13 +50,16 @@ class RedisBatch(Batch):
         batch_id: str,
         actor: Actor | None = None,
         opened_with: BatchOptions | None = None,
+        planned: PlannedBatch | None = None,
     ) -> None:
         """Create a handle; `actor` is named in the audit log and defaults to the user who runs this process.
 
-        `opened_with` are the options of a batch that was just created: the first feeder then need not read them.
+        `opened_with` are the options of a batch that was just created, or is only `planned` and to be created with its
+        first chunk: the first feeder then need not read them.
         """
         self.id = batch_id
         self._opened_with = opened_with
+        self._planned = planned
         self._store = store
         self._publisher = publisher
         self._settings = settings
@@ -121,8 +124,12 @@ class RedisBatch(Batch):
                 on_wait=on_wait,
                 should_stop=should_stop,
                 opened_with=opened_with,
+                planned=self._planned,
             )
-            feeder.feed()
+            try:
+                feeder.feed()
+            finally:
+                self._planned = feeder.planned
             self.unread = feeder.unread
         return feeder
 
@@ -146,7 +153,7 @@ class RedisBatch(Batch):
         except (ServerError, KeyboardInterrupt, GeneratorExit):
             raise  # it can be resumed
         except Exception as error:
-            if not source.rereadable:
+            if not (source.rereadable or self._planned):
                 self.give_up(f"{type(error).__name__}: {error}"[:300])
             raise
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from weighbridge.settings import Settings
+    from weighbridge.store import PlannedBatch
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.input.source import Cases
@@ -82,13 +83,15 @@ class RedisClient(Backend):
         given = Source.of(cases, self.settings)
         readable = checked(given, specs, self.settings) if strict else nullcontext(given)
         with readable as source:
-            batch = (
-                self.batch(resume)
-                if resume
-                else self.open(
+            if resume:
+                batch = self.batch(resume)
+            else:
+                planned = self._plan(
                     source.name, specs, metadata=metadata, priority=priority, project=project
                 )
-            )
+                if not source.is_at_hand:
+                    self.store.create_batch(planned)
+                batch = self._new_batch(planned, is_created=not source.is_at_hand)
             batch.fill(source, resumed=bool(resume))
         return batch
 
@@ -103,6 +106,23 @@ class RedisClient(Backend):
         actor: Actor | None = None,
     ) -> RedisBatch:
         """Create an empty batch in a project; raises UnknownGraderError, ConfigError, InvalidProjectError."""
+        planned = self._plan(
+            name, graders, metadata=metadata, priority=priority, project=project, actor=actor
+        )
+        self.store.create_batch(planned)
+        return self._new_batch(planned, actor)
+
+    def _plan(
+        self,
+        name: str,
+        graders: Graders,
+        *,
+        metadata: dict[str, str] | None,
+        priority: Priority,
+        project: str | None,
+        actor: Actor | None = None,
+    ) -> PlannedBatch:
+        """Return a batch that can be created; raises UnknownGraderError, ConfigError, InvalidProjectError."""
         specs = parse_specs(graders)
         workers, now = self.worker_registry.alive_at(most_seconds_ago=_KNOWN_WORKERS_SECONDS)
         try:
@@ -114,14 +134,22 @@ class RedisClient(Backend):
             *(specs, name, metadata, self.settings.queue, priority, versions),
             *(check_project(project or DEFAULT_PROJECT), actor.name, actor.key_id),
         )
-        batch = self.store.open_batch(
+        return self.store.plan_batch(
             options,
             expiry_seconds=self.settings.batch_expiry_seconds,
             ttl_seconds=self.settings.result_ttl_seconds,
             actor=actor,
             now=now,
         )
-        return RedisBatch(self.store, self.publisher, self.settings, batch, actor, options)
+
+    def _new_batch(
+        self, planned: PlannedBatch, actor: Actor | None = None, *, is_created: bool = True
+    ) -> RedisBatch:
+        return RedisBatch(
+            *(self.store, self.publisher, self.settings, planned.id, actor or self.actor),
+            opened_with=planned.options,
+            planned=None if is_created else planned,
+        )
 
     def check_graders(self, specs: Sequence[GraderSpec]) -> dict[str, int]:
         """Check that graders are known, that a running worker has them, and that their configs are valid.

@@ -178,6 +178,11 @@ class Source:
         # A named pipe has no size.
         return self.size is not None
 
+    @property
+    def is_at_hand(self) -> bool:
+        """True if all of it is there, so that reading does not wait for more."""
+        return self.rereadable or isinstance(self._cases, (list, tuple))
+
     def fingerprint(self) -> list[list[str | int]]:
         """Return a fingerprint of the files: their paths, sizes and modification times."""
         return [fingerprint_of(file) for file in self.files]

@@ -275,7 +275,6 @@ class LocalRun:
     def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
         deadline = time.monotonic() + _READY_SECONDS
         self._report_progress("starting workers")
-        client.publisher.connect()
         here = socket.gethostname()
         while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
             worker.revive()

@@ -20,7 +20,7 @@ from weighbridge.errors import (
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
 from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
-from weighbridge.store import ChunkUpload, GapError, Pace, Position
+from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push
 from weighbridge.text import shorten
 from weighbridge_producer.input.source_lines import LineBlock
 from weighbridge_producer.submit.line_reader import LineReader
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
-    from weighbridge.store import BatchOptions, Store
+    from weighbridge.store import BatchOptions, PlannedBatch, Store
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.input.source_lines import SourceLine
 
@@ -270,8 +270,12 @@ class Feeder:
         on_wait: Callable[[str], None] = lambda _: None,
         should_stop: Callable[[], bool] = lambda: False,
         opened_with: BatchOptions | None = None,
+        planned: PlannedBatch | None = None,
     ) -> None:
-        """Prepare to feed a batch; `opened_with` are the options of a new batch, whose position need not be read."""
+        """Prepare to feed a batch; `opened_with` are the options of a new batch, whose position need not be read.
+
+        A batch that is only `planned` is created with its first chunk.
+        """
         self._store = store
         self._publisher = publisher
         self._batch = batch
@@ -280,6 +284,7 @@ class Feeder:
         self._on_wait = on_wait
         self._should_stop = should_stop
         self._is_new = opened_with is not None
+        self.planned = planned  #: None once the batch is created
         options = opened_with or store.options(batch)
         self._queue = options.queue
         self._jobs_a_line = max(1, len(options.graders))
@@ -300,6 +305,7 @@ class Feeder:
                 self._is_new = False
                 self._feed_from(position)
                 if not self._is_sealed and not self._should_stop():
+                    self._create_if_planned()
                     self._store.seal(self._batch, self._position.chunks, self._position.prefix)
             except GapError as gap:
                 # The server has lost its last writes.
@@ -330,6 +336,11 @@ class Feeder:
             f"Redis has lost the end of batch {self._batch} (from chunk {chunk})",
             "submit the input again: a pipe or an iterator cannot be read twice",
         )
+
+    def _create_if_planned(self) -> None:
+        if self.planned:
+            self._store.create_batch(self.planned)
+            self.planned = None
 
     def _feed_from(self, position: Position) -> None:
         self._is_sealed = False
@@ -419,7 +430,7 @@ class Feeder:
         self._withdraw_known_ids(draft)
         for index, fault in draft.chunk.faults.items():
             self._note_unread(Line(index, first_line + index, b"", fault, draft.chunk.origins))
-        self._with_retries(
+        is_announced = self._with_retries(
             ChunkUpload(
                 id=chunk,
                 jobs=draft.cases * self._jobs_a_line + draft.faults,
@@ -430,9 +441,10 @@ class Feeder:
             ),
             is_last=draft.is_last,
         )
-        # The chunk is stored: if a full broker rejects the message, the sweeper sends it later.
-        with suppress(ServerFullError):
-            self._publisher.wake(self._queue)
+        if not is_announced:
+            # The chunk is stored: if a full broker rejects the message, the sweeper sends it later.
+            with suppress(ServerFullError):
+                self._publisher.wake(self._queue)
 
     def _note_unread(self, line: Line) -> None:
         """Keep the first fault from which on the source was not read, with its place."""
@@ -451,26 +463,39 @@ class Feeder:
                 for later in draft.take_back(doubted[found.position], same_line=found.same_line)
             ]
 
-    def _with_retries(self, chunk: ChunkUpload, *, is_last: bool) -> None:
+    def _with_retries(self, chunk: ChunkUpload, *, is_last: bool) -> bool:
+        """Store a chunk; return whether workers know of it already."""
         deadline = time.monotonic() + self._settings.full_server_timeout_seconds
         while True:
             try:
-                if is_last:
-                    self._store.submit_last_chunk(self._batch, chunk)
-                    self._is_sealed = True
-                else:
-                    pace = self._store.submit_chunk(self._batch, chunk)
-                    self._pace = pace if pace.jobs else self._pace
+                submitted = self._store.submit(
+                    self._batch,
+                    chunk,
+                    planned=self.planned,
+                    is_last=is_last,
+                    push=self._push(),
+                )
             except ServerFullError as error:
                 if time.monotonic() > deadline or self._should_stop():
                     raise ServerFullError(
                         f"{error.message}, and no memory was freed within {self._settings.full_server_timeout_seconds:g} s",
-                        f"what was submitted is safe; make room, then resume batch {self._batch}",
+                        "nothing was submitted; make room, then submit the cases again"
+                        if self.planned
+                        else f"what was submitted is safe; make room, then resume batch {self._batch}",
                     ) from None
             else:
-                return
+                self.planned = None
+                self._is_sealed = is_last
+                self._pace = submitted.pace if submitted.pace.jobs else self._pace
+                return submitted.is_announced
             self._on_wait("Redis is full")
             time.sleep(_FULL_PAUSE_SECONDS)
+
+    def _push(self) -> Push | None:
+        """Return the message that announces a chunk, if it can be sent with the chunk."""
+        if self._publisher.url != self._store.url:
+            return None
+        return Push(self._queue, self._publisher.message(self._queue))
 
     def _wait_for_room(self, number: int) -> None:
         """Wait while the server is nearly full, to leave memory for the workers' results."""

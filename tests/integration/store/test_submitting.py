@@ -22,6 +22,7 @@ from weighbridge.store import (
     GapError,
     Pace,
     Position,
+    Push,
 )
 from weighbridge.store.key_names import BATCHES, LISTED_SECONDS, key, listing
 
@@ -270,7 +271,7 @@ def test_the_last_chunk_travels_with_the_seal_and_both_may_come_twice(
 ) -> None:
     chunk = a_chunk(batch, 0, [a_line("a")])
     for _ in range(2):
-        store.submit_last_chunk(batch, chunk)
+        store.submit(batch, chunk, is_last=True)
     assert store.position(batch) == Position(1, *_place(chunk.after), sealed=True)
     assert store.state(batch).counts.total == 1
 
@@ -280,7 +281,7 @@ def test_the_last_chunk_is_sealed_on_a_server_that_has_forgotten_every_script(
 ) -> None:
     store.redis.script_flush()
     chunk = a_chunk(batch, 0, [a_line("a")])
-    store.submit_last_chunk(batch, chunk)
+    store.submit(batch, chunk, is_last=True)
     assert store.position(batch) == Position(1, *_place(chunk.after), sealed=True)
 
 
@@ -318,9 +319,55 @@ def test_the_error_of_a_script_is_raised_on_a_server_that_forgets_it_right_after
         store.submit_chunk(loaded_in_vain, a_chunk(loaded_in_vain, 0, [a_line("a")]))
 
 
+def test_all_of_a_small_batch_is_submitted_in_one_pipeline(store: Store) -> None:
+    planned = store.plan_batch(BatchOptions(project="small"), expiry_seconds=60, ttl_seconds=60)
+    chunk = a_chunk(planned.id, 0, [a_line("a")])
+    push = Push("a-queue", b"wake up")
+    store.submit(planned.id, chunk, planned=planned, is_last=True)  # so the server has the scripts
+    store.redis.unlink(key(planned.id, "meta"))
+    for _ in range(2):  # as a client does that has lost the first reply
+        submitted = store.submit(planned.id, chunk, planned=planned, is_last=True, push=push)
+        assert submitted.is_announced
+    assert store.position(planned.id) == Position(1, *_place(chunk.after), sealed=True)
+    assert store.batches(project="small") == [planned.id]
+    assert store.redis.lrange("a-queue", 0, -1) == [b"wake up"] * 2
+
+
+def test_a_message_sent_before_its_chunk_was_stored_does_not_announce_it(
+    store: Store, batch: str
+) -> None:
+    """A server that has forgotten a script stores the chunk only after it has sent the message."""
+    push = Push("early-queue", b"wake up")
+    store.submit(batch, a_chunk(batch, 0, [a_line("a")]))
+    store.redis.script_flush()
+    chunk = a_chunk(batch, 1, [a_line("b")], first=2)
+    assert not store.submit(batch, chunk, push=push).is_announced
+    assert store.position(batch).chunks == 2
+
+
+def test_a_message_is_not_sent_with_a_script_that_the_server_may_not_have(
+    store: Store, batch: str
+) -> None:
+    push, chunk = Push("first-queue", b"wake up"), a_chunk(batch, 0, [a_line("a")])
+    assert not store.submit(batch, chunk, push=push).is_announced
+    assert store.redis.llen("first-queue") == 0
+    assert store.submit(batch, chunk, push=push).is_announced
+    assert store.redis.llen("first-queue") == 1
+
+
+def test_a_message_that_the_server_refuses_does_not_announce_the_chunk(
+    store: Store, batch: str
+) -> None:
+    store.submit(batch, a_chunk(batch, 0, [a_line("a")]))
+    store.redis.set("no-list", "x")
+    chunk = a_chunk(batch, 1, [a_line("b")], first=2)
+    assert not store.submit(batch, chunk, push=Push("no-list", b"wake up")).is_announced
+    assert store.position(batch).chunks == 2
+
+
 def test_a_last_chunk_behind_a_gap_is_refused_and_seals_nothing(store: Store, batch: str) -> None:
     with pytest.raises(GapError):
-        store.submit_last_chunk(batch, a_chunk(batch, 1, [a_line("b")], first=2))
+        store.submit(batch, a_chunk(batch, 1, [a_line("b")], first=2), is_last=True)
     assert store.position(batch) == Position()
 
 
@@ -329,7 +376,7 @@ def test_a_last_chunk_with_other_lines_is_a_conflict_and_seals_nothing(
 ) -> None:
     store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
     with pytest.raises(ChunkConflictError):
-        store.submit_last_chunk(batch, a_chunk(batch, 0, [a_line("b")]))
+        store.submit(batch, a_chunk(batch, 0, [a_line("b")]), is_last=True)
     assert not store.position(batch).sealed
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.broker.publisher import broker_url, make_celery
 from weighbridge.settings import Settings, masked
+from weighbridge_worker.celery_settings import broker_url, make_celery
 
 
 def test_celery_is_set_as_promised() -> None:
