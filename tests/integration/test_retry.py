@@ -10,9 +10,10 @@ from support.cases import assert_counts_agree, write_cases
 from support.chunks import FAILURE, claimed, graded, keys_of
 from support.grading import grade_open_chunks
 from weighbridge.batch_closing import finish_open_chunks
-from weighbridge.errors import BatchClosedError, ChunkConflictError
+from weighbridge.errors import BatchClosedError, ChunkConflictError, WeighbridgeError
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import Settings
+from weighbridge.store.key_names import DUE
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.source import Source
 
@@ -268,6 +269,35 @@ def test_a_batch_that_is_retried_while_the_ended_ones_are_retired_stays_active(
     assert set(store.active_batches()) == {running.id, retried.id}
     assert set(store.due_batches(store.now() + DAY, 10)) >= {retried.id}
     assert store.retire_ended([]) == []
+
+
+def test_a_batch_that_is_damaged_while_the_ended_ones_are_retired_does_not_keep_the_others(
+    lone_client: RedisClient,
+) -> None:
+    store = lone_client.store
+    damaged, retried, ended = (lone_client.submit(nine_good_and_one_unknown()) for _ in range(3))
+    for batch in (damaged, retried, ended):
+        grade_all(store, batch)
+    ended_among = store._ended_among
+
+    def damaged_after_the_first_look(batches: Sequence[str]) -> list[str]:
+        found = ended_among(batches)
+        retried.retry()
+        store.redis.set(f"wb:{{{damaged.id}}}:meta", "rubbish")
+        return found
+
+    store._ended_among = damaged_after_the_first_look  # type: ignore[method-assign]
+    assert store.retire_ended([damaged.id, retried.id, ended.id]) == [damaged.id]
+    assert set(store.active_batches()) == {damaged.id, retried.id}
+
+
+def test_a_removal_that_the_server_refuses_retires_no_batch(lone_client: RedisClient) -> None:
+    store = lone_client.store
+    batch = lone_client.submit(nine_good_and_one_unknown())
+    grade_all(store, batch)
+    store.redis.set(DUE, "rubbish")
+    with pytest.raises(WeighbridgeError):
+        store.retire_ended([batch.id])
 
 
 @pytest.mark.parametrize("payload", [None, b"rubbish"])

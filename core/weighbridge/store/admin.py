@@ -177,8 +177,8 @@ class Administration(StoreBase):
         """
         if self.is_cluster:
             return [*batches]
-        ended = self._ended_among(batches)
-        if ended:
+        retired = {*self._ended_among(batches)}
+        if ended := [*retired]:
             with translate_errors():
                 pipe = self.redis.pipeline(transaction=False)
                 pipe.zrem(ACTIVE, *ended)
@@ -186,11 +186,16 @@ class Administration(StoreBase):
                 # Read last, so that a concurrent retry is not missed.
                 for batch in ended:
                     pipe.hget(key(batch, "meta"), "ended_ms")
-                _, _, *ended_ms = pipe.execute()
+                of_active, of_due, *ended_ms = pipe.execute(raise_on_error=False)
+                for removal in (of_active, of_due):
+                    if isinstance(removal, Exception):
+                        raise removal
             for batch, at in zip(ended, ended_ms, strict=True):
-                if at == b"":
+                is_damaged = isinstance(at, Exception)
+                if is_damaged or at == b"":
                     self._activate(batch)
-        retired = frozenset(ended)
+                if is_damaged:
+                    retired.remove(batch)
         return [batch for batch in batches if batch not in retired]
 
     def _ended_among(self, batches: Sequence[str]) -> list[str]:
