@@ -13,6 +13,8 @@ from weighbridge.jobs.grader_spec import GraderSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from weighbridge.jobs.chunk import Origin
+
 STRING_MATCH = (GraderSpec("string-match"),)
 
 
@@ -21,11 +23,12 @@ def case(custom_id: str, answer: Any = "Lisbon", expected: Any = "Lisbon", **fie
     return orjson.dumps({"custom_id": custom_id, "inputs": inputs} | fields)
 
 
-def graded(cases: Iterable[bytes], graders: Sequence[GraderSpec] = STRING_MATCH) -> list[bytes]:
+def graded(
+    cases: Iterable[bytes],
+    graders: Sequence[GraderSpec] = STRING_MATCH,
+    origins: Sequence[Origin] = (),
+) -> list[bytes]:
     """Return the result lines of cases, in order."""
     grader = LineGrader(tuple(graders))
-    return [
-        row
-        for number, line in enumerate(cases)
-        for row in grader.grade(Line(number, number + 1, line), Tally()).splitlines(keepends=True)
-    ]
+    lines = (Line(at, at + 1, case, None, origins) for at, case in enumerate(cases))
+    return [row for line in lines for row in grader.grade(line, Tally()).splitlines(keepends=True)]

@@ -271,7 +271,8 @@ def _keyed(
 ) -> Iterable[tuple[str, Entry]]:
     """Return the results of a run, each with the value by which it is paired."""
     if pair_by:
-        return pair_by.keyed(run, run.entries((*by, pair_by.path), in_full=in_full))
+        fields = (*by, pair_by.path)
+        return pair_by.keyed(run, run.entries(fields, in_full=in_full, with_unnamed=True))
     return ((entry.custom_id or "", entry) for entry in run.entries(by, in_full=in_full))
 
 

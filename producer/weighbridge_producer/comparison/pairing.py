@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from weighbridge.errors import InvalidFilterError
+from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.gating.fields import FieldPath, field_name, parse_field
 
@@ -18,11 +20,16 @@ if TYPE_CHECKING:
     from weighbridge_producer.comparison.runs import Run
 
 _FIELDS_NAMED = 12
+#: Beginning of the error of a line that could not be read, if the input has several files: `INVALID_JSON: b.jsonl, line 2: `.
+_LOCATION = re.compile(r"[A-Z_]+: (.*?), (?:line|item) \d+: ", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PairKey:
-    """The field whose value names a case; the cases of a run with the same value are numbered in the order of the input."""
+    """The field whose value names a case; the cases of a run with the same value are numbered in the order of the input.
+
+    A line of a file that could not be read has a number too, so that the lines after it have the same ones in each run.
+    """
 
     path: FieldPath
 
@@ -32,29 +39,35 @@ class PairKey:
         return cls(parse_field(text)) if text else None
 
     def of(self, entry: Entry) -> str:
-        """Return the value of a result, or else its custom_id."""
-        return entry.fields.get(field_name(self.path)) or entry.custom_id or ""
+        """Return the value of a result, or else its custom_id; of a line that could not be read its file."""
+        if value := entry.fields.get(field_name(self.path)):
+            return value
+        located = _LOCATION.match(entry.reason) if entry.outcome == Outcome.ERRORED else None
+        return located[1] if located else entry.custom_id or ""
 
     def keyed(self, run: Run, entries: Iterable[Entry]) -> Iterator[tuple[str, Entry]]:
         """Yield results with their values; InvalidFilterError if there are some, and none has a value of the field."""
         results = found = 0
         for entry in entries:
-            results += 1
+            results += entry.custom_id is not None
             found += bool(entry.fields.get(field_name(self.path)))
             yield self.of(entry), entry
         if results and not found:
             raise without_field(run, self.path)
 
     def named(self, numbered: Iterable[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
-        """Yield results, given with the numbers of their runs, with the names of their cases as custom_ids."""
+        """Yield results that have custom_ids, given with the numbers of their runs, with the names of their cases in place of them."""
         in_order = sorted(numbered, key=lambda each: each[1].line)
-        cases: dict[tuple[int, str], dict[str | None, str]] = {}
+        cases: dict[tuple[int, str], dict[str | int, str]] = {}
         for run, entry in in_order:
             value = self.of(entry)
             names = cases.setdefault((run, value), {})
             number = len(names) + 1
-            name = names.setdefault(entry.custom_id, f"{value} ({number})" if number > 1 else value)
-            yield run, replace(entry, custom_id=name)
+            custom_id = entry.custom_id
+            name = f"{value} ({number})" if number > 1 else value
+            name = names.setdefault(entry.line if custom_id is None else custom_id, name)
+            if custom_id is not None:
+                yield run, replace(entry, custom_id=name)
 
 
 def without_field(run: Run, path: FieldPath, or_else: str = "") -> InvalidFilterError:

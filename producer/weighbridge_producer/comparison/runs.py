@@ -64,16 +64,19 @@ class Run:
     labels: dict[str, None] = field(default_factory=dict)
 
     def entries(
-        self, wanted: tuple[FieldPath, ...] | None = (), *, in_full: bool = False
+        self,
+        wanted: tuple[FieldPath, ...] | None = (),
+        *,
+        in_full: bool = False,
+        with_unnamed: bool = False,
     ) -> Iterator[Entry]:
-        """Yield the results with a custom_id, as `read_entry` returns them."""
+        """Yield the results with a custom_id, or all of them, as `read_entry` returns them."""
         for entry in self.read(wanted, in_full=in_full):
             if self._leaves_out(entry.label):
                 continue
             self.results += 1
-            if entry.custom_id is None:
-                self.unnamed += 1
-            else:
+            self.unnamed += entry.custom_id is None
+            if with_unnamed or entry.custom_id is not None:
                 yield entry
 
     def _leaves_out(self, label: str | None) -> bool:

@@ -72,6 +72,29 @@ def test_results_are_paired_by_a_field_and_those_of_one_value_in_the_order_of_th
     assert groups(compare(before, after)) == {"unchanged": 1, "gone": 3, "new": 4}
 
 
+@pytest.mark.parametrize("kept", [1, 20], ids=["no id", "id"])
+@pytest.mark.parametrize("lost", [1, 2, 3])
+def test_a_line_that_could_not_be_read_keeps_its_place_among_the_pairs_of_its_file(
+    lost: int, kept: int
+) -> None:
+    answers = {1: "Lisbon", 2: "Porto", 3: "Lisbon"}
+    before = [of_file(str(n), "b.json", answer) for n, answer in answers.items()]
+    after = [of_file(f"{n}b", "b.json", answer) for n, answer in answers.items()]
+    after[lost - 1] = after[lost - 1][:kept]
+    origins = [(0, "a.json, line", 1), (1, "b.json, line", 1)]
+    lines = graded([of_file("0", "a.json"), *after], origins=origins)
+    comparison = compare(graded([of_file("9", "a.json"), *before]), lines, pair_by="metadata.file")
+    assert comparison.judged_pairs == groups(comparison)["unchanged"] == 3
+    [gone] = comparison.examples(Group.GONE)
+    assert gone.custom_id == ("b.json" if lost == 1 else f"b.json ({lost})")
+
+
+def test_a_run_of_which_no_line_could_be_read_has_no_pairs() -> None:
+    lines = graded([b"{"], origins=[(0, "b.json, line", 1)])
+    comparison = compare(graded([of_file("1", "b.json")]), lines, pair_by="metadata.file")
+    assert groups(comparison) == {"gone": 1}
+
+
 def test_pairs_by_a_field_tell_which_case_changed() -> None:
     before = graded([of_file("1", "a"), of_file("2", "a")])
     after = graded([of_file("8", "a"), of_file("9", "a", "Porto")])
