@@ -29,8 +29,19 @@ _MONTH = (
 _DAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)"
 _SPAN = rf"\d{{1,9}}(?:\.\d{{1,9}})? ?{_UNIT}"
-#: Work whose duration is noise, as that of what was processed is not.
-_WORK = "(?:build|render|load|query|run|exec|execution|generate|deploy|compute|inference|response|request|wall|cpu|total)"
+#: Work whose duration is noise, as that of what was processed, a film or a flight is not.
+_WORK_WORDS = (
+    *("build", "compute", "cpu", "deploy", "exec", "execution", "generate", "inference", "load"),
+    *("query", "render", "request", "response", "run", "total", "wall"),
+)
+_WORK = f"(?:{'|'.join(_WORK_WORDS)})"
+#: Words that the name of such a duration may begin with.
+_MEASURED_WORDS = (
+    *(*_WORK_WORDS, "api", "call", "command", "compile", "fetch", "llm", "processing", "search"),
+    *("server", "test", "tool", "avg", "elapsed", "max", "mean", "min", "real", "sys", "user"),
+)
+_MEASURED = f"(?:{'|'.join(_MEASURED_WORDS)})"
+_CAPITALIZED = f"(?:{'|'.join(map(str.capitalize, _MEASURED_WORDS))})"
 _LABEL = (
     r"(?:(?:\w{0,30}_)?(?:timestamp|time|date|duration|latency|elapsed|uptime|ms|nonce|etag|uuid|guid|token|pid|ts|now"
     r"|as_of|attempts?|retry|retries|retry_?count|(?:request|trace|span|session|correlation)(?:_?id)?)"
@@ -48,12 +59,6 @@ _TIME_LEFT = Mask(
     r"|\b(?:(?:estimated|expected|remaining)_?(?:wait_?)?(?:time|duration|seconds|ms)|(?:time|seconds)_?(?:left|remaining))"
     rf"""(?:_?{_UNIT_OF_KEY})?\\{{0,3}}["']?\s?[:=]\s?(\d{{1,9}}(?:\.\d{{1,9}})?)"""
 )
-#: What a duration is of, if it is the work for a result: that of a film or a flight is content.
-_MEASURED = (
-    "(?:total|exec|execution|processing|wall|elapsed|query|request|response|call|run|build|compile|test|command|tool|api|llm|cpu|server"
-    "|fetch|search|load|render|real|user|sys|avg|mean|min|max)"
-)
-_MEASURED_CAMEL = "(?:total|exec|execution|processing|elapsed|query|request|response|call|run|build|compile|test|command|tool|api|llm|cpu|server|fetch|search|load|render)"
 _NUMBER = r"""\\{0,3}["']?\d[^\s,;}\]]{0,40}"""
 _FRACTION = r"""\\{0,3}["']?\d{0,9}\.\d[^\s,;}\]]{0,40}"""
 _PARTS = r"""\{(?:[\s,]{0,3}\\{0,3}["']?\w{1,20}\\{0,3}["']?\s?:\s?[\d.]{1,20}){1,3}\s?\}"""
@@ -64,11 +69,11 @@ _SMALL_UNIT = (
 )
 _END_OF_KEY = r"""\\{0,3}["']?\s?[:=]\s?"""
 #: Durations whose key names a unit of seconds or less (`duration_seconds`, `latencyInMs`), that have parts (`{"secs": 0, "nanos": 5}`) or a fraction,
-#: also in a text within JSON. Whole numbers without a unit, and minutes, are mostly content.
+#: also in a text within JSON. A `runtime` in whole numbers without a unit, and minutes, are mostly content.
 _DURATIONS = Mask(
-    rf"""\b(?:{_MEASURED}_)?(?:(?:{_TIMED}|time)(?:{_SPENT})?_{_SMALL_UNIT}{_END_OF_KEY}{_NUMBER}|time{_SPENT}{_END_OF_KEY}{_NUMBER}
+    rf"""\b(?:{_MEASURED}_){{0,3}}(?:(?:{_TIMED}|time)(?:{_SPENT})?_{_SMALL_UNIT}{_END_OF_KEY}{_NUMBER}|time{_SPENT}{_END_OF_KEY}{_NUMBER}
 |(?:{_TIMED}|time)(?:{_SPENT})?{_END_OF_KEY}{_PARTS}|{_TIMED}(?:{_SPENT})?{_END_OF_KEY}{_FRACTION})
-|\b(?-i:(?:{_MEASURED_CAMEL}(?:Duration|Latency|Elapsed|Time)|duration|latency|elapsed|runtime|time)(?:In|Taken)?(?:Ns|Us|Ms|S|Secs?|Seconds|Milli(?:s|seconds)|Micros|Nanos)){_END_OF_KEY}{_NUMBER}"""
+|\b(?-i:(?:{_MEASURED}{_CAPITALIZED}{{0,2}}(?:Duration|Latency|Elapsed|Time)|duration|latency|elapsed|runtime|time)(?:In|Taken)?(?:Ns|Us|Ms|S|Secs?|Seconds|Milli(?:s|seconds)|Micros|Nanos)){_END_OF_KEY}{_NUMBER}"""
 )
 #: Generated ids, which are noise within a text, but the result itself if there is little other text.
 _IDS = Mask(

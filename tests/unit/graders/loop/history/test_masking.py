@@ -112,6 +112,10 @@ def test_what_advances_is_progress(outputs):
         '"duration_ms": {0}{1}',
         '"durationInMs": {0}{1}',
         '"executionTimeSeconds": {0}.{1}',
+        '"avg_response_time_s": {0}.{1}',
+        '"llm_call_duration_s": {0}.{1}',
+        '"wallTimeSeconds": {0}.{1}',
+        '"serverProcessingTimeSeconds": {0}.{1}',
         '"runtime": {0}.{1}',
         '"wall_clock_secs": "{0}.{1}"',
         '"time_taken": "0:0{0}"',
@@ -142,6 +146,8 @@ def test_a_duration_beside_other_fields_is_noise_whatever_its_unit_and_nesting(d
         '"processed_duration_s": {}5',
         '"videoTimeSeconds": {}5',
         '"flight_duration_s": {}500',
+        '"total_flight_duration_s": {}500',
+        '"totalFlightTimeSeconds": {}500',
     ],
 )
 def test_a_time_that_remains_a_count_of_times_and_the_length_of_a_thing_are_no_noise(count):
