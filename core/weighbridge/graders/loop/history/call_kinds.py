@@ -267,9 +267,14 @@ def is_prose(call: Call) -> bool:
     return any(type(each) is str and _has_sentence(each[:_PROSE_CHARACTERS]) for each in values)
 
 
+def ends_work(call: Call) -> bool:
+    """Return whether a call ends the work, whatever it says."""
+    return _is_completion_tool(call.tool)
+
+
 def claims_done(call: Call) -> bool:
     """Return whether a call reports that the work is done."""
-    if not _is_completion_tool(call.tool):
+    if not ends_work(call):
         return False
     said = call.arguments.texts
     return not said or said.count(" ") >= _CLAIM_WORDS

@@ -15,16 +15,26 @@ _SENTENCE_END = re.compile(
 )
 _gives_up = occurs(
     r"""\b(?:give|gave|given|giving) up\b|\b(?:could ?n[o']t|could not|did ?n[o']t manage|did not manage|(?:was|were|been|am|are|is|'m|'re) (?:\w+ly )?(?:unable|not able|not possible|impossible)|was ?n[o']t able|were ?n[o']t able
-|failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b"""
+|(?:unable to|not able to|can ?not|can't|know how to) (?:proceed|continue|go on)|failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b
+|\A\W{0,5}(?:unable|not able) to\b|\b(?:i'm|i am|we're|we are) (?:\w+ly |still )?stuck\b"""
+)
+#: What an agent says last if it stops, whatever it has done before.
+_stops = occurs(
+    r"\b(?:i|we) give up\b|\b(?:i'm|i am|we're|we are) (?:giving up|(?:\w+ly |still )?stuck)\b"
 )
 #: A courtesy, after which an answer may say that all is well.
 _COURTESY = re.compile(
     r"\b(?:sorry|apolog(?:y|ies|i[sz]e)(?: for it)?|regret)(?:,? (?:to hear|for (?:the|any|my|all|that|this|taking))\b|[,.] here\b)",
     re.IGNORECASE,
 )
-#: What is in the way, at the end of an answer.
+#: What is in the way, at the end of an answer. What says more of it, as what locks it, is a diagnosis.
 _names_obstacle = occurs(
-    r"\b(?:is|are|remains?) (?:still |currently |temporarily )?(?:locked|unavailable|not available|down|blocked|unreachable|offline|out of service|out of order)\b"
+    r"""\b(?:is|are|remains?) (?:still |currently |temporarily )?(?:locked|unavailable|not available|down|blocked|unreachable|offline|out of service|out of order)
+(?: (?:now|right now|for now|at the moment|at present|today))?\W*\z"""
+)
+#: Words with which a sentence says why something is in the way, or that nothing is.
+_explains = occurs(
+    r"\b(?:because|since|as|due to|causes?d?|reasons?|why|when|whenever|if|no|none|nothing)\b"
 )
 _denies = occurs(
     r"\b(?:not|never|no|none|without|until|unless|if|once|when|fail(?:s|ed|ing|ure)?|errors?|still|cannot|(?:needs?|ha[sd]|have|want(?:s|ed)?|tr(?:y|ied|ying)) to)\b|n't\b"
@@ -45,10 +55,11 @@ def gives_up(text: str) -> bool:
     sentences = [each for each in _SENTENCE_END.split(said) if each.strip()]
     if not sentences:
         return False
-    if any(map(_TELLS_OF_WORK.match, sentences)):
+    last = sentences[-1]
+    if any(map(_TELLS_OF_WORK.match, sentences)) and not _stops(last):
         return False
     unable = [_is_unable(each) for each in sentences]
-    unable[-1] = unable[-1] or _names_obstacle(sentences[-1])
+    unable[-1] = unable[-1] or (_names_obstacle(last) and not _explains(last))
     return any(unable) and not any(
         _is_done(sentence)
         for sentence, is_unable in zip(sentences, unable, strict=True)

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.call_kinds import ends_work
 from weighbridge.graders.loop.reporting.giving_up import gives_up
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _answers(turns: Sequence[Message]) -> Iterator[Message]:
 def _is_gain(call: Call) -> bool:
     """Return whether a call succeeded, and does not end the run by saying that the agent gives up."""
     return not call.result.is_unsuccessful and not (
-        claims_done(call) and gives_up(call.arguments.texts)
+        ends_work(call) and gives_up(call.arguments.texts)
     )
 
 

@@ -37,6 +37,12 @@ def says(text):
         "I apologize for the delay, but I cannot proceed.",
         "I couldn\u2019t refund the order.",
         "I added nothing, as I could not open the file.",
+        "The refund service is temporarily unavailable at the moment.",
+        "Unable to proceed.",
+        "I cannot go on without the password.",
+        "I'm stuck.",
+        "I do not know how to continue.",
+        "I added a retry, but the refund fails all the same and I give up.",
     ],
 )
 def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
@@ -59,6 +65,12 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
         "I fixed the parser, which failed to read empty lines.",
         "Fixed the crash that came when the server is down.",
         "I found the reason: the port is blocked.",
+        "The table is locked by the backup of the orders.",
+        "It fails whenever the server is down.",
+        "The refund is unavailable in cash, so it went to the card.",
+        "The order is stuck in the queue.",
+        "All of them are open and none is locked.",
+        "I gave up the old parser. All tests pass.",
         "I could not reproduce it at first, but the fix is in and all tests pass.",
     ],
 )
