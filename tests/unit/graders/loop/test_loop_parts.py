@@ -603,6 +603,10 @@ def test_a_loop_says_which_results_it_compared_if_not_those_of_all_calls():
     entry, _ = loop_entry(denied, *[called("fetch", {"page": 1}, None)] * 4, denied)
     assert '; the 2 recorded failed: "Error: denied"; ' in entry["description"]
     assert entry["observed"] == 6
+    entry, _ = loop_entry(*[denied] * 200, called("fetch", {"page": 1}, None))
+    assert '; the 200 recorded failed: "Error: denied"; ' in entry["description"]
+    entry, _ = loop_entry(*[denied] * 201, called("fetch", {"page": 1}, None))
+    assert '; the first 200 recorded failed: "Error: denied"; ' in entry["description"]
 
 
 def test_a_loop_quotes_a_result_that_half_of_its_calls_have():

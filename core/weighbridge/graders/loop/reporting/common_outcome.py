@@ -1,4 +1,4 @@
-"""The outcome that most calls of a loop have in common, quoted in its evidence: mostly the error to be mended."""
+"""The outcome that several calls of a loop have in common, quoted in its evidence: mostly the error to be mended."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class CommonOutcome(NamedTuple):
     compared: int  #: number of the loop's results among which it was looked for
     failed: bool
     failures: int  #: of any reason among those compared
+    recorded: int  #: number of the loop's results that the trace has
     calls: int  #: of the loop
 
     def as_dict(self) -> dict[str, object]:
@@ -47,13 +48,14 @@ class CommonOutcome(NamedTuple):
 
     def _share(self, times: int) -> str:
         """Return how many of the results a number is, and which were compared if that is not each call's."""
+        first = "first " if self.compared < self.recorded else ""
+        recorded = " recorded" if self.recorded < self.calls else ""
         compared = f"{self.compared:,}"
-        if self.compared < self.calls:
-            is_full = self.compared == _COMPARED_CALLS
-            compared = f"the first {compared}" if is_full else f"the {compared} recorded"
+        if first or recorded:
+            compared = f"the {first}{compared}{recorded}"
         if times < self.compared:
             return f"{times:,} of {compared}"
-        return compared if self.compared < self.calls else f"all {compared}"
+        return compared if first or recorded else f"all {compared}"
 
 
 def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
@@ -74,7 +76,8 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
         if outcome[0] or 2 * count >= times.total():
             failed = sum(count for each, count in times.items() if each[0])
             text, compared = _quoted(first[outcome]), times.total()
-            return CommonOutcome(text, count, compared, outcome[0], failed, len(made))
+            of_loop = (failed, len(calls), len(made))
+            return CommonOutcome(text, count, compared, outcome[0], *of_loop)
     return None
 
 
