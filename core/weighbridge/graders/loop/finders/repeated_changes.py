@@ -10,7 +10,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import acts_outside, is_read_only, writes
 from weighbridge.graders.loop.history.tool_names import moves_money, pays, takes_notes
-from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.graders.loop.linear_patterns import linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,12 @@ _CHARACTERS = 120
 _CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
 #: An id, a number, or a time; in linear time, as each word is tried once.
 _NUMBERED = re.compile(r"(?<![\w-])(?:[^\W\d]|-)*+\d[\w-]*+")
-#: What a result says of a sum that is paid in parts: how much of it is left.
-_tells_rest = occurs(r"remain(?:s|ing|der)?\b|outstanding|(?:\b|_)(?:left|owed)\b|remaining_")
+_REST = r"(?:remain|outstanding|(?:amount|balance)_?due|(?:\b|_)(?:left|owed?)(?:\b|_))"
+_NUMBER = r"(\d(?:[\d.,]{0,20}\d)?)"
+#: What a result says of a sum that is paid in parts: how much of it is left. The number is in one of the groups.
+_rests = linear(
+    rf"{_REST}\w{{0,30}}[^\w\n.,;}}][^\d\n.,;}}]{{0,40}}{_NUMBER}|{_NUMBER}[^\d\n.,;:{{}}\"]{{0,40}}{_REST}"
+).finditer
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
@@ -71,14 +75,15 @@ def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding
 
 
 def _act(call: Call | None) -> tuple[int, str] | None:
-    """Return the arguments of a payment or a message that succeeded, and its result without numbers and ids, unless they say what is left to pay; None for another call."""
+    """Return the arguments of a payment or a message that succeeded, and its result without numbers and ids other than what is left to pay; None for another call."""
     if call is None or not acts_outside(call) or call.result.is_unsuccessful:
         return None
     text = call.result.text
     if text is None or len(text) > _CONFIRMATION_CHARACTERS:
         return None
-    is_part = (pays(call.tool) or moves_money(call.tool)) and _tells_rest(text)
-    return call.arguments_id, text if is_part else _NUMBERED.sub("#", text)
+    may_be_part = pays(call.tool) or moves_money(call.tool)
+    rests = [found[1] or found[2] for found in _rests(text)] if may_be_part else ()
+    return call.arguments_id, " ".join((_NUMBERED.sub("#", text), *rests))
 
 
 def _is_change(call: Call) -> bool:

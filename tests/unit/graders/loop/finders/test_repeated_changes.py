@@ -154,10 +154,30 @@ def test_as_many_payments_as_the_user_orders_are_no_loop(order, count):
 
 @pytest.mark.parametrize(
     "told",
-    ['{{"paid": 50, "remaining_balance": {number}}}', "Paid in part, and {number} cents of the loan are outstanding.", '{{"id": "{mark}", "amountRemaining": {number}}}'],
-)  # fmt: skip
+    [
+        '{{"paid": 50, "remaining_balance": {number}}}',
+        '{{"paid": 50, "remainingBalance": {{"cents": {number}}}}}',
+        '{{"id": "{mark}", "amountRemaining": {number}}}',
+        '{{"id": "{mark}", "amount_due": {number}}}',
+        "Paid in part, and {number} cents of the loan are outstanding.",
+        "Paid 50. Left to pay: {number}.00 EUR",
+    ],
+)
 def test_payments_in_parts_whose_results_say_what_is_left_are_no_loop(told):
     assert kinds([said("Pay off my loan, 50 euro each."), *acts(10, told=told)]) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        '{{"id": "{mark}", "remaining_balance": 0}}',
+        '{{"remaining": 450, "id": {number}}}',
+        "Receipt {number}: 50 paid, 450 outstanding.",
+        "Paid; 3 refunds are left today. Receipt {mark}",
+    ],
+)
+def test_payments_after_which_as_much_is_left_as_before_are_a_loop(told):
+    assert kinds([said("Pay off my loan, 50 euro each."), *acts(9, told=told)])
 
 
 def test_results_of_payments_without_a_number_are_compared_in_linear_time():
