@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import without_step_number
 from weighbridge.graders.loop.history.written_edits import code_in
 
 if TYPE_CHECKING:
@@ -40,8 +41,12 @@ def repeated_code(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]
 
 def _asks_others(turns: Sequence[Message], found: Sequence[int]) -> bool:
     """Return whether another agent answers each time, as when several of them review the same code."""
-    names = [turn.step.name for first, last in pairwise(found) for turn in turns[first + 1 : last]]
-    return len(names) > 1 and len(set(names)) == len(names)
+    names: list[str] = []
+    for first, last in pairwise(found):
+        if last == first + 1:
+            return False
+        names += [without_step_number(turn.step.name or "") for turn in turns[first + 1 : last]]
+    return 1 < len(names) == len(set(names))
 
 
 def _code_of(turn: Message) -> str:

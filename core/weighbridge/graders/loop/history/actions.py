@@ -155,12 +155,17 @@ def _speakers(steps: Sequence[Step]) -> dict[str, str]:
         for step in steps
         if step.type in _NAMED
         and step.name is not None
-        and (name := _NUMBERED_STEP.sub("", step.name))
+        and (name := without_step_number(step.name))
     }
     for step in steps:
         if step.type == "llm" and step.id not in named and step.parent_id in named:
             named[step.id] = named[step.parent_id]
     return named
+
+
+def without_step_number(name: str) -> str:
+    """Return an agent's name without the number of its step; empty for `Step 3`."""
+    return _NUMBERED_STEP.sub("", name)
 
 
 class _HistoryReader:

@@ -64,6 +64,15 @@ def test_code_that_another_agent_looks_at_each_time_is_none():
     assert rules(steps) == {}
     steps[-1]["name"] = steps[-3]["name"] = "Reviewer A"
     assert "code_handed_in_again" in rules(steps)
+    for at, step in enumerate(steps[1::2]):
+        step["name"] = f"Reviewer, round {at}"
+    assert "code_handed_in_again" in rules(steps)
+
+
+def test_code_that_others_look_at_only_once_is_a_loop():
+    steps = [handed_in(at=at) for at in range(6)]
+    steps[1:1] = [said("Reviewer", REMARKS[0]), said("Tester", REMARKS[1])]
+    assert "code_handed_in_again" in rules(steps)
 
 
 def test_short_code_and_the_code_of_a_single_agent_are_none():
