@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -46,13 +47,15 @@ _CLOSING_CHARACTERS = 600
 _is_wish = occurs(
     r"\bi(?:'d| would)? (?:want|need|like|wish)\b|\b(?:help|tell|show|give) me\b|\bplease help\b"
 )
-#: Beginning of an order, which a user may give again.
-_is_order = occurs(
-    r"""\A\W{0,5}(?:please )?(?:add|analy[sz]e|build|calculate|compare|convert|create|describe|design|draft|explain|extract|find|fix|generate|give|help
-|implement|improve|list|make|plan|prepare|propose|provide|refactor|research|review|rewrite|search|show|summari[sz]e|tell|translate|update|use|write)\b"""
-)
+#: Beginning of an order, which a user may give again. `Search results` and `Update:` are of a state.
+_is_order = re.compile(
+    r"\W{0,5}(?:please )?(?:(?:add|analy[sz]e|calculate|compare|convert|create|describe|explain|extract|generate|give|implement|improve|prepare|propose"
+    r"|provide|rewrite|show|summari[sz]e|tell|translate|write)\b|(?:build|design|draft|find|fix|help|list|make|plan|refactor|research|review|search|update|use)\b"
+    r"(?! ?[:=|\]>-]| (?:of|results?|fail(?:s|ed)|is|are|was|were|has|yourself)\b))",
+    re.IGNORECASE,
+).match
 _PER_OTHER = 4  #: minimum closing texts for each other text between them
-_PER_REFUSED = 2  #: maximum other answers between refused ones, for each of these
+_PER_REFUSED = 2  #: fewer others than this, for each refused answer, lie between refused ones
 #: Phrases that end the work or the conversation as a whole, rather than a part of it.
 _is_closing = occurs(
     r"""\b(?:natural|logical|definitive) (?:conclusion|end|ending|endpoint|close|closure|stopping point)\b
@@ -118,7 +121,7 @@ def _closing_answers(
 def _refused_between_actions(
     turns: Sequence[Message], replies: Sequence[str], limits: Limits
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` answers to one request that lack an action and are refused in the same words, at least a third of all answers there."""
+    """Find `2 * max_repeats` answers to one request that lack an action and are refused in the same words, more than a third of all answers there."""
     least = Rule.REFUSED_BETWEEN_ACTIONS.least(limits)
     refused: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
@@ -132,7 +135,7 @@ def _refused_between_actions(
 
 
 def _close_together(indices: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the stretches of some places, in each of which at most `_PER_REFUSED` others lie between for each place before them."""
+    """Yield the stretches of some places, in each of which fewer than `_PER_REFUSED` others lie between for each place before them."""
     found: list[int] = []
     room = 0  #: for others
     for index in indices:

@@ -262,6 +262,19 @@ def test_a_wish_that_the_user_sends_again_for_each_of_several_things_is_no_state
     assert verdict([wish] * 9) == "pass"
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        "Search results for 'hammer', page 1 of 1: no product matches. Buttons: [Back to Search], [Next], [Previous].",
+        "List of exits: north is a wall, east is a corridor of one meter, south is a wall, west is a wall. Your move?",
+        "Update: the door is still locked, the window is still closed, and the cat is still asleep. What do you do?",
+        "make: *** No rule to make target 'all'. Stop. The build has left the folder as it was, with nothing in it.",
+    ],
+)
+def test_a_state_may_begin_with_a_word_of_orders(state):
+    assert verdict([state] * 9) == "fail"
+
+
 FORMAT = "Please always provide EXACTLY ONE action in triple backticks, found 0 actions."
 PLANS = (
     "I will restore the missing method by inserting it before the next one.",
@@ -301,7 +314,7 @@ def found_in(steps):
 def test_answers_that_lack_an_action_again_and_again_are_a_loop_although_others_act():
     assert found_in(patched(1)) == [("refused_between_actions", 6)]
     assert found_in(patched(1, count=5)) == []
-    assert found_in(patched(3)) == []
+    assert found_in(patched(2)) == []
 
 
 def test_answers_to_several_requests_that_lack_an_action_once_each_are_none():
