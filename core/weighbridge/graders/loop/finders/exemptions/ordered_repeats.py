@@ -30,11 +30,12 @@ _LISTED_CALLS = 1_000  #: maximum calls whose arguments are compared with what a
 _ARGUMENTS = 20  #: of a call that may be its item
 _VALUE_CHARACTERS = 1_000  #: a longer argument has no item of a list
 _LARGEST_NUMBER = 10**18  #: a larger one is no item
-#: Arguments that say how much is wanted, or for how long.
-_is_amount = re.compile(
-    r"limit|count|top_k|per_page|page_size|max_results|num_results|(?:\w{1,40}_)?(?:timeout|delay|seconds|ms)(?:_(?:seconds|ms|s))?",
-    re.IGNORECASE,
-).fullmatch
+#: Arguments that say how much is wanted, from where on, or for how long.
+_AMOUNT = re.compile(
+    r"limit|max|count|offset|top_k|per_page|page_size|(?:max|num)_(?:entries|items|pages|results|rows|tokens)"
+    r"|(?:\w{1,40}_)?(?:timeout|delay|wait|sleep|seconds|minutes|ms)(?:_(?:seconds|minutes|ms|s))?"
+)
+_CAMEL_BORDER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: Ends of what arguments with one item each have in common.
 _BORDER = re.compile(r"[\s\"'/?&=:#,;()\[\]{}]")
 
@@ -111,9 +112,13 @@ def _items_of(made: Sequence[Call]) -> Iterator[list[str]]:
     given = [value if type(value := call.arguments.value) is dict else {"": value} for call in made]
     for key in islice(given[0], _ARGUMENTS):
         texts = [text for value in given if (text := _text_of(value.get(key)))]
-        if not (type(key) is str and _is_amount(key)) and len(set(texts)) == len(given):
+        if len(set(texts)) == len(given) and not _is_amount(key):
             yield texts
             yield _without_common(texts)
+
+
+def _is_amount(key: Any) -> bool:
+    return _AMOUNT.fullmatch(_CAMEL_BORDER.sub("_", str(key)).lower()) is not None
 
 
 def _text_of(value: Any) -> str:
