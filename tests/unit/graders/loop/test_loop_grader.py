@@ -1233,3 +1233,18 @@ def test_a_call_that_a_client_ran_twice_under_one_id_is_made_once():
 
     assert loops(views("#2")) == []
     assert loops(views("b")) != []
+    steps = views("#2")
+    calls = [step for step in steps if step["type"] == "tool"]
+    for at, call in enumerate(calls, 1):
+        call["id"] = f"c#{at}" if at > 1 else "c"
+    assert loops(steps) == []
+
+
+def test_a_refusal_after_a_call_that_a_client_ran_twice_is_its_result():
+    def refused(at):
+        pay = {"type": "tool", "name": "pay", "arguments": {"to": "a"}, "parent_id": f"m{at}"}
+        refusal = {"type": "user", "output": "Error: invalid tool call, it could not be parsed."}
+        return [llm(id=f"m{at}"), *({**pay, "id": f"c{at}{more}"} for more in ("", "#2")), refusal]
+
+    [loop] = loops([step for at in range(5) for step in refused(at)])
+    assert loop["outcome"]["times"] == 5

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _REPLIES = frozenset(("user", "other"))
 _PARENTS = frozenset(("llm", "tool", "agent", "user"))
 _NAMED = frozenset(("llm", "agent"))  #: types of steps whose name is an agent's
+_REPEATED_ID = re.compile(r"#\d{1,9}\Z")  #: what is added to an ID that a trace has again
 #: The end of a name that numbers the steps of one agent, and not agents.
 _NUMBERED_STEP = re.compile(
     r"(?:^|[\W_])(?:step|turn|iteration|round|cycle|loop|attempt|try|retry)[\s_#:-]{0,3}\d{1,9}\W{0,3}\Z",
@@ -261,7 +262,8 @@ class _HistoryReader:
             return None
         message = parent if kind == "llm" else None
         if message is not None:
-            if self._is_delivered_again(message, step, tool, arguments):
+            if before := self._delivered_before(message, step, tool, arguments):
+                self._calls[step.id] = before
                 return None
             self._take_shared_result(message, step, arguments)
         result = CallResult(
@@ -274,18 +276,22 @@ class _HistoryReader:
         self._calls[step.id] = call
         return call
 
-    def _is_delivered_again(
+    def _delivered_before(
         self, message: str, step: Step, tool: str, arguments: Arguments
-    ) -> bool:
-        """Return whether a call is the one before it in its message, which a client has run twice under one ID."""
+    ) -> Call | None:
+        """Return the call before a step in its message, if it is the same one, which a client has run twice under one ID."""
         before = self._history.calls[-1] if self._history.calls else None
-        return (
+        own_id = _REPEATED_ID.sub("", step.id)
+        if (
             before is not None
             and before.message == message
-            and type(step.id) is str
-            and step.id.startswith(f"{before.step.id}#")
+            and own_id in self._calls
+            and own_id != step.id
+            and own_id == _REPEATED_ID.sub("", before.step.id)
             and (before.tool, before.arguments.key) == (tool, arguments.key)
-        )
+        ):
+            return before
+        return None
 
     def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
         """Leave the screen that several commands of a message share, and that shows each of them, to the last one."""
