@@ -326,7 +326,7 @@ def test_answers_to_several_requests_that_lack_an_action_once_each_are_none():
 
 def test_many_kinds_of_refusals_are_compared_in_time_that_grows_with_their_number():
     steps = []
-    for at in range(1_500):
+    for at in range(3_000):
         word = "".join(chr(97 + int(digit)) for digit in str(at))
         for _ in range(6):
             steps.append({"type": "llm", "output": f"I think about {word} and what {at} is"})
