@@ -47,9 +47,8 @@ _FIELDS = frozenset(
     }
 )
 _BARE_FIELDS = ("id", "result")
-_SEVERAL_TURNS = (
-    "multi_turn_"  #: prefix of the categories, and so of the IDs, of runs of several turns
-)
+#: Prefix of the categories, and so of the IDs, of runs of several turns.
+_SEVERAL_TURNS = "multi_turn_"
 _STEP = "step_"
 _TEXT_LIMIT = 20_000  #: maximum length of a text that is parsed for calls
 _REASONS: dict[Capability, str] = {
@@ -215,7 +214,7 @@ def _decoded(log: list[dict[str, Any]]) -> list[tuple[str, Any]]:
 def _calls_in_text(text: str) -> list[tuple[str, Any]]:
     """Return the calls in a text such as `[f(a=1), g(b='x')]`, with or without the brackets, or `[{"f": {"a": 1}}]`."""
     text = text.strip("`\n ")
-    listed = json_of(text) if text.startswith("[{") else None
+    listed = json_of(text) if text[:1] == "[" and text[1:].lstrip()[:1] == "{" else None
     if type(listed) is list and all(map(_is_named_call, listed)):
         return _calls_in(listed)
     if not text.endswith((")", ")]")) or len(text) > _TEXT_LIMIT:
