@@ -494,7 +494,7 @@ class Rule(Enum):
     REFUSED_BETWEEN_ACTIONS = (
         Kind.REFUSED,
         "answers without an action, refused the same way,",
-        "with at most twice as many others between them",
+        "with fewer than twice as many others between them",
         _TWICE,
     )
     REFUSED_CLAIMS = (
