@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 40
+    version = 41
     Config = LoopConfig
     settings: LoopConfig
 

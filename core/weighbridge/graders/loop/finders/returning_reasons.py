@@ -41,13 +41,18 @@ _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
 _OWN = 0.25  #: maximum share of words that only one attempt has
 _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
 _OUTER = " \t\r.,;:!?"
-#: Line that says that a call failed, but not why: `success: False`.
-_FLAG = re.compile(r"\W{0,5}\w{1,20}\W{1,3}(?:false|null|0)\b", re.IGNORECASE)
-#: Line that a build tool puts below any failure: `To see the full stack trace, re-run Maven with -e`.
-_ADVICE = re.compile(
-    r"\b(?:re-?run|run with|to see|see the|for (?:more|further) (?:information|details|help)|try adding)\b",
+#: Line that says that a call failed, but not why: `success: False`, `[INFO] BUILD FAILURE`.
+_FLAG = re.compile(
+    r"\W{0,5}(?:\w{1,20}\W{1,3}(?:false|null|0)\b|(?:(?:info|error|fatal|build|task|job|step|tests?|command|process|compilation)\W{1,5}){1,4}fail(?:ed|ure)\W{0,5}\Z)",
     re.IGNORECASE,
 )
+#: Line that a build tool puts below any failure: `To see the full stack trace, re-run Maven with -e`.
+_ADVICE = re.compile(
+    r"\b(?:re-?run|run with|to see|see the|for (?:more|further) (?:information|details|help)|try adding)\b|\[help \d{1,3}\] http",
+    re.IGNORECASE,
+)
+#: Pointer to advice below, at the end of a line.
+_POINTER = re.compile(r"\s{0,5}-> \[Help \d{1,3}\]\Z")
 
 
 def returning_reasons(
@@ -101,10 +106,20 @@ def _has_failed(call: Call) -> bool:
     if not (text := call.result.text):
         return False
     if not call.result.has_failed:
-        end = text[-_LINE_CHARACTERS:].lower()
-        if not (("fail" in end or "error" in end) and reports_failure(last_line(text))):
+        end = text[-_LAST_CHARACTERS:].lower()
+        if not (("fail" in end or "error" in end) and reports_failure(_last_telling_line(text))):
             return False
     return not claims_done(call)
+
+
+def _last_telling_line(text: str) -> str:
+    """Return the last line of a text above advice such as that of a build tool."""
+    lines = _without_advice(informative_lines(text[-_LAST_CHARACTERS:]))
+    return lines[-1] if lines else last_line(text)
+
+
+def _without_advice(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if not _ADVICE.search(line[-_LINE_CHARACTERS:])]
 
 
 def _of_one_reason(chain: Sequence[Attempt], budget: WorkBudget) -> list[Attempt]:
@@ -121,13 +136,13 @@ def reasons_in(failure: str, budget: WorkBudget) -> dict[str, str]:
     """Return each line that reports a failure by its last words, where they are long enough to say why."""
     if len(failure) > _FIRST_CHARACTERS + _LAST_CHARACTERS:
         failure = f"{failure[:_FIRST_CHARACTERS]}\n{failure[-_LAST_CHARACTERS:]}"
-    lines = informative_lines(failure)
+    lines = _without_advice(informative_lines(failure))
     if len(lines) > _FIRST_LINES + _LAST_LINES:
         lines = lines[:_FIRST_LINES] + lines[-_LAST_LINES:]
     reasons = {}
     for line in lines:
-        end = line[-_LINE_CHARACTERS:]
-        says_why = not (end.endswith(":") or _FLAG.match(line) or _ADVICE.search(end))
+        end = _POINTER.sub("", line[-_LINE_CHARACTERS:])
+        says_why = not (end.endswith(":") or _FLAG.match(line))
         if says_why and reports_failure(line):
             words = _MARKS.sub("", end).strip(_OUTER).split()[-_REASON_WORDS:]
             reason = " ".join(words)
@@ -138,13 +153,19 @@ def reasons_in(failure: str, budget: WorkBudget) -> dict[str, str]:
 
 
 def _is_stuck(found: Sequence[Attempt]) -> bool:
-    """Return whether attempts fail in various words, and are no different tries, no list of items and no progress."""
+    """Return whether attempts fail in various words, and are no different tries, no list of items and no progress.
+
+    Other rules find attempts that fail in the same words, unless only the end of their results says so.
+    """
     tried = [attempt.call for attempt in found]
     words = [attempt.words for attempt in found[:EXAMINED]]
     counts = Counter(word for said in words for word in said)
     own = sum(sum(counts[word] == 1 for word in said) / max(1, len(said)) for said in words)
     return not (
-        2 * len({call.result.masked for call in tried}) <= len(tried)
+        (
+            tried[-1].result.has_failed
+            and 2 * len({call.result.masked for call in tried}) <= len(tried)
+        )
         or own > _OWN * len(words)
         or tries_each(tried, words[0])
         or fills_each(tried)

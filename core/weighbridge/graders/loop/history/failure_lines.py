@@ -10,6 +10,8 @@ from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.linear_patterns import linear, occurs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -50,7 +52,8 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
 def gist_of(failure: str) -> str:
     """Return the line of a result that says most: the last line of a traceback, or else the first that is no heading.
 
-    If that line says what was done, as before the result of the tests, all lines are returned.
+    If that line reports no failure, it comes with the first that does. If it says what was done, as before the result of
+    the tests, all lines are returned.
     """
     beginning = failure[:_FAILURE_CHARACTERS].strip()
     lines = informative_lines(beginning) or [beginning]
@@ -58,7 +61,17 @@ def gist_of(failure: str) -> str:
         return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
     says_what_was_done = lines[0].endswith(":") and not reports_failure(lines[0])
     is_told = len(lines[0]) >= _LINE_CHARACTERS and not says_what_was_done
-    return lines[0] if is_told else "\n".join(lines)
+    if not is_told:
+        return "\n".join(lines)
+    return f"{lines[0]}\n{reported}" if (reported := _reported_below(lines)) else lines[0]
+
+
+def _reported_below(lines: Sequence[str]) -> str:
+    """Return the first line that reports a failure, if it is not the first of all."""
+    if reports_failure(lines[0]):
+        return ""
+    long = (line for line in lines[1:] if len(line) >= _LINE_CHARACTERS)
+    return next(filter(reports_failure, long), "")
 
 
 def informative_lines(text: str) -> list[str]:

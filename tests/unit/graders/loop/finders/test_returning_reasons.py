@@ -167,3 +167,37 @@ def test_ends_of_lines_that_are_too_short_to_be_a_reason_do_not_count(end):
         )
     ]
     assert kinds(steps) == []
+
+
+OPTIONS = ["", "-DskipAssets=true", "-Dassets.skip", "-Passets-off", "-Dskip.assets.install", "-o"]
+
+
+def package(options, reason):
+    """Return a build whose output goes through `tail`: it ends with 0, and the failure stands above advice."""
+    said = (
+        "[WARNING] \n[WARNING] Some problems were encountered while building the effective model\n"
+        "[INFO] --------------------------------------------------\n[INFO] BUILD FAILURE\n"
+        f"[ERROR] Failed to execute goal org.acme:assets-plugin:2.1:install on project shop: {reason} -> [Help 1]\n"
+        "[ERROR] \n[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.\n"
+        "[ERROR] Re-run Maven using the -X switch to enable full debug logging.\n[ERROR] \n"
+        "[ERROR] For more information about the errors and possible solutions, please read the following articles:\n"
+        "[ERROR] [Help 1] http://docs.example.com/MojoFailureException"
+    )
+    return bash(f"cd /srv/shop && mvn package {options} 2>&1 | tail -50", said)
+
+
+def test_a_build_that_ends_with_advice_below_its_error_has_failed_whatever_its_exit_code():
+    assert kinds(
+        package(options, "the folder /srv/x:/shop/static does not exist.") for options in OPTIONS
+    ) == [("same_failure", 6)]
+
+
+def test_builds_that_each_fail_for_another_reason_are_none():
+    reasons = ["disk quota exceeded", "out of heap", "bad checksum", "unknown host", "no licence"]
+    assert (
+        kinds(
+            package(options, f"{reason} while it ran.")
+            for options, reason in zip(OPTIONS, [*reasons, "no such tag"], strict=True)
+        )
+        == []
+    )
