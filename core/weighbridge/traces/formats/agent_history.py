@@ -2,7 +2,8 @@
 
 Neither separates calls from text, but each has fixed rules for how agents act and report. AG2's executor runs the code
 blocks of the message before it and answers `exitcode: ...`. Magentic-One's terminal does the same, with other words. Its
-WebSurfer begins each report with its action in the browser.
+WebSurfer begins each report with its action in the browser. AgentChat, the AutoGen since 0.4, has messages with types; some
+programs keep each as it is printed.
 """
 
 from __future__ import annotations
@@ -14,9 +15,27 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.calls import RESULT_ROLES, calls_of, single_messages
 from weighbridge.traces.chat.chat_log import ChatLog
-from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.chat.conversation import NO_FACTS, Facts, Run
 from weighbridge.traces.chat.roles import ROLES
-from weighbridge.traces.fields import added, cost_of, object_of, scalars, string_of, usage_of
+from weighbridge.traces.fields import (
+    added,
+    cost_of,
+    counted,
+    object_of,
+    read_usage,
+    scalars,
+    string_of,
+    text_of,
+    time_of,
+    usage_of,
+)
+from weighbridge.traces.formats.autogen import MessageReader
+from weighbridge.traces.formats.autogen_printed import (
+    TASK_RESULT,
+    are_printed,
+    begins_printed,
+    with_printed,
+)
 from weighbridge.traces.importer import Importer, damaged
 
 if TYPE_CHECKING:
@@ -36,9 +55,14 @@ _LOOKED_AT = 20  #: messages examined to recognise a history
 _PERSONS = frozenset({"human", "user", "user_proxy", "userproxy", "admin", "chat_manager"})
 #: Beginnings of reports of executed code, by AG2's executor and Magentic-One's terminal.
 _EXECUTED = re.compile(
-    r"\s{0,20}(?:exitcode|The script ran, then exited with Unix exit code): (-?\d{1,9})\b"
+    r"\s{0,20}(?:exitcode|The script ran, then exited with Unix exit code"
+    r"|The script ran, then exited with an error \(POSIX exit code"
+    r"|The script ran but produced no output to console\. The POSIX exit code was): (-?\d{1,9})\b"
 )
-_NOT_EXECUTED = ("There is no code from the last ", "No code block detected in the messages")
+_NOT_EXECUTED = (
+    *("There is no code from the last ", "No code block detected in the messages"),
+    "No code blocks found in the thread",
+)
 _FENCED = re.compile(
     r"^[ \t]{0,8}```[ \t]{0,8}(\w{0,20})[^\n]{0,80}\n(.*?)^[ \t]{0,8}```", re.MULTILINE | re.DOTALL
 )
@@ -50,10 +74,12 @@ _WRITTEN = re.compile(
     r"|Replan counter exceeded\.{2,8} Terminating\."
 )
 _PLANS = ("Initial plan:", "New plan:")
+_PLANNER, _PLAN = "MagenticOneOrchestrator", "We are working to address the following user request:"
 _SEVERAL = "a plan is made of the answers of several model calls"
 _WEB_SURFER = "WebSurfer"
+_TERMINAL = "ComputerTerminal"
 #: Further agents with tools.
-_OTHER_TOOL_AGENTS = frozenset({"FileSurfer", "ComputerTerminal", "Executor"})
+_OTHER_TOOL_AGENTS = frozenset({"FileSurfer", _TERMINAL, "Executor"})
 #: Phrases in WebSurfer's reports, and the tool of each action.
 _BROWSED = (
     (r"typed '(?P<url>.*?)' into the browser address bar", "visit_url"),
@@ -70,6 +96,8 @@ _BROWSED = (
     (r"am waiting a short period of time", "sleep"),
 )
 _BROWSERS = tuple((re.compile(rf"\s{{0,20}}I {form}", re.DOTALL), name) for form, name in _BROWSED)
+#: Types of AgentChat's messages whose texts tell what their agents did.
+_SPEECHES = frozenset({"TextMessage", "MultiModalMessage"})
 _SAID = frozenset({"role", "name", "content"})  #: fields of a message that are carried
 _REPORT_CHARACTERS = 1_000  #: length of the beginning of a report in which the action is searched
 _ACTIONS_IN_PROSE = "agents that have tools describe in free text what they did with them"
@@ -93,7 +121,10 @@ def _matches(value: Any) -> bool:
     return (
         bool(some)
         and all(map(_is_said, some))
-        and any(string_of(each.get("name")) or each["role"] not in ROLES for each in some)
+        and (
+            any(string_of(each.get("name")) or each["role"] not in ROLES for each in some)
+            or are_printed(history)
+        )
     )
 
 
@@ -120,10 +151,15 @@ def _read(value: Any) -> list[Trace]:
     value = {"history": value} if type(value) is list else value
     reader = _HistoryReader()
     reader.chat.notes.add_fields(value, _FIELDS, "record")
-    for number, message in enumerate(single_messages(_history(value)), 1):
+    entries = with_printed(single_messages(_history(value)))
+    for number, (message, printed) in enumerate(entries, 1):
         if not _is_said(message):
             raise damaged(f"message {number} is not an object with a role and content")
-        reader.add(message, is_first=number == 1)
+        if printed is None:
+            reader.add(message, is_first=number == 1)
+        else:
+            reader.add_printed(message, printed, is_first=number == 1)
+    reader.typed.close()
     usage, cost_usd = _spent(value.get("cost"))
     run = Run(
         id=next(filter(None, (string_of(value.get(name)) for name in _IDS)), None),
@@ -143,8 +179,10 @@ def _read(value: Any) -> list[Trace]:
 class _HistoryReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
+        self.typed = MessageReader(self.chat, [])  #: reader of messages with types
         #: Whether agents with tools describe what they did in prose of unknown form.
         self.in_prose = False
+        self.has_result = False  #: whether the printed result of the run was read
         self.has_plans = False  #: whether the orchestrator planned, which takes several model calls
         self._calls = 0
         self._code = ""  #: code of the last message that has code, until it is run
@@ -152,7 +190,9 @@ class _HistoryReader:
     def add(self, message: dict[str, Any], *, is_first: bool) -> None:
         """Add a message by its speaker and its text."""
         role, text = message["role"], string_of(message.get("content")) or ""
-        speaker = role if role not in ROLES else string_of(message.get("name")) or ""
+        speaker = role if role not in ROLES else ""
+        if role.casefold() in ROLES:
+            speaker = string_of(message.get("name")) or speaker
         is_of_tools = role in RESULT_ROLES or bool(calls_of(message))
         if not is_of_tools:
             self.chat.notes.add_fields(message, _SAID, "message")
@@ -160,10 +200,12 @@ class _HistoryReader:
             # The framework's own calls; any agent may make them.
             recorded = "assistant" if role == "user" and role not in RESULT_ROLES else role
             self.chat.say(recorded, **{key: item for key, item in message.items() if key != "role"})
+        elif self.has_result and not begins_printed(text):  # a note of the program that recorded
+            self.chat.say("event", text, name=speaker)
         elif role not in ROLES and _is_of_program(speaker, text):
             self.chat.say("orchestrator", text, name=speaker)
         elif speaker == _WEB_SURFER:
-            self._browsed(text)
+            self._browsed(text, text)
         elif _EXECUTED.match(text):
             self._executed(text, speaker)
         elif role == "system" or text.startswith(_NOT_EXECUTED):
@@ -175,30 +217,63 @@ class _HistoryReader:
             self.has_plans |= speaker == _THOUGHT and text.startswith(_PLANS)
             name = _ORCHESTRATOR if speaker in {_THOUGHT, _ANSWER} else speaker
             self.chat.answer(message.get("content"), name=name)
+        self._keep_code(text)
+
+    def add_printed(
+        self, entry: dict[str, Any], message: dict[str, Any], *, is_first: bool
+    ) -> None:
+        """Add a message with a type, which is printed in an entry: by its type, or by its source and its text."""
+        self.chat.notes.add_fields(entry, _SAID, "message")
+        kind, content = message["type"], message.get("content")
+        self.has_result = self.has_result or kind == TASK_RESULT
+        text, source = text_of(content) or "", string_of(message.get("source")) or ""
+        usage = counted(read_usage(message.get("models_usage")))
+        time = time_of(message.get("created_at"))
+        if kind not in _SPEECHES:
+            self.typed.message(message, is_first=is_first)
+            return
+        if source == _WEB_SURFER:
+            self.typed.close()
+            self._browsed(text, content, Facts(usage=usage, ended_at=time), message.get("id"))
+        elif usage is None and text.startswith(_NOT_EXECUTED):
+            self.typed.close()
+            self.chat.say("executor", text, Facts(ended_at=time), name=source)
+        elif usage is None and (source == _TERMINAL or _EXECUTED.match(text)):
+            self.typed.close()
+            self._executed(text, source, time)
+        else:
+            self.in_prose = self.in_prose or source in _OTHER_TOOL_AGENTS
+            self.has_plans |= source == _PLANNER and text.lstrip().startswith(_PLAN)
+            self.typed.message(message, is_first=is_first)
+        self._keep_code(text)
+
+    def _keep_code(self, text: str) -> None:
         code = [block for _, block in _FENCED.findall(text)]
         if code:
             self._code = "\n".join(code)
 
-    def _browsed(self, report: str) -> None:
+    def _browsed(
+        self, report: str, content: Any, facts: Facts = NO_FACTS, own_id: Any = None
+    ) -> None:
         """Add WebSurfer's action, which the first words of its report name."""
         for form, name in _BROWSERS:
             found = form.match(report, 0, _REPORT_CHARACTERS)
             if found:
                 call = self._named(name, found.groupdict())
-                self.chat.answer(None, [call], name=_WEB_SURFER)
-                self.chat.result(call.id, report, name=_WEB_SURFER)
+                self.chat.answer(None, [call], facts, name=_WEB_SURFER, id=own_id)
+                self.chat.result(call.id, content, Facts(ended_at=facts.ended_at), _WEB_SURFER)
                 return
         # The report is an answer in WebSurfer's own words, or the description of a tool's result.
         self.in_prose = True
-        self.chat.answer(report, name=_WEB_SURFER)
+        self.chat.answer(content, facts=facts, name=_WEB_SURFER, id=own_id)
 
-    def _executed(self, report: str, speaker: str) -> None:
+    def _executed(self, report: str, speaker: str, ended_at: int | None = None) -> None:
         """Add one call for the run of all code blocks in the message before."""
         code = _EXECUTED.match(report)
         failed = code is not None and code[1] != "0"
         call = self._named("execute_code", {"code": self._code} if self._code else None)
         self.chat.ask(call)
-        self.chat.result(call.id, report, Facts(error=failed), speaker)
+        self.chat.result(call.id, report, Facts(error=failed, ended_at=ended_at), speaker)
         self._code = ""
 
     def _named(self, name: str, arguments: Any) -> Call:
@@ -230,21 +305,23 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     fields=(
-        ("id", "id, or question_ID"),
+        ("id", "id, or question_ID; of a printed message its id"),
         (
             "type",
-            "an agent's message is llm, the first and a person's is user, what the orchestrator hands on or notes itself (Next speaker ...) is other; by role and name",
+            "an agent's message is llm, the first and a person's is user, what the orchestrator hands on or notes itself (Next speaker ...) is other; by role and name, or by the type and source of a printed message",
         ),
         (
             "name, arguments",
-            "execute_code with the blocks of code before an exit code; what WebSurfer says it did",
+            "execute_code with the blocks of code before an exit code or ComputerTerminal's text; what WebSurfer says it did; the calls of a printed ToolCallRequestEvent",
         ),
         ("output", "content; of a tool call, the message that records its outcome"),
-        ("error", "an exitcode other than 0"),
+        ("error", "an exitcode other than 0; is_error of a printed result"),
+        ("usage", "models_usage of a printed message"),
+        ("started_at, ended_at", "created_at of a printed message"),
         ("usage, cost_usd of the run", "cost.usage_including_cached_inference"),
         ("metadata", ", ".join(_ABOUT)),
     ),
-    tried_on="real runs of AG2 and of Magentic-One",
-    lacks="times, tool definitions, and tokens and cost unless the chat's cost is stored with it;"
-    " what FileSurfer and others did with their tools",
+    tried_on="real runs of AG2 and of Magentic-One, two of them with printed messages; synthetic printed messages of all types",
+    lacks="tool definitions; times, unless messages are printed; tokens and cost, unless the chat's cost is stored with it or"
+    " printed messages have their tokens; what FileSurfer and others did with their tools",
 )

@@ -2,7 +2,7 @@
 
 AutoGen Studio keeps the messages of a run in rows of its database.
 
-Some programs keep only the text and the source of each message.
+Some programs keep only the text and the source of each message, or messages as they are printed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.formats.autogen_calls import RecordedCalls, add_result, is_recorded_call
+from weighbridge.traces.formats.autogen_printed import (
+    PLAIN_ROLES,
+    TASK_RESULT,
+    are_printed,
+    is_message,
+    with_printed,
+)
 from weighbridge.traces.formats.autogen_studio import (
     SYSTEM,
     USERS,
@@ -45,17 +52,8 @@ from weighbridge.traces.unread_counts import with_unread_lines
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_MESSAGES = frozenset(
-    {
-        *("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "ThoughtEvent"),
-        *("ToolCallRequestEvent", "ToolCallExecutionEvent", "ToolCallSummaryMessage"),
-        *("ModelClientStreamingChunkEvent", "MemoryQueryEvent", "UserInputRequestedEvent"),
-        *("SelectSpeakerEvent", "SelectorEvent", "CodeGenerationEvent", "CodeExecutionEvent"),
-    }
-)
-_OF_TOOLS = frozenset({"ToolCallRequestEvent", "ToolCallExecutionEvent"})
+_REPEATS = frozenset({"ModelClientStreamingChunkEvent", "ToolCallSummaryMessage", TASK_RESULT})
 _LOGGED = frozenset({"LLMCall", "ToolCall", "LLMStreamEnd", "LLMStreamStart"})
-_STRUCTURED = "StructuredMessage"
 _UNSIGNED = ("SystemMessage", "FunctionExecutionResultMessage")
 _CONTEXT = ("UserMessage", "AssistantMessage", *_UNSIGNED)
 _AGENT_STATE = "AssistantAgentState"
@@ -78,8 +76,10 @@ def _matches(value: Any) -> bool:
     if type(listed) is not list or not listed:
         return False
     some = listed[:_LOOKED_AT]
-    kinds = (_is_message, _is_logged, _is_of_context, is_recorded_call)
-    return any(all(map(of_kind, some)) for of_kind in kinds) or _are_bare(some)
+    kinds = (is_message, _is_logged, _is_of_context, is_recorded_call)
+    return (
+        any(all(map(of_kind, some)) for of_kind in kinds) or _are_bare(some) or are_printed(listed)
+    )
 
 
 def _listed(value: Any) -> Any:
@@ -95,16 +95,6 @@ def _listed(value: Any) -> Any:
         states = object_of(value.get("agent_states")).values()
         return next((thread for state in states if (thread := object_of(state).get(_THREAD))), None)
     return value.get("messages")
-
-
-def _is_message(value: Any) -> bool:
-    kind = value.get("type") if type(value) is dict else None
-    return (
-        type(kind) is str
-        and (kind in _MESSAGES or kind.startswith(_STRUCTURED))
-        and ("source" in value or kind in _OF_TOOLS)
-        and "content" in value
-    )
 
 
 def _are_bare(some: list[Any]) -> bool:
@@ -141,7 +131,7 @@ def _is_of_context(value: Any) -> bool:
 
 
 def _is_line(value: Any) -> bool:
-    return _is_message(value) or _is_logged(value)
+    return is_message(value) or _is_logged(value)
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
@@ -157,12 +147,22 @@ def _read(value: Any) -> list[Trace]:
     if rows is not None:
         return [_trace(value[SESSION], *messages_of(rows))]
     listed = [value] if is_recorded_call(value) else _listed(value)
+    if are_printed(listed):
+        listed = [printed or _said(entry) for entry, printed in with_printed(listed)]
     return [_trace(object_of(value), objects_of(listed))]
+
+
+def _said(entry: Any) -> dict[str, Any]:
+    """Return the text of an entry that is no printed message as a message without a type."""
+    entry = entry if type(entry) is dict else {"content": entry}
+    role = entry.get("role")
+    source = role if role in PLAIN_ROLES else entry.get("name") or role
+    return {"source": source, "content": entry.get("content")}
 
 
 def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0) -> Trace:
     """Return a run from what is known of it and its messages; `damaged` is how many rows of it have none."""
-    reader = _MessageReader(listed)
+    reader = MessageReader(ChatLog(), listed)
     recorded = RecordedCalls(reader.chat)
     for number, message in enumerate(listed):
         if is_recorded_call(message):
@@ -192,9 +192,11 @@ def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0
     return with_unread_lines(trace, damaged + reader.studio.unread)
 
 
-class _MessageReader:
-    def __init__(self, listed: list[dict[str, Any]]) -> None:
-        self.chat = ChatLog()
+class MessageReader:
+    """Reader of messages, events and logged calls into a chat; `listed` are those of Studio among them."""
+
+    def __init__(self, chat: ChatLog, listed: list[dict[str, Any]]) -> None:
+        self.chat = chat
         self.studio = LoggedCalls(listed, self.chat)
         self.tools: dict[str, Any] = {}
         self._thought: dict[str, Any] | None = None  #: an agent's reasoning before its calls
@@ -215,7 +217,7 @@ class _MessageReader:
         elif kind == "ToolCallExecutionEvent":
             for result in objects_of(content):
                 add_result(self.chat, result, time)
-        elif kind in {"ModelClientStreamingChunkEvent", "ToolCallSummaryMessage"}:
+        elif kind in _REPEATS:
             self.chat.notes.add(f"{kind}s, which repeat other messages")
         elif kind in {"CodeExecutionEvent", "MemoryQueryEvent", "UserInputRequestedEvent"}:
             self.close()
@@ -368,6 +370,6 @@ IMPORTER = Importer(
         ("model", "response.model of an LLMCall, also of one that AutoGen Studio logs"),
         ("metadata", "stop_reason, status"),
     ),
-    tried_on="synthetic messages and events, modelled on the documentation of AutoGen 0.4 to 0.7; messages without types, recorded calls and databases of AutoGen Studio in public repositories",
+    tried_on="synthetic messages and events, also printed ones, modelled on the documentation of AutoGen 0.4 to 0.7; messages without types, recorded calls and databases of AutoGen Studio in public repositories",
     lacks="cost and, except in the log, the model and tool definitions",
 )
