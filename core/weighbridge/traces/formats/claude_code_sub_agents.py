@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.traces.chat.call_parts import call_of, first_of, opened, result_in
 from weighbridge.traces.fields import count_of, object_of, objects_of, string_of, word_of
+from weighbridge.traces.formats.coding_agent_results import TOOL_USE_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ _STATED_CALLS = "totalToolUseCount"  #: the field with the number of a sub-agent
 SUM_OF_CALLS = f"the sum of the calls read and the further ones in {_STATED_CALLS}"
 _TOKENS = "totalTokens"
 _LAUNCHED = frozenset({"async_launched", "forked"})
-_ERROR = "<tool_use_error>"  #: prefix of the result of a call that was not run
 
 
 class Unread(NamedTuple):
@@ -161,4 +161,4 @@ def _is_launched(stated: dict[str, Any]) -> bool:
 
 def _was_refused(block: dict[str, Any]) -> bool:
     """Return whether a result says that a call was not run, so that no agent was started."""
-    return block.get("is_error") is True and _text_of(block).startswith(_ERROR)
+    return block.get("is_error") is True and _text_of(block).startswith(TOOL_USE_ERROR)

@@ -115,7 +115,17 @@ def own_tool_of(item: dict[str, Any]) -> str:
     kind = word_of(item.get("type"))
     is_of_server = (string_of(item.get("namespace")) or "").startswith(_SERVER_PREFIX)
     name = "local_shell" if kind == _SHELL_CALL else word_of(item.get("name"))
-    return name if name in _OWN_TOOLS and kind not in RESULTS and not is_of_server else ""
+    return own_tool_named(name) if kind not in RESULTS and not is_of_server else ""
+
+
+def own_tool_named(name: str) -> str:
+    """Return a name if it is that of a tool of Codex, and else an empty text."""
+    return name if name in _OWN_TOOLS else ""
+
+
+def states_exit_code(output: str) -> bool:
+    """Return whether a result is that of a command in one of Codex's forms, which state its exit code."""
+    return _exit_code_in(_without_command(output)) is not None or ended_command(output) is not None
 
 
 def has_failed(output: str, own_tool: str) -> bool:
@@ -124,9 +134,8 @@ def has_failed(output: str, own_tool: str) -> bool:
     It may be an exit code other than 0, a failed script, or that the call was refused, stopped or not run. Only of Codex's
     own tools is it known how the results of calls that it refused begin: those of others may quote such words.
     """
-    if output.startswith(_COMMAND) and (after := _AFTER_COMMAND.search(output)):
-        output = output[after.end() :]
-    if found := _EXIT_CODE.match(output[:_HEAD_CHARACTERS]):
+    output = _without_command(output)
+    if found := _exit_code_in(output):
         return any(code is not None and int(code) != 0 for code in found.groups())
     if _is_stopped(output):
         return True
@@ -136,3 +145,13 @@ def has_failed(output: str, own_tool: str) -> bool:
         output and not output.startswith(_RESULT_PREFIXES.get(own_tool, ""))
     )
     return is_refusal or (own_tool in _COMMAND_TOOLS and output.startswith(_REFUSED_PATCH))
+
+
+def _without_command(output: str) -> str:
+    """Return a result without the command that some results state first."""
+    after = _AFTER_COMMAND.search(output) if output.startswith(_COMMAND) else None
+    return output[after.end() :] if after else output
+
+
+def _exit_code_in(output: str) -> re.Match[str] | None:
+    return _EXIT_CODE.match(output[:_HEAD_CHARACTERS])

@@ -37,6 +37,7 @@ from weighbridge.traces.fields import (
     time_of,
     tools_field,
 )
+from weighbridge.traces.formats.coding_agent_results import with_stated_failures
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import missing_of_session, with_unknown_part
@@ -148,6 +149,7 @@ def _messages_in(listed: list[Any]) -> list[Any]:
 def _trace(messages: list[Any], run: Run) -> Trace:
     listed = list(with_tagged_calls(messages, run.tools))
     trace = read_messages(listed, "openai-chat", run, _REASONS)
+    trace = replace(trace, steps=tuple(with_stated_failures(trace.steps)))
     unread = missing_of_unread_parts(listed, len(trace.steps_of("tool")))
     return replace(trace, missing={**unread, **trace.missing}) if unread else trace
 
@@ -231,7 +233,10 @@ IMPORTER = Importer(
             "output",
             "content, blocks of LlamaIndex, or refusal; of a tool call, the content of its tool or function message",
         ),
-        ("error", "error or is_error of the tool message; error of a functionResponse"),
+        (
+            "error",
+            "error or is_error of the tool message; error of a functionResponse; a result that is Codex's or Claude Code's text for a failure",
+        ),
         ("model", "model of the whole, or of the message"),
         (
             "usage, cost_usd",

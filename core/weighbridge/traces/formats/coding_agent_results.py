@@ -1,0 +1,66 @@
+"""Failures that results of Codex and Claude Code state in their texts, in chats that were made of their sessions.
+
+Their own sessions have a field for most failures; a chat of another form keeps the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from weighbridge.traces.fields import string_of
+from weighbridge.traces.formats.codex_results import (
+    ended_command,
+    own_tool_named,
+    states_exit_code,
+)
+from weighbridge.traces.formats.codex_results import (
+    has_failed as failed_in_codex,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from weighbridge.traces.model import Step
+
+TOOL_USE_ERROR = "<tool_use_error>"  #: start of Claude Code's result of a call that was not run
+#: Starts of further results of Claude Code for a call that was not run, which no tool writes.
+_NOT_RUN = (
+    TOOL_USE_ERROR,
+    "The user doesn't want to proceed with this tool use. The tool use was rejected",
+)
+_CLAUDE_SHELLS = frozenset({"Bash", "PowerShell"})
+#: Start of Claude Code's result of a command that failed. It states no exit code of 0.
+_claude_exit_code = re.compile(r"Exit code -?[1-9]\d{0,9}(?:\n|\Z)").match
+
+
+def with_stated_failures(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield steps, each with its result as its error if that is Codex's or Claude Code's text for a failure.
+
+    Codex's sentences for calls that it refused count only beside a command's result in Codex's form: others may write such words.
+    """
+    steps = tuple(steps)
+    is_codex = any(states_exit_code(_text_of(step)) for step in steps if step.type == "tool")
+    for step in steps:
+        text = _text_of(step) if step.type == "tool" and step.error is None else ""
+        has_failed = _failed_in_claude_code(step, text) or (is_codex and _failed_in_codex(step, text))  # fmt: skip
+        yield structs.replace(step, error=text) if text and has_failed else step
+
+
+def _text_of(step: Step) -> str:
+    return string_of(step.output) or ""
+
+
+def _failed_in_claude_code(step: Step, text: str) -> bool:
+    return text.startswith(_NOT_RUN) or (
+        step.name in _CLAUDE_SHELLS and _claude_exit_code(text) is not None
+    )
+
+
+def _failed_in_codex(step: Step, text: str) -> bool:
+    ended = ended_command(text)
+    if ended:
+        return ended.exit_code != 0
+    return failed_in_codex(text, own_tool_named(step.name or ""))
