@@ -61,6 +61,7 @@ class CheckedFile:
     #: Those of the trace mapping at which no trace has anything, by their names.
     pointers_without_value: dict[str, str] = field(default_factory=dict)
     prefix_note: str = ""  #: what a log has before the JSON of each line, and was left out
+    empty_sessions_note: str = ""  #: how many sessions of a database were left out as empty
 
 
 def check(
@@ -125,6 +126,7 @@ def _checked(
         result.traces.append(_read(found))
     result.pointers_without_value = traces.pointers_without_value()
     result.prefix_note = traces.prefix_note()
+    result.empty_sessions_note = traces.empty_sessions_note()
     if fault := traces.fault_of_all():
         result.errors.clear()
         lose(fault)
@@ -158,8 +160,8 @@ def _print_file(checked: CheckedFile) -> None:
     read = f"{formats}  {_counts(checked.traces)}" if checked.traces else "[red]not read[/]"
     out.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
     _print_lacks(checked.traces)
-    if checked.prefix_note:
-        out.print(f"  [dim]{shown(checked.prefix_note, _NOTE_WIDTH)}[/]")
+    for note in filter(None, (checked.prefix_note, checked.empty_sessions_note)):
+        out.print(f"  [dim]{shown(note, _NOTE_WIDTH)}[/]")
     if pointers := checked.pointers_without_value:
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
 

@@ -138,6 +138,10 @@ class Traces:
         """Return what was left out before the JSON of each line read so far; empty if there was nothing."""
         return self._source.notes.prefix_note()
 
+    def empty_sessions_note(self) -> str:
+        """Return how many sessions of a database were left out as empty; empty if there are none."""
+        return self._source.notes.empty_sessions_note()
+
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
         return self._source.pointers_without_value()

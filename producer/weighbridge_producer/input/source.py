@@ -300,6 +300,7 @@ class Source:
                 self.notes.count_empty_file(name)
         yield from found
         self.notes.count_texts(lines.log.texts, lines.log.first_text)
+        self.notes.empty_sessions += lines.empty_sessions
 
     def _reading(
         self, name: str, ids: DuplicateIndex, on_cases: Callable[[], None] | None = None

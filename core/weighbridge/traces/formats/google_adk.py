@@ -48,6 +48,8 @@ _CODE, _RAN = (
     ("code_execution_result", "codeExecutionResult"),
 )
 _FAILED_OUTCOMES = frozenset({"OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"})
+_ERROR = "error"  #: the status of a call that failed, in any case
+_ERROR_TEXTS = ("error_message", "error_details", "message")
 _LOOKED_AT = 20  #: number of events by which the format is recognised
 _DATA = "event_data"
 _SESSION_COLUMNS = ("app_name", "user_id", "session_id")
@@ -260,9 +262,25 @@ class _EventReader:
             self.chat.notes.add("earlier results of long-running calls")
             return
         output = recorded.get("response")
-        error = object_of(output).get("error")
-        facts = Facts(error=string_of(error) or bool(error), ended_at=time)
+        facts = Facts(error=_error_in(object_of(output)), ended_at=time)
         self.chat.result(call_id, output, facts, recorded.get("name"))
+
+
+def _error_in(response: dict[str, Any]) -> Any:
+    """Return the error that a tool's response states, or True; None if it states none.
+
+    ADK wraps what a tool returns, unless it is an object, as `{"result": ...}`, and advises tools to state a `status`. Of a
+    text, it says nothing.
+    """
+    returned = response
+    if response.keys() == {"result"} and type(response["result"]) is dict:
+        returned = response["result"]
+    error = returned.get("error")
+    if error:
+        return string_of(error) or True
+    if word_of(returned.get("status")).lower() == _ERROR:
+        return next(filter(None, (string_of(returned.get(key)) for key in _ERROR_TEXTS)), True)
+    return returned.get("isError") is True or None  # of a tool of an MCP server
 
 
 def _parts(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -284,7 +302,10 @@ IMPORTER = Importer(
         ("type", "an event of an agent is llm, each function_call in it is tool; user is user"),
         ("name, arguments", "function_call.name and args; author of an answer"),
         ("output", "content.parts[].text; of a tool call, function_response.response"),
-        ("error", "error_message or error_code of an event; response.error of a result"),
+        (
+            "error",
+            "error_message or error_code of an event; of a result error, the status error, or isError of an MCP server, in the response or in its result alone",
+        ),
         ("model", "model_version"),
         ("usage", "usage_metadata, with the thoughts' tokens among the output"),
         ("started_at, ended_at", "timestamp of the event"),

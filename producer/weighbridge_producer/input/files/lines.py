@@ -52,6 +52,7 @@ class StreamLines:
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
         #: what a log has beside the JSON of its lines
         self.log = LogLines(settings.line_limit_bytes)
+        self.empty_sessions = 0  #: number of sessions in a database in which nothing was said
         self._in_blocks = False
 
     def read_in_blocks(self) -> None:
@@ -104,7 +105,11 @@ class StreamLines:
                 hint = "raise WEIGHBRIDGE_BATCH_LIMIT_BYTES"
                 raise DatabaseError(Fault(ErrorCode.INPUT_TOO_LARGE, text, hint))
 
-        yield from session_lines(stream, check_size, settings.line_limit_bytes, self._kept_bytes)
+        limit_bytes, kept_bytes = settings.line_limit_bytes, self._kept_bytes
+        yield from session_lines(stream, check_size, limit_bytes, kept_bytes, self._count_empty)
+
+    def _count_empty(self, sessions: int) -> None:
+        self.empty_sessions += sessions
 
     def _split(
         self, plain: io.BufferedReader[io.RawIOBase], *, packed: bool

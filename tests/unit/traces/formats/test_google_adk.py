@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.trace_examples.vendor_sdks import GOOGLE_ADK, GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.split import opens_session, single_traces
@@ -114,3 +116,29 @@ def test_a_damaged_row_leaves_lower_bounds():
     first, second = read_traces(rows)
     assert {"llm_calls", "tool_calls", "token_usage"} <= first.missing.keys()
     assert "tool_calls" not in second.missing
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        ({"error": "none"}, "none"),
+        ({"error": {"code": 404}}, "error"),
+        ({"result": {"error": "none"}}, "none"),
+        ({"status": "error", "error_message": "none"}, "none"),
+        ({"status": "ERROR", "error_details": "none"}, "none"),
+        ({"status": "error"}, "error"),
+        ({"content": [{"type": "text", "text": "none"}], "isError": True}, "error"),
+        ({"result": {"content": [], "isError": True}}, "error"),
+        ({"result": "ERROR: none"}, None),
+        ({"result": {"error": "none"}, "more": 1}, None),
+        ({"result": {"error": None}}, None),
+        ({"status": "success", "isError": False}, None),
+        ({"status": 500}, None),
+    ],
+)
+def test_a_response_that_states_a_failure_is_an_error(response, error):
+    user, _, answer, *_ = GOOGLE_ADK["events"]
+    part = {"function_response": {"id": "c1", "name": "search", "response": response}}
+    ended = {"id": "e", "invocation_id": "i", "author": "a", "content": {"parts": [part]}}
+    calls = read_trace({**GOOGLE_ADK, "events": [user, answer, ended]}).steps_of("tool")
+    assert calls[0].error == error

@@ -43,6 +43,8 @@ class Store:
     filled: tuple[str, str, str] | None = None
     #: A column, and how its text begins in rows that are copies of others.
     copies: tuple[str, str] | None = None
+    #: A table with a row for each session that is not read, and its columns with the key, by which empty sessions are counted.
+    listed: tuple[str, tuple[str, ...]] | None = None
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -55,6 +57,7 @@ class Store:
         )
 
 
+_ADK_SESSIONS = ("sessions", ("app_name", "user_id", "id"))
 _PHOENIX_SPANS = frozenset(
     {
         *("span_id", "parent_id", "name", "span_kind", "start_time", "end_time", "attributes"),
@@ -70,14 +73,21 @@ STORES = (
     Store(
         frozenset({"session_id", "invocation_id", "timestamp", "event_data"}),
         ("app_name", "user_id", "session_id"),
+        listed=_ADK_SESSIONS,
     ),
     Store(
         frozenset({"session_id", "invocation_id", "author", "timestamp", "content"}),
         ("app_name", "user_id", "session_id"),
         frozenset({"id", "usage_metadata", "error_code", "error_message", "partial"}),
+        listed=_ADK_SESSIONS,
     ),
     # `SQLiteSession` of OpenAI's Agents SDK.
-    Store(frozenset({"session_id", "message_data"}), ("session_id",), frozenset({"id"})),
+    Store(
+        frozenset({"session_id", "message_data"}),
+        ("session_id",),
+        frozenset({"id"}),
+        listed=("agent_sessions", ("session_id",)),
+    ),
     # Agno 2 and 1.
     Store(
         frozenset({"session_id", "session_type", "runs"}),

@@ -66,18 +66,22 @@ def _check_copied(size: int) -> None:
 
 
 def session_lines(
-    stream: BinaryIO, check_size: Callable[[int], None], limit_bytes: int, kept_bytes: int
+    stream: BinaryIO,
+    check_size: Callable[[int], None],
+    limit_bytes: int,
+    kept_bytes: int,
+    on_empty: Callable[[int], None] = lambda _: None,
 ) -> Iterator[SourceLine]:
     """Yield each session in a database as a line; what cannot be read becomes a fault, after the first line.
 
-    The content of lines over the limit is kept up to `kept_bytes`.
+    The content of lines over the limit is kept up to `kept_bytes`. `on_empty` is called with numbers of empty sessions.
     """
     faults = _Faults(max(limit_bytes, kept_bytes))
     is_begun = False
     most = max(limit_bytes, kept_bytes)
     try:
         with opened_database(stream, check_size, most) as database:
-            for line in _lines_of(database, most):
+            for line in _lines_of(database, most, on_empty):
                 if line.fault is None and len(line.raw) - 1 > limit_bytes:
                     raw = line.raw if kept_bytes else b"\n"
                     line.fault = length_fault(line.size - 1, limit_bytes)
@@ -127,7 +131,9 @@ class _Faults:
         return taken
 
 
-def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
+def _lines_of(
+    database: Database, most: int, on_empty: Callable[[int], None]
+) -> Iterator[SourceLine]:
     found = stores_in(database)
     if not found:
         raise DatabaseError(unknown_store(database))
@@ -143,6 +149,7 @@ def _lines_of(database: Database, most: int) -> Iterator[SourceLine]:
         for line in sessions.lines():
             count += 1
             yield line
+        on_empty(sessions.empty)
     if database.damage:
         if not any(sessions.is_damaged for sessions in each):
             yield SourceLine(b"\n", database.damage.fault)

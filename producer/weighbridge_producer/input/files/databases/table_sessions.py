@@ -25,7 +25,7 @@ from weighbridge_producer.input.source_lines import SourceLine, length_fault
 from weighbridge_producer.input.temporary import scratch_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from weighbridge_producer.input.files.databases.agent_stores import Store
     from weighbridge_producer.input.files.databases.row_readers import RowReader
@@ -54,6 +54,7 @@ class TableSessions:
         self._damage = database.damage  #: that may hide rows of any session
         self.is_damaged = False  #: whether damage was found in the rows
         self.have_rows = False
+        self.empty = 0  #: number of sessions in which nothing was said
         self._damaged_row: DamageError | None = None  #: the first one
 
     def _columns_of(self, table: Table) -> list[str]:
@@ -79,12 +80,27 @@ class TableSessions:
                 except DamageError as error:
                     self._found(error)
             self.have_rows = bool(keys)
+            self.empty = self._without_rows(keys)
             for key, number in keys.items():
                 yield from self._session(key, partial(index.execute, _ROWS_OF_SESSION, (number,)))
         damage = self._damage if self.is_damaged else self._damaged_row
         if damage:
             self.is_damaged = True
             yield SourceLine(b"\n", damage.fault)
+
+    def _without_rows(self, keys: Container[tuple[Any, ...]]) -> int:
+        """Return how many sessions have no row in the tables of what was said; `keys` are those of the others."""
+        if self._store.sessions:
+            firsts = (name for name in self._sessions if name not in self._roots)
+            return sum((name,) not in keys for name in firsts)
+        table, columns = self._store.listed or ("", ())
+        if not columns or not self._database.tables.get(table, frozenset()).issuperset(columns):
+            return 0
+        try:
+            return sum(tuple(key) not in keys for _, *key in self._database.rows(table, columns))
+        except DamageError as error:
+            self._found(error)
+            return 0
 
     def _found(self, damage: DamageError) -> None:
         self._damage, self.is_damaged = damage, True
@@ -128,6 +144,7 @@ class TableSessions:
                 yield SourceLine(b"\n", length_fault(size, self._most), size)
                 return
         if not (any(lists) or unread):
+            self.empty += not self._store.copies
             return
         traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
         if traces is None:

@@ -224,6 +224,33 @@ def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
     assert len(traces_in(lines)) == len(lines) == 4
 
 
+@pytest.mark.parametrize(
+    ("tables", "empty"),
+    [
+        (
+            {
+                "sessions": [{"app_name": "app", "user_id": "u", "id": name} for name in ("s", "x", "y")],
+                "events": GOOGLE_ADK_ROWS,
+            },
+            2,
+        ),
+        ({"agent_sessions": [{"session_id": name} for name in "stu"], "agent_messages": SDK_ROWS}, 1),
+        ({"agno_sessions": [{**AGNO_ROWS[0], "session_id": "x", "runs": "[]"}, *AGNO_ROWS]}, 1),
+        (STORES["Crush"][0], 1),
+        (STORES["Open WebUI"][0], 0),
+        ({"agent_sessions": [{"session_id": 1}], "agent_messages": SDK_ROWS}, 1),
+        ({"agent_sessions": [{"name": "s"}], "agent_messages": SDK_ROWS}, 0),
+    ],
+)  # fmt: skip
+def test_empty_sessions_are_counted(
+    tables: dict[str, list[dict[str, Any]]], empty: int, tmp_path: Path
+) -> None:
+    source = Source(write(tmp_path / "a.db", tables), Settings())
+    assert list(source)
+    assert source.notes.empty_sessions == empty
+    assert source.notes.counts() == ([source.notes.empty_sessions_note()] if empty else [])
+
+
 def test_a_damaged_row_leaves_lower_bounds_in_its_session_alone(tmp_path: Path) -> None:
     rows = [{**SDK_ROWS[0], "message_data": "{"}, *SDK_ROWS[1:]]
     first, second = traces_in(lines_of(write(tmp_path / "a.db", {"agent_messages": rows})))
