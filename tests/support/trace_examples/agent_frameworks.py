@@ -413,6 +413,28 @@ MASTRA = {
     ],
 }  # fmt: skip
 
+LLAMA_INDEX_CHATS: dict[str, Any] = {
+    "store": {
+        "anna": [
+            {"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "Find x."}]},
+            {"role": "assistant", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "It is there."}]},
+        ],
+        "ben": [
+            {"role": "user", "content": "Find y.", "additional_kwargs": {}},
+            {
+                "role": "assistant",
+                "content": None,
+                "additional_kwargs": {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "y"}'}}]},
+            },
+            {"role": "tool", "content": "none", "additional_kwargs": {"name": "search", "tool_call_id": "c1"}},
+            {"role": "assistant", "content": "There is none.", "additional_kwargs": {}},
+        ],
+        "carl": [],
+    },
+    "class_name": "SimpleChatStore",
+}  # fmt: skip
+LLAMA_INDEX_CHAT_STORE = LLAMA_INDEX_CHATS | {"store": {"ben": LLAMA_INDEX_CHATS["store"]["ben"]}}
+
 EXAMPLES: dict[str, Any] = {
     "mastra": MASTRA,
     "langchain": [
@@ -433,4 +455,5 @@ EXAMPLES: dict[str, Any] = {
     "dspy-react": DSPY_REACT,
     "letta": LETTA,
     "letta-agent-file": LETTA_AGENT_FILE,
+    "llama-index-chat-store": LLAMA_INDEX_CHAT_STORE,
 }

@@ -22,6 +22,7 @@ from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.log_lines import LogLines
 from weighbridge_producer.input.files.non_json_files import readable_lines
+from weighbridge_producer.input.files.quoted_json import without_quotes
 from weighbridge_producer.input.files.text_logs import with_sessions_as_lines
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine, length_fault
 
@@ -78,6 +79,7 @@ class StreamLines:
             if self.byte_order_mark:
                 plain.read(len(BYTE_ORDER_MARK))
             lines = self._split(plain, packed=unpacking is not None)
+            lines = without_quotes(lines)
             lines = self.log.of(lines)
             lines = with_events_as_list(lines, self._settings.line_limit_bytes)
             lines = with_sessions_as_lines(lines, self._settings.line_limit_bytes)
