@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.fields import (
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _TYPES = frozenset({"llm", "chain", "tool", "retriever", "embedding", "prompt", "parser"})
 _TELLING = frozenset({"llm", "tool"})
+#: Fields of a run that was saved without its type.
+_UNTYPED = frozenset({"id", "name", "start_time", "end_time", "inputs", "outputs"})
+_is_uuid = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch
 _LOOKED_AT = 20  #: number of runs by which the format is recognised
 _MESSAGE_USAGES = ("usage_metadata", "token_usage", "usage")
 
@@ -36,8 +40,14 @@ def _matches(value: Any) -> bool:
     if type(value) is dict:
         if _is_run(value):
             return value["run_type"] in _TELLING or bool(objects_of(value.get("child_runs")))
+        if _is_untyped(value):
+            return _is_of_model(value)
         listed = value.get("runs") or value.get("post")
-    if type(listed) is not list or not listed or not all(map(_is_run, listed[:_LOOKED_AT])):
+    if type(listed) is not list or not listed:
+        return False
+    if all(map(_is_untyped, listed[:_LOOKED_AT])):
+        return any(map(_is_of_model, listed))
+    if not all(map(_is_run, listed[:_LOOKED_AT])):
         return False
     # A list of whole trees has a trace for each.
     return not any(run.get("child_runs") for run in listed[:_LOOKED_AT])
@@ -52,9 +62,33 @@ def _is_run(value: Any) -> bool:
     )
 
 
+def _is_untyped(value: Any) -> bool:
+    """Return whether a value is a run of which the type was not saved, nor anything that tells its trace."""
+    return (
+        type(value) is dict
+        and _UNTYPED <= value.keys() <= _UNTYPED | {"error"}
+        and type(value["id"]) is str
+        and _is_uuid(value["id"]) is not None
+    )
+
+
+def _is_of_model(run: Any) -> bool:
+    """Return whether a run whose type is not known has the messages or answers that LangChain records of a model call."""
+    run = object_of(run)
+    asked = _first_of_batch(object_of(run.get("inputs")).get("messages"))
+    answered = _first_of_batch(object_of(run.get("outputs")).get("generations"))
+    return bool(answered) or any("lc" in object_of(message) for message in asked)
+
+
+def _first_of_batch(value: Any) -> list[Any]:
+    """Return the first request or answer in a list of these, which are lists."""
+    first = value[0] if type(value) is list and value else None
+    return first if type(first) is list else []
+
+
 def _is_line(value: Any) -> bool:
     """Return whether a value is one run of several, which may be part of another run or have parts."""
-    return (
+    return _is_untyped(value) or (
         _is_run(value)
         and not value.get("child_runs")
         and ("trace_id" in value or "parent_run_id" in value)
@@ -105,7 +139,8 @@ def _trace_ids(runs: list[dict[str, Any]]) -> dict[str | None, str | None]:
 
 def _runs(value: Any) -> Iterator[tuple[dict[str, Any], Any, Any]]:
     """Yield every run of a value, with its parent's ID and trace ID as defaults."""
-    listed = [value] if type(value) is dict and _is_run(value) else _listed_runs(value)
+    is_one = _is_run(value) or _is_untyped(value)
+    listed = [value] if is_one else _listed_runs(value)
     traces = _trace_ids(listed)
     pending: list[tuple[dict[str, Any], Any, Any]] = [
         (run, None, traces[id_of(run.get("id"))]) for run in reversed(listed)
@@ -123,11 +158,17 @@ def _read(value: Any) -> list[Trace]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return listed runs by their trace."""
-    if _is_run(value):
+    """Return listed runs by their trace; those that are no model calls, of which neither type nor trace is known, beside the first."""
+    if _is_run(value) or _is_untyped(value):
         return [(None, value)]
     groups: dict[str | None, list[Any]] = {}
     listed = _listed_runs(value)
+    if all(map(_is_untyped, listed[:_LOOKED_AT])):
+        first, *calls = filter(_is_of_model, listed)
+        others = [run for run in listed if not _is_of_model(run)]
+        groups = {id_of(first["id"]): [first, *others]}
+        groups |= {id_of(run["id"]): [run] for run in calls}
+        return list(groups.items())
     traces = _trace_ids(listed)
     for run in listed:
         trace = id_of(run.get("trace_id")) or traces[id_of(run.get("id"))]
@@ -139,7 +180,7 @@ def _span(run: dict[str, Any], parent: Any, trace: Any) -> Span:
     extra = object_of(run.get("extra"))
     about, asked = object_of(extra.get("metadata")), object_of(extra.get("invocation_params"))
     sent, answered = object_of(run.get("inputs")), object_of(run.get("outputs"))
-    kind = run["run_type"] if type(run.get("run_type")) is str else "chain"
+    kind = string_of(run.get("run_type")) or ("llm" if _is_of_model(run) else "chain")
     is_llm = kind == "llm"
     return recorded_span(
         id_of(trace),
@@ -221,7 +262,10 @@ IMPORTER = Importer(
             "trace_id, or the uppermost run by parent_run_id; of a step the run's id",
         ),
         ("parent_id", "parent_run_id, or the run whose child_runs it is among"),
-        ("type", "run_type: llm, tool; chains, prompts and parsers are no steps"),
+        (
+            "type",
+            "run_type: llm, tool; chains, prompts and parsers are no steps; of runs saved without it, those with LangChain's messages or generations are llm",
+        ),
         ("name, arguments", "name and inputs of a tool's run"),
         ("input, output", "inputs, outputs"),
         ("error", "error"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.trace_examples.observability import LANGSMITH
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
+from weighbridge.traces.recognition import recognised
 from weighbridge.traces.split import opens_session, single_traces
 
 LLM, TOOL = LANGSMITH["child_runs"]
@@ -87,6 +88,49 @@ def test_a_chain_alone_is_still_read_by_its_messages():
     chain = {key: item for key, item in LANGSMITH.items() if key != "child_runs"}
     messages = [{"type": "human", "content": "hi"}, {"type": "ai", "content": "Hello."}]
     assert read_trace(chain | {"outputs": {"messages": messages}}).format == "langchain"
+
+
+ASKED = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "HumanMessage"], "kwargs": {"content": "Hi", "type": "human"}}  # fmt: skip
+ANSWERED = {"id": ["langchain", "schema", "messages", "AIMessage"], "kwargs": {"content": "Hello.", "type": "ai"}}  # fmt: skip
+
+
+def untyped(number, inputs, outputs):
+    run_id = f"019e12d6-4245-7a70-97f5-d98aedcd8be{number}"
+    times = {"start_time": "2025-01-01 12:00:01+00:00", "end_time": "2025-01-01 12:00:02+00:00"}
+    return {"id": run_id, "name": "ChatOpenAI", **times, "inputs": inputs, "outputs": outputs}
+
+
+UNTYPED = [
+    untyped(1, {"messages": [[ASKED]]}, {"generations": [[{"text": "Hello.", "message": ANSWERED}]], "llm_output": {"token_usage": {"prompt_tokens": 3, "completion_tokens": 1}}}),
+    untyped(2, {"messages": [[ASKED]]}, None),
+    untyped(3, {"query": "x"}, {"query": "x"}),
+]  # fmt: skip
+
+
+def test_runs_saved_without_their_type_are_model_calls_by_what_langchain_records_of_these():
+    first, second = read_traces(UNTYPED)
+    assert [step.type for step in first.steps] == ["user", "llm"]
+    assert first.steps[1].output == "Hello."
+    assert first.steps[1].usage == Usage(3, 1)
+    assert (first.steps[1].started_at, first.steps[1].ended_at) == (at(1), at(2))
+    assert len(second.steps_of("llm")) == 1
+    assert "traces without a model call, tool call or agent (1)" in first.not_carried
+    assert opens_session(UNTYPED[2])
+    parts = single_traces(UNTYPED) or []
+    assert [name for name, _ in parts] == [run["id"] for run in UNTYPED[:2]]
+    assert [read_trace(part).not_carried for _, part in parts] == [first.not_carried, ()]
+    assert read_trace(UNTYPED[0]).format == "langsmith"
+
+
+def test_records_with_some_of_the_fields_of_a_run_are_none():
+    for other in (
+        UNTYPED[2:],
+        [UNTYPED[0] | {"label": "good"}],
+        [UNTYPED[0] | {"id": "1"}],
+        [untyped(1, {"messages": [{"role": "user", "content": "x"}]}, {"generations": []})],
+    ):
+        found = recognised(other)
+        assert found is None or found.importer.id != "langsmith"
 
 
 def test_a_batch_that_a_client_sends_has_each_run_once_with_its_end():
