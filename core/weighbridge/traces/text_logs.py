@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from weighbridge.traces.formats import aider_llm, chatdev, cursor_export, specstory_parts
+from weighbridge.traces.formats import (
+    aider_llm,
+    chatdev,
+    cursor_export,
+    opencode_export,
+    specstory_parts,
+)
 
 OPENING_BYTES = 1_000  #: number of bytes by which such a record is recognised
 _BY_FIRST_LINE = (aider_llm, chatdev, specstory_parts)
+_BY_OPENING = (cursor_export, opencode_export)
 
 
 def key_of_log(opening: str) -> str | None:
@@ -13,4 +20,5 @@ def key_of_log(opening: str) -> str | None:
     opening = opening.lstrip()
     line = opening.split("\n", 1)[0]
     by_line = (log.KEY for log in _BY_FIRST_LINE if log.begins_log(line))
-    return next(by_line, cursor_export.KEY if cursor_export.begins_log(opening) else None)
+    by_opening = (log.KEY for log in _BY_OPENING if log.begins_log(opening))
+    return next(by_line, next(by_opening, None))

@@ -21,7 +21,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.trace_examples.editor_agents import CURSOR_EXPORT, SPECSTORY_HISTORY
+from support.trace_examples.editor_agents import CURSOR_EXPORT, OPENCODE_EXPORT, SPECSTORY_HISTORY
 from weighbridge.errors import InputError, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import MIB, Settings
@@ -749,11 +749,13 @@ def test_histories_in_markdown_are_read_in_a_folder_and_other_markdown_is_not(
     (tmp_path / "README.md").write_text("# Notes\n")
     (tmp_path / "2026-01-05.md").write_text(SPECSTORY_HISTORY)
     (tmp_path / "chat.md").write_text(CURSOR_EXPORT)
+    (tmp_path / "session-ses_1.md").write_text(OPENCODE_EXPORT)
     (tmp_path / "runs.jsonl").write_text('{"custom_id":"a","inputs":{}}\n')
     source = Source(tmp_path, Settings())
     assert [orjson.loads(line.raw)["custom_id"] for line in source] == [
         *("2026-01-05.md:1", "chat.md:1"),
         "a",
+        "session-ses_1.md:1",
     ]
     assert "README.md" in source.skipped_note()
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from support.trace_examples.command_line_agents import AIDER, AIDER_HISTORY, AIDER_LOG
-from support.trace_examples.editor_agents import CURSOR_EXPORT, SPECSTORY_HISTORY
+from support.trace_examples.editor_agents import CURSOR_EXPORT, OPENCODE_EXPORT, SPECSTORY_HISTORY
 from support.trace_examples.multi_agent_frameworks import CHATDEV_LOG
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
@@ -90,6 +90,7 @@ def test_a_session_with_a_line_that_cannot_be_read_is_one_fault():
         ("specstory_history", SPECSTORY_HISTORY),
         ("cursor_export", CURSOR_EXPORT),
         ("cursor_export", CURSOR_EXPORT.replace("x\n_", "x\n\n_", 1)),
+        ("opencode_export", OPENCODE_EXPORT),
     ],
 )
 def test_a_whole_log_is_one_line(key, log):

@@ -1,0 +1,86 @@
+"""opencode's sessions exported as Markdown."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.trace_examples.editor_agents import OPENCODE_EXPORT
+from weighbridge.traces import Step, read_trace
+from weighbridge.traces.recognition import recognised
+
+OUTPUT = "# a\n\n```sh\nmake\n```\n\n**Tool: x**"
+
+
+def test_messages_are_model_calls_and_their_tools_are_calls():
+    trace = read_trace(OPENCODE_EXPORT)
+    assert (trace.format, trace.id, trace.metadata) == (
+        "opencode-export",
+        "ses_1",
+        {"title": "Find x"},
+    )
+    assert trace.steps == (
+        Step(id="s1", type="user", output="Find x."),
+        Step(id="s2", type="llm", output="Where is it?\n\nI look.", model="Model A"),
+        Step(
+            id="call 1",
+            type="tool",
+            parent_id="s2",
+            name="bash",
+            arguments={"command": "cat a.md", "description": "Read\n```\n"},
+            output=OUTPUT,
+        ),
+        Step(
+            id="call 2",
+            type="tool",
+            parent_id="s2",
+            name="edit",
+            arguments={},
+            output="No changes to apply.",
+            error="No changes to apply.",
+        ),
+        Step(id="s5", type="llm", model="Model A"),
+        Step(id="call 3", type="tool", parent_id="s5", name="task"),
+        Step(id="s7", type="llm", output="It is not there."),
+        Step(id="s8", type="user", output="Is it?"),
+    )  # fmt: skip
+    assert not {"llm_calls", "tool_calls"} & trace.missing.keys()
+    assert any("reasoning" in note for note in trace.not_carried)
+
+
+def test_line_breaks_of_windows_are_the_same():
+    assert read_trace(OPENCODE_EXPORT.replace("\n", "\r\n")) == read_trace(OPENCODE_EXPORT)
+
+
+def test_text_below_a_call_may_be_that_of_another_model_call():
+    text = OPENCODE_EXPORT.replace("**Tool: task**\n", "**Tool: task**\n\nDone.\n")
+    trace = read_trace(text)
+    assert "below its calls" in trace.missing["llm_calls"]
+    assert "tool_calls" not in trace.missing
+    assert "Done." in [step.output for step in trace.steps]
+
+
+def test_a_quoted_export_leaves_lower_bounds():
+    trace = read_trace(
+        OPENCODE_EXPORT.replace("make", "**Session ID:** ses_2").replace("```sh", "x")
+    )
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+    said = read_trace(OPENCODE_EXPORT.replace("Is it?", "**Session ID:** ses_2"))
+    assert "quotes an export" in said.missing["tool_calls"]
+
+
+def test_an_export_that_is_cut_off_is_read_up_to_there():
+    trace = read_trace(OPENCODE_EXPORT[: OPENCODE_EXPORT.index("make")])
+    assert trace.steps_of("tool")[0].output == "# a\n\n```sh\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OPENCODE_EXPORT.replace("# Find", "Find", 1),
+        OPENCODE_EXPORT.replace("**Session ID:** ses_1", "**Session ID:** 7"),
+        OPENCODE_EXPORT.replace("**Session ID:**", "Session ID:"),
+    ],
+)
+def test_other_markdown_is_no_export(text):
+    found = recognised({"opencode_export": text})
+    assert found is None or found.importer.id != "opencode-export"
