@@ -49,6 +49,40 @@ CRUSH_ROWS = {
     ],
     "messages": CRUSH["rows"],
 }
+MLFLOW_SPANS = (
+    "CREATE TABLE spans (trace_id VARCHAR(50), span_id VARCHAR(50), parent_span_id VARCHAR(50), name TEXT, type TEXT,"
+    " start_time_unix_nano BIGINT, end_time_unix_nano BIGINT,"
+    " duration_ns BIGINT GENERATED ALWAYS AS (end_time_unix_nano - start_time_unix_nano) STORED, content TEXT)"
+)
+
+
+def mlflow_row(
+    trace: str, own: str, parent: str | None, kind: str, **attributes: Any
+) -> dict[str, Any]:
+    """Return the row of a span in MLflow's database."""
+    times = {
+        "start_time_unix_nano": 1_735_732_800 * 10**9,
+        "end_time_unix_nano": 1_735_732_801 * 10**9,
+    }
+    recorded = {f"mlflow.{name}": json.dumps(held) for name, held in attributes.items()}
+    ids = {"trace_id": "AzxNsl6vNa+XuBYikebsgw==", "span_id": own, "parent_span_id": parent}
+    attributes = {"mlflow.spanType": json.dumps(kind), **recorded}
+    span = {
+        "name": kind.lower(),
+        **ids,
+        **times,
+        "attributes": attributes,
+        "status": {"code": "STATUS_CODE_OK"},
+    }
+    return {"trace_id": trace, "span_id": own, "parent_span_id": parent, "name": kind.lower(), "type": kind, **times, "content": json.dumps(span)}  # fmt: skip
+
+
+MLFLOW_ROWS = [
+    mlflow_row("tr-1", "b", "a", "CHAT_MODEL", spanInputs={"messages": [{"role": "user", "content": "Find x."}]}, spanOutputs={"choices": [{"message": {"role": "assistant", "content": "It is there."}}]}),
+    mlflow_row("tr-1", "c", "a", "TOOL", spanInputs={"q": "x"}, spanOutputs="some"),
+    mlflow_row("tr-1", "a", None, "AGENT"),
+    mlflow_row("tr-2", "d", None, "LLM", spanOutputs="Hi."),
+]  # fmt: skip
 CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
 PYDANTIC = 5  #: the code of LangGraph's serializer for a model of Pydantic 2
 

@@ -363,7 +363,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     is_line=_is_line,
-    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, and real traces of Google Cloud Trace; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
+    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and a real database of MLflow; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
     fields=(("id of the trace", "traceId"), *FIELDS),
     lacks=LACKS,
 )

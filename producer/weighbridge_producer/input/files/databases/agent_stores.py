@@ -10,6 +10,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
 from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
+from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
 from weighbridge_producer.input.files.databases.row_readers import RowReader
 
 if TYPE_CHECKING:
@@ -163,6 +164,13 @@ STORES = (
         parts=_PHOENIX_COSTS,
     ),
     Store(_PHOENIX_SPANS, ("trace_rowid",), frozenset({"id"}), sessions=_PHOENIX_TRACES),
+    # MLflow 3; earlier versions keep the spans in files.
+    Store(
+        frozenset({"trace_id", "span_id", "parent_span_id", "start_time_unix_nano", SPAN}),
+        ("trace_id",),
+        name="spans",
+        reader=SpanReader,
+    ),
     # AutoGen Studio.
     Store(
         frozenset({"session_id", "config"}),
@@ -218,6 +226,10 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (
         frozenset({"checkpoints", "writes"}),
         "write the history of each thread of LangGraph (`graph.get_state_history(config)`) as JSON Lines",
+    ),
+    (
+        frozenset({"trace_info", "trace_tags"}),
+        "MLflow keeps the spans of these traces elsewhere: write each trace of `mlflow.search_traces(return_type='list')` by its `to_json()`, on a line",
     ),
 )
 _EXPORT = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,18 @@ _OWN = "sqlite_"  #: how the names of SQLite's own tables begin
 #: Generated columns, whose expressions would be evaluated, are hidden ones.
 _COLUMNS = "SELECT name, hidden FROM pragma_table_xinfo(?)"
 _COMPUTED = frozenset({2, 3})  #: what `hidden` is of these
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+#: A computed column that costs nothing to evaluate: the difference of two others, such as MLflow's durations.
+_DIFFERENCE = re.compile(r"GENERATED ALWAYS AS \(\w{1,100} - \w{1,100}\)", re.IGNORECASE)
+_EXPRESSION = re.compile(r"\bAS\b", re.IGNORECASE)
+_QUOTES = (
+    "'",
+    '"',
+    "`",
+    "[",
+    "--",
+    "/*",
+)  #: beginnings of names, texts and comments, which may have any words
 _ROOTS = "SELECT rootpage FROM sqlite_master WHERE rootpage > 0"
 _VIRTUAL = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1"
 #: Since 3.44, a check of a database runs code of its virtual tables.
@@ -109,14 +122,19 @@ class Database:
             if type(name) is not str:
                 continue
             columns = self._connection.execute(_COLUMNS, (name,)).fetchall()
-            self._has_computed = self._has_computed or any(
-                hidden in _COMPUTED for _, hidden in columns
-            )
+            if any(hidden in _COMPUTED for _, hidden in columns):
+                self._has_computed = self._has_computed or not self._has_differences_alone(name)
             if not name.startswith(_OWN):
                 found[name] = frozenset(column for column, hidden in columns if not hidden)
                 own = {column.lower() for column, _ in columns}
                 self._numbers[name] = next((each for each in _NUMBERS if each not in own), None)
         return found
+
+    def _has_differences_alone(self, table: str) -> bool:
+        """Return whether all computed columns of a table are differences of two others."""
+        text = str(*self._connection.execute(_SCHEMA, (table,)).fetchone())
+        has_quotes = any(quote in text for quote in _QUOTES)
+        return not has_quotes and len(_EXPRESSION.findall(text)) == len(_DIFFERENCE.findall(text))
 
     def _number_in(self, table: str) -> str:
         """Return what the number of a row is called in a table."""

@@ -232,6 +232,24 @@ def test_the_check_of_the_pages_runs_no_code_of_a_file(sdk: Path) -> None:
     assert all("tool_calls" in trace.missing for trace in traces_in(lines))
 
 
+@pytest.mark.parametrize(
+    ("columns", "is_checked"),
+    [
+        ("a INT, b INT, c INT GENERATED ALWAYS AS (a - b) STORED, d generated always as (b - a)", True),
+        ("a, b AS (a - 1)", False),
+        ("a, b GENERATED ALWAYS AS (abs(a))", False),
+        ("a, b GENERATED ALWAYS AS (a - a), c AS (abs(a))", False),
+        ("a DEFAULT 'GENERATED ALWAYS AS (a - a)', b/**/AS(abs(a))", False),
+    ],
+)  # fmt: skip
+def test_differences_of_columns_are_computed_by_the_check_and_other_expressions_are_not(
+    columns: str, is_checked: bool, sdk: Path
+) -> None:
+    with closing(sqlite3.connect(sdk)) as base, base:
+        base.execute(f"CREATE TABLE t ({columns})")
+    assert (not faults_in(lines_of(sdk))) == is_checked
+
+
 @pytest.mark.parametrize("has_log", [False, True])
 def test_an_index_with_a_function_that_sqlite_does_not_trust_is_no_damage_and_not_evaluated(
     sdk: Path, has_log: bool

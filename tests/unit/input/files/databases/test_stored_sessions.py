@@ -15,6 +15,8 @@ import pytest
 from support.databases import (
     ITEMS,
     LANGGRAPH_ASKED,
+    MLFLOW_ROWS,
+    MLFLOW_SPANS,
     OPEN_WEBUI_ROWS,
     SDK_ROWS,
     STORES,
@@ -47,6 +49,35 @@ def test_each_session_of_a_store_is_a_trace(store: str, tmp_path: Path) -> None:
     lines = lines_of(write(tmp_path / "a.db", tables))
     assert traces_in(lines) == wanted
     assert [line.custom_id for line in lines] == [trace.id for trace in wanted]
+
+
+def test_each_trace_of_mlflow_is_read_from_its_spans(tmp_path: Path) -> None:
+    lines = lines_of(write(tmp_path / "mlflow.db", {"spans": MLFLOW_ROWS}, MLFLOW_SPANS))
+    assert [line.custom_id for line in lines] == ["tr-1", "tr-2"]
+    first, second = traces_in(lines)
+    assert sorted((step.type, step.name or step.output) for step in first.steps) == [
+        ("agent", "agent"),
+        ("llm", "It is there."),
+        ("tool", "tool"),
+        ("user", "Find x."),
+    ]
+    assert len(second.steps_of("llm")) == 1
+
+
+def test_a_span_of_mlflow_that_cannot_be_read_leaves_lower_bounds_in_its_trace(
+    tmp_path: Path,
+) -> None:
+    rows = [*MLFLOW_ROWS, MLFLOW_ROWS[1] | {"span_id": "e", "content": "{"}]
+    first, second = traces_in(lines_of(write(tmp_path / "a.db", {"spans": rows}, MLFLOW_SPANS)))
+    assert "tool_calls" in first.missing
+    assert "llm_calls" not in second.missing
+
+
+def test_a_database_of_mlflow_without_spans_says_how_to_export_its_traces(tmp_path: Path) -> None:
+    tables = {"trace_info": [{"request_id": "r"}], "trace_tags": [{"key": "k"}]}
+    [line] = lines_of(write(tmp_path / "a.db", tables))
+    assert line.fault
+    assert "search_traces" in line.fault.hint
 
 
 #: In each store, a chat of one message, which nobody has answered.
