@@ -1,4 +1,7 @@
-"""LangChain's messages, also in the state of a LangGraph graph: with plain fields, under `data`, or under `kwargs`."""
+"""LangChain's messages, also in the state of a LangGraph graph: with plain fields, under `data`, or under `kwargs`.
+
+Also what models returned for one or several prompts: an `LLMResult` or a `ChatResult`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,9 @@ _ROLE_OF = {
 _CLASS_SUFFIXES = ("messagechunk", "message")  #: suffixes of class names
 _LOOKED_AT = 20  #: number of messages by whose type the format is recognised
 _FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})
+#: Fields of a result: for each prompt a list of answers, or for one the answers; and what the provider recorded of all.
+_ANSWERS, _ABOUT, _METADATA = "generations", "llm_output", "response_metadata"
+_RESULT_FIELDS = frozenset({_ANSWERS, _ABOUT, "run", "type"})
 #: Fields that are read elsewhere, and chunks of calls that are also recorded whole.
 _FIELDS_READ_ELSEWHERE = frozenset(
     {"usage_metadata", "response_metadata", "tool_call_chunks", "chunk_position"}
@@ -38,11 +44,40 @@ _REASONS: dict[Capability, str] = {
 
 
 def _matches(value: Any) -> bool:
+    if type(value) is dict:
+        value = _with_answers(value)
     messages = value.get("messages") if type(value) is dict else value
     if type(messages) is not list or not messages:
         return False
     some = messages[:_LOOKED_AT]
     return all(role_of(message) for message in some) and not all("role" in each for each in some)
+
+
+def _with_answers(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of models as a state with the first answer to each prompt; any other object unchanged."""
+    listed = value.get(_ANSWERS)
+    if type(listed) is not list or not listed or _ABOUT not in value or "messages" in value:
+        return value
+    firsts = [each[0] if type(each) is list and each else each for each in listed]
+    is_of_one = type(listed[0]) is dict  # a ChatResult, whose list has the choices of one answer
+    answers = [_answer(first) for first in (firsts[:1] if is_of_one else firsts)]
+    if None in answers:
+        return value
+    about = object_of(value[_ABOUT])
+    if len(answers) == 1 and answers[0] is not None and not answers[0].get(_METADATA):
+        answers[0][_METADATA] = about
+    rest = {name: held for name, held in value.items() if name not in _RESULT_FIELDS}
+    return rest | {"messages": answers, _ABOUT: about}
+
+
+def _answer(generation: Any) -> dict[str, Any] | None:
+    """Return the message of an answer, or its text as one; None for any other value."""
+    held = object_of(generation)
+    message = object_of(held.get("message"))
+    if role_of(message) == "assistant":
+        return {"type": "ai", **(fields_of(message) or {})}
+    text = held.get("text")
+    return {"type": "ai", "content": text} if type(text) is str else None
 
 
 def is_list(value: Any) -> bool:
@@ -83,7 +118,7 @@ def fields_of(message: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _read(value: Any) -> list[Trace]:
-    state = value if type(value) is dict else {"messages": value}
+    state = _with_answers(value) if type(value) is dict else {"messages": value}
     metadata, tools = state.get("metadata"), tools_field(state)
     run = Run(
         id=string_of(state.get("id")),
@@ -92,7 +127,10 @@ def _read(value: Any) -> list[Trace]:
         metadata=metadata if type(metadata) is dict else {},
         fields=MESSAGE_FIELDS | {"example", "status"},
     )
-    run.notes.add_fields(state, _FIELDS | {tools}, "state")
+    about = object_of(state.get(_ABOUT))
+    if about and len(state["messages"]) > 1:
+        run.usage, run.totals_from = read_usage(about.get("token_usage")), _ABOUT
+    run.notes.add_fields(state, _FIELDS | {tools} | ({_ABOUT} if about else set()), "state")
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
     for index, message in enumerate(whole_messages(state["messages"], fields_of)):
@@ -133,8 +171,11 @@ IMPORTER = Importer(
         ("name, arguments", "tool_calls[].name and args, invalid_tool_calls, additional_kwargs"),
         ("output", "content; of a tool call, the content of its tool message"),
         ("error", "the status error of the tool message"),
-        ("model", "response_metadata.model_name"),
-        ("usage", "usage_metadata; else token_usage or usage of response_metadata"),
+        ("model", "response_metadata.model_name, or llm_output.model_name"),
+        (
+            "usage",
+            "usage_metadata; else token_usage or usage of response_metadata, or of llm_output",
+        ),
     ),
     lacks="times, cost, and tool definitions, unless they are stored next to the messages",
 )

@@ -6,6 +6,7 @@ import pytest
 
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces.recognition import recognised
 
 CALL = {"name": "search", "args": {"q": "x"}, "id": "call_1", "type": "tool_call"}
 USAGE = {
@@ -169,3 +170,45 @@ def test_odd_values_in_chunks_leave_the_rest_readable(held):
     odd = chunk("more", tool_calls=held, tool_call_chunks=held, usage_metadata=held, response_metadata=held)  # fmt: skip
     trace = read_trace([chunk("some "), odd, chunk(" text")])
     assert [step.output for step in trace.steps_of("llm")] == ["some more text"]
+
+
+def generation(text, **message):
+    said = {"content": text, "type": "ai", "response_metadata": {}, **message}
+    return {"text": text, "type": "ChatGeneration", "message": said}
+
+
+USED = {"token_usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}, "model_name": "m"}  # fmt: skip
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_a_result_of_a_model_is_its_answer_with_what_the_provider_recorded(is_nested):
+    choices = [generation("Here."), generation("There.")]
+    result = {"generations": [choices] if is_nested else choices, "llm_output": USED}
+    trace = read_trace(result)
+    assert trace.format == "langchain"
+    assert [(step.type, step.output) for step in trace.steps] == [("llm", "Here.")]
+    assert trace.steps[0].usage == Usage(5, 2, 7)
+    assert trace.steps[0].model == "m"
+
+
+def test_a_result_for_several_prompts_has_an_answer_for_each_and_the_tokens_of_all():
+    calls = [{"id": "c1", "name": "search", "args": {"q": "x"}}]
+    answers = [[{"text": "One."}], [generation("", tool_calls=calls)]]
+    trace = read_trace({"generations": answers, "llm_output": USED, "run": None})
+    assert [step.output for step in trace.steps_of("llm")] == ["One.", ""]
+    assert trace.steps_of("tool")[0].arguments == {"q": "x"}
+    assert [step.usage for step in trace.steps_of("llm")] == [None, None]
+    assert (trace.usage, trace.totals_from) == (Usage(5, 2, 7), "llm_output")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"generations": [generation("x")]},
+        {"generations": [], "llm_output": {}},
+        {"generations": [[]], "llm_output": {}},
+        {"generations": [{"score": 1}], "llm_output": {}},
+    ],
+)
+def test_other_values_with_generations_are_no_results(value):
+    assert recognised(value) is None
