@@ -187,6 +187,8 @@ def _brief(step: Step) -> str:
     if step.type in {"tool", "agent"}:
         did = "" if step.arguments is None else as_json(step.arguments)
         text = f"{step.name or step.type} {did}"
+    elif step.output is None:  # as of an answer that only asks for calls
+        text = "no text"
     else:
         text = step.output if type(step.output) is str else as_json(step.output)
     return cut_after(text, _BRIEF_CHARACTERS)

@@ -121,3 +121,11 @@ def test_a_loop_says_what_repeats_by_its_rule(rule, says):
     loop = loop_of(rule=rule)
     assert loop.says == says
     assert loop.rule == (rule if says != "steps that repeat each other" else "")
+
+
+def test_a_repeated_answer_without_text_is_not_shown_as_null():
+    given = [{"type": "llm", "id": "a"}, {"type": "llm", "id": "b"}]
+    trace = read_trace({"format": "weighbridge", "steps": given})
+    told = {"rule": "same_texts", "period": 1, "step_ids": ["a", "b"]}
+    [loop] = loops_of({"loops": [told]}, trace.steps, step_numbers(trace))
+    assert loop.legend == (("A", 1, "no text"),)
