@@ -17,7 +17,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     polls,
     scrolls,
 )
-from weighbridge.graders.loop.history.failures import reports_outage
+from weighbridge.graders.loop.history.failures import reports_delay, reports_outage
 from weighbridge.graders.loop.history.result_kinds import acknowledges
 from weighbridge.graders.loop.linear_patterns import occurs
 
@@ -32,6 +32,7 @@ _PAGE_LINES = 5  #: fewer lines are a remark
 _SPREAD = 3  #: up to how many times as many calls are searched for waits as were found
 _LOOKED_AT = 3  #: maximum different things that are looked at after each wait
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
+_RETRIES = 2  #: multiple of `max_repeats`: the calls of a busy service after which one may succeed
 _LOOKS = 4  #: multiple of `max_repeats`: the looks without waits that may go on until there is something new
 _NOTE_CHARACTERS = 300  #: of a result, in which a harness speaks of repeats
 #: A look itself failed.
@@ -137,11 +138,16 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits
     """Return whether equal calls that succeed were soon followed by one more with another result, as when a queue is empty.
 
     Between lie only waits and calls that read. Looks that no wait separates are at most `4 * max_repeats`. What a harness
-    says of the repeats, or an outage, is no end.
+    says of the repeats, or an outage, is no end. So do at most `2 * max_repeats` calls of a busy service, if the next one succeeds.
     """
     made = [call for index in found if (call := calls[index]) is not None]
     asked = {call.arguments_id for call in made}
-    if len(asked) != 1 or any(call.result.is_unsuccessful for call in made):
+    if len(asked) != 1:
+        return False
+    is_retried = len(made) <= _RETRIES * limits.max_repeats and all(
+        reports_delay(call.result) for call in made
+    )
+    if not is_retried and any(call.result.is_unsuccessful for call in made):
         return False
     if len(made) > _LOOKS * limits.max_repeats and observes(made[0]):
         between = [call for call in calls[found[0] : found[-1]] if call is not None]
@@ -153,7 +159,7 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits
             return False
         if call.arguments_id in asked:
             if call.result.masked not in known:
-                return _is_end(call)
+                return _is_end(call) and not (is_retried and call.result.is_unsuccessful)
         elif not (is_wait(call) or is_read_only(call)):
             return False
     return False

@@ -294,6 +294,16 @@ def test_what_failed_or_was_changed_between_did_not_end_by_itself():
     assert found([*refused, *drained("replayed: 43")[-1:]])
 
 
+def test_retries_of_a_busy_service_are_no_loop_if_one_soon_succeeds():
+    busy, limits = "HTTP 503 Service Unavailable", 6
+    read = {"type": "tool", "name": "get_order", "arguments": {"id": 7}, "output": busy}
+    assert not found([read] * limits + [{**read, "output": "status: sent"}])
+    assert found([read] * (limits + 1) + [{**read, "output": "status: sent"}])
+    assert found([read] * limits + [{**read, "output": "Error: no such order"}])
+    refused = {**read, "output": "Error: no such order"}
+    assert found([refused] * limits + [{**read, "output": "status: sent"}])
+
+
 def test_a_random_source_goes_back_and_forth():
     flips = "HTHHTTHTHTTHHTHTHHTT"
     assert not found(
