@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,14 @@ from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_worker.celery_settings import make_celery
 
 if TYPE_CHECKING:
+    from support.servers import TcpServer
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
 
 MANY = 3_000
+SUPERVISOR_WITHOUT_BROKER = re.compile(
+    r"(check of child \d+|handling of dead children) failed.* no answer from the broker"
+)
 IN_SMALL_CHUNKS = Settings(chunk_limit_jobs=100)
 
 
@@ -124,6 +129,25 @@ def test_many_workers_with_quick_sweeps_count_every_job_once(
         assert len(results) == MANY
         assert_graded_right(results, MANY)
         assert batch.status().nondeterministic == 0
+
+
+def test_a_worker_is_alive_while_its_broker_is_not_although_a_child_dies(
+    own_server: EmbeddedServer, tcp_server: TcpServer, start_worker: StartWorker
+) -> None:
+    worker = start_worker(own_server.url, 1, broker_url=tcp_server.url)
+    settings = Settings(broker_url=tcp_server.url)  # type: ignore[arg-type]
+    with RedisClient(own_server.url, settings=settings) as client:
+        batch = client.submit(sleepy_cases(1, 3.0))
+        eventually(batch.holders, 10, "a claim")
+        tcp_server.kill()
+        [child] = worker.await_children(1)
+        child.kill()
+        # In less time than a heartbeat is valid, the thread that sends heartbeats has put back the chunk.
+        eventually(
+            lambda: SUPERVISOR_WITHOUT_BROKER.search(worker.log), 4, "the end of the attempt"
+        )
+        tcp_server.start()
+        assert batch.wait(60).counts.passed == 1
 
 
 @pytest.mark.parametrize("schema_version", [0, 2, 99])

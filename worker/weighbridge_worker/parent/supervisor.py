@@ -69,9 +69,8 @@ class Supervisor:
         self._info = info
         self._store = Store(url, retry=False)
         self._worker_registry = WorkerRegistry(self._store.redis)
-        self._publisher = Publisher(
-            settings, url if not settings.broker_address else settings.broker_address
-        )
+        # Without retries: heartbeats and leases are renewed in the same thread, and the sweeper replaces lost messages.
+        self._publisher = Publisher(settings, settings.broker_address or url, retry=False)
         self._recovery = DeadChildRecovery(
             self._store, self._publisher.wake, settings.observed_deaths_limit
         )
