@@ -157,7 +157,6 @@ def test_messages_that_are_missing_are_sent_on_a_full_server(
         assert {child.pid for child in worker.children()} == children
 
 
-@pytest.mark.slow
 def test_a_batch_whose_first_cases_found_no_room_is_not_said_to_be_resumable(
     server: TcpServer,
 ) -> None:
@@ -169,6 +168,7 @@ def test_a_batch_whose_first_cases_found_no_room_is_not_said_to_be_resumable(
         assert client.batches() == []
 
 
+@pytest.mark.slow
 def test_a_producer_waits_for_room_that_deleting_makes(
     server: TcpServer, start_worker: StartWorker
 ) -> None:

@@ -57,7 +57,6 @@ def make_celery(settings: Settings, url: str) -> Celery:
             "socket_timeout": 30,
             "socket_connect_timeout": 5,
             "socket_keepalive": not url.startswith("unix:"),
-            "health_check_interval": 25,  # with kombu's default None, a publish can hang forever
             **(_sentinels(group) if group else {}),
         },
         broker_transport=SENTINELS if group else ONE_SERVER,

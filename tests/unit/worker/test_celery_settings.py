@@ -34,7 +34,6 @@ def test_celery_is_set_as_promised() -> None:
     assert transport["socket_timeout"] == 30
     assert transport["socket_connect_timeout"] == 5
     assert transport["socket_keepalive"] is True
-    assert transport["health_check_interval"] == 25
 
 
 def test_time_limits_are_each_below_the_next() -> None:
