@@ -7,6 +7,7 @@ JSON, and its output or its error in blocks, unless details of tools were left o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,55 +85,83 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 def _parts(lines: list[str]) -> Iterator[re.Match[str] | _Use | str]:
     """Yield the heading of each message, and below it its calls and the other lines."""
+    fences = _Fences(lines)
     is_of_agent: bool | None = None  #: None above the first message
     number = 0
     while number < len(lines):
         line = lines[number]
-        heading = (
-            _SPEAKER.fullmatch(line) if lines[max(number - 2, 0) : number] == [_RULE, ""] else None
-        )
+        heading = _speaker_at(lines, number)
         called = _TOOL.fullmatch(line) if is_of_agent else None
         number += 1
         if heading:
             is_of_agent = heading["agent"] is not None
             yield heading
         elif called:
-            use, number = _use(called[1], lines, number)
+            use, number = _use(called[1], lines, number, fences)
             yield use
         elif is_of_agent is not None:
             yield line
 
 
-def _use(tool: str, lines: list[str], number: int) -> tuple[_Use, int]:
+def _speaker_at(lines: list[str], number: int) -> re.Match[str] | None:
+    """Return the heading of a message at a line, which a rule precedes; None if it has none."""
+    if lines[max(number - 2, 0) : number] != [_RULE, ""] or number >= len(lines):
+        return None
+    return _SPEAKER.fullmatch(lines[number])
+
+
+def _use(tool: str, lines: list[str], number: int, fences: _Fences) -> tuple[_Use, int]:
     """Return the call whose blocks begin at a line, and the number of the line below them."""
     blocks: dict[str, str | None] = dict.fromkeys((_INPUT, _OUTPUT, _ERROR))
     while number + 2 < len(lines) and not lines[number] and lines[number + 1] in blocks:
         title, first = lines[number + 1], number + 3
         if blocks[title] is not None or lines[number + 2] != _FENCES[title]:
             break
-        end = _end_of_json(lines, first) if title == _INPUT else _end_of_block(lines, first)
+        end = fences.end_of_json(first) if title == _INPUT else fences.end_of_block(first)
         blocks[title] = "\n".join(lines[first:end])
         number = end + 1
     return _Use(tool, *blocks.values()), number
 
 
-def _end_of_json(lines: list[str], number: int) -> int:
-    """Return the number of the line that ends a block of JSON, in whose strings no line begins."""
-    return next((at for at in range(number, len(lines)) if lines[at] == _FENCE), len(lines))
+class _Fences:
+    """The lines that begin or end blocks, and where a block ends that begins at a line; found for all lines in linear time."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._fences = [at for at, line in enumerate(lines) if line.startswith(_FENCE)]
+        count = len(self._fences) + 1
+        self._last = last = len(lines)
+        self._bare = [last] * count  #: by fence, the first one from it on that is nothing else
+        #: By fence, the end of a text outside or inside of a block of code of its own; the number of lines if there is none.
+        self._outside, self._inside = [last] * count, [last] * count
+        for index in reversed(range(count - 1)):
+            at, below = self._fences[index], index + 1
+            outside, inside = self._outside[below], self._inside[below]
+            if lines[at] != _FENCE:
+                self._bare[index] = self._bare[below]
+                self._outside[index] = self._inside[index] = inside
+                continue
+            self._bare[index] = at
+            self._outside[index] = at if lines[at + 1 : at + 2] in ([""], []) else outside
+            self._inside[index] = at if _is_followed_by_part(lines, at) else outside
+
+    def end_of_json(self, number: int) -> int:
+        """Return the number of the line that ends a block of JSON, in whose strings no line begins."""
+        return self._bare[bisect_left(self._fences, number)]
+
+    def end_of_block(self, number: int) -> int:
+        """Return the number of the line that ends a block of text, which may have blocks of code itself, the last one cut off."""
+        end = self._outside[bisect_left(self._fences, number)]
+        return end if end < self._last else self.end_of_json(number)
 
 
-def _end_of_block(lines: list[str], number: int) -> int:
-    """Return the number of the line that ends a block of text, which may have blocks of code itself."""
-    is_inside = False
-    for at in range(number, len(lines)):
-        line = lines[at]
-        if line == _FENCE and not is_inside and lines[at + 1 : at + 2] in ([""], []):
-            return at
-        if line == _FENCE:
-            is_inside = False
-        elif line.startswith(_FENCE):
-            is_inside = True
-    return _end_of_json(lines, number)
+def _is_followed_by_part(lines: list[str], at: int) -> bool:
+    """Return whether a line ends the last block of a call for certain: the next call with its input, or the next message, is below."""
+    below = lines[at + 1 : at + 6]
+    if not any(below):
+        return at + len(below) + 1 >= len(lines)
+    if len(below) > 3 and _TOOL.fullmatch(below[1]):
+        return below[::2][:2] == ["", ""] and below[3] == _INPUT
+    return below[:1] == [""] and _speaker_at(lines, at + 4) is not None
 
 
 class _Reader:

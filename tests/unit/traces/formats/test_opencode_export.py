@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.growth import assert_takes_at_most
 from support.trace_examples.editor_agents import OPENCODE_EXPORT
 from weighbridge.traces import Step, read_trace
 from weighbridge.traces.recognition import recognised
@@ -71,6 +72,31 @@ def test_a_quoted_export_leaves_lower_bounds():
 def test_an_export_that_is_cut_off_is_read_up_to_there():
     trace = read_trace(OPENCODE_EXPORT[: OPENCODE_EXPORT.index("make")])
     assert trace.steps_of("tool")[0].output == "# a\n\n```sh\n"
+
+
+def test_a_result_that_is_cut_off_in_a_block_of_code_ends_where_the_next_call_begins():
+    whole = "```sh\nmake\n```\n\n**Tool: x**\n```\n"
+    cut_off = OPENCODE_EXPORT.replace(whole, "```sh\nmake\n```\n")
+    first, second, _ = read_trace(cut_off).steps_of("tool")
+    assert (first.output, second.name) == ("# a\n\n```sh\nmake", "edit")
+
+
+def test_a_result_that_is_cut_off_in_a_block_of_code_ends_where_the_next_message_begins():
+    cut_off = OPENCODE_EXPORT.replace("No changes to apply.", "```sh\nmake")
+    trace = read_trace(cut_off)
+    assert [step.name for step in trace.steps_of("tool")] == ["bash", "edit", "task"]
+    assert trace.steps_of("tool")[1].error == "```sh\nmake"
+
+
+def test_results_that_never_end_are_read_in_linear_time():
+    opening = OPENCODE_EXPORT[: OPENCODE_EXPORT.index("_Thinking:_")]
+
+    def reading(count):
+        text = opening + "**Tool: bash**\n\n**Output:**\n```\n```x\n" * count
+        return lambda: read_trace(text)
+
+    # Quadratic work would take 256 times as long.
+    assert_takes_at_most(32, reading, size=3_200, of=200)
 
 
 @pytest.mark.parametrize(
