@@ -19,17 +19,19 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.records import recorded_span
 from weighbridge.traces.spans.steps import traces_of
+from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.traces.model import Trace, Usage
+    from weighbridge.traces.model import Capability, Trace, Usage
     from weighbridge.traces.spans.spans import Span
 
 _TYPES = frozenset({"llm", "chain", "tool", "retriever", "embedding", "prompt", "parser"})
 _TELLING = frozenset({"llm", "tool"})
 #: Fields of a run that was saved without its type.
 _UNTYPED = frozenset({"id", "name", "start_time", "end_time", "inputs", "outputs"})
+_UNKNOWN_TOOLS = "runs were saved without their type, by which those of tools are known"
 _is_uuid = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch
 _LOOKED_AT = 20  #: number of runs by which the format is recognised
 _MESSAGE_USAGES = ("usage_metadata", "token_usage", "usage")
@@ -154,7 +156,12 @@ def _runs(value: Any) -> Iterator[tuple[dict[str, Any], Any, Any]]:
 
 
 def _read(value: Any) -> list[Trace]:
-    return traces_of([_span(*recorded) for recorded in _runs(value)], "langsmith")
+    runs = list(_runs(value))
+    traces = traces_of([_span(*recorded) for recorded in runs], IMPORTER.id)
+    lacking: dict[Capability, str] = {}
+    if any(_is_untyped(run) for run, _, _ in runs):
+        lacking["tool_calls"] = _UNKNOWN_TOOLS
+    return [with_unknown_part(trace, lacking) for trace in traces]
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
@@ -276,5 +283,5 @@ IMPORTER = Importer(
         ("tools", "extra.invocation_params.tools, inputs.tools"),
     ),
     tried_on="real batches of single model calls, as its clients send them; synthetic trees and lists of runs",
-    lacks="feedback, and whatever the application did not send",
+    lacks="feedback, and whatever the application did not send; the number of tool calls, of runs without their type",
 )

@@ -115,6 +115,8 @@ def test_runs_saved_without_their_type_are_model_calls_by_what_langchain_records
     assert (first.steps[1].started_at, first.steps[1].ended_at) == (at(1), at(2))
     assert len(second.steps_of("llm")) == 1
     assert "traces without a model call, tool call or agent (1)" in first.not_carried
+    assert all("without their type" in trace.missing["tool_calls"] for trace in (first, second))
+    assert "llm_calls" not in first.missing
     assert opens_session(UNTYPED[2])
     parts = single_traces(UNTYPED) or []
     assert [name for name, _ in parts] == [run["id"] for run in UNTYPED[:2]]
