@@ -147,6 +147,8 @@ class _Reader:
         """Read the fields of a message to the end of the text; those of a call are followed by a bracket."""
         fields: dict[str, Any] = {}
         while (found := _field(self._text, self._at)) is not None:
+            if found[1] in fields:  # a second message in one text
+                raise ValueError
             self._at = found.end()
             fields[found[1]] = self._value(0)
             if is_call and not self._accept(","):

@@ -227,6 +227,13 @@ def test_a_long_text_is_read_in_linear_time(part, opening):
     assert seconds(960_000) < 100 * short + 0.1
 
 
+@pytest.mark.parametrize("between", ["\n", " "])
+def test_two_messages_in_one_text_stay_a_text(between):
+    assert printed_message(as_str("TextMessage", "a", "'b'")) is not None
+    both = [as_str("TextMessage", source, "'b'") for source in "ac"]
+    assert printed_message(between.join(both)) is None
+
+
 def test_a_text_beyond_the_limit_stays_a_text():
     assert printed_message(as_str("TextMessage", "a", f"'{'b' * 900_000}'")) is not None
     assert printed_message(as_str("TextMessage", "a", f"'{'b' * 1_000_000}'")) is None
