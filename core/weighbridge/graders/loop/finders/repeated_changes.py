@@ -23,11 +23,14 @@ _CHARACTERS = 120
 _CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
 #: An id, a number, or a time; in linear time, as each word is tried once.
 _NUMBERED = re.compile(r"(?<![\w-])(?:[^\W\d]|-)*+\d[\w-]*+")
-_REST = r"(?:remain|outstanding|(?:amount|balance)_?due|(?:\b|_)(?:left|owed?)(?:\b|_))"
+_REST = r"(?:remain|outstanding|(?:amount|balance)_?due|(?:(?:\b|_)(?:left|owed?)|(?-i:[a-z]Left))(?:\b|_))"
 _NUMBER = r"(\d(?:[\d.,]{0,20}\d)?)"
-#: What a result says of a sum that is paid in parts: how much of it is left. The number is in one of the groups.
+#: What a result says of a sum that is paid in parts: how much of it is left, maybe after what it is left of
+#: (`Remaining on account 4411: $950`). The number is in one of the groups.
 _rests = linear(
-    rf"{_REST}\w{{0,30}}[^\w\n.,;}}][^\d\n.,;}}]{{0,40}}{_NUMBER}|{_NUMBER}[^\d\n.,;:{{}}\"]{{0,40}}{_REST}"
+    rf"""{_REST}\w{{0,30}}[\s"]{{0,2}}:\s?\{{[^{{}}\d]{{0,80}}{_NUMBER}
+|{_REST}[^\n.,;}}]{{0,60}}?(?:[:=]|\bis|\bnow)\s{{0,3}}["']?(?:[^\w\s:=]|(?:[a-z]{{3}}|rs)\b\.?)?\s{{0,3}}{_NUMBER}
+|{_REST}\w{{0,30}}[^\w\n.,;}}][^\d\n.,;}}]{{0,40}}{_NUMBER}|{_NUMBER}[^\d\n.,;:{{}}"]{{0,40}}{_REST}"""
 ).finditer
 
 
@@ -82,7 +85,9 @@ def _act(call: Call | None) -> tuple[int, str] | None:
     if text is None or len(text) > _CONFIRMATION_CHARACTERS:
         return None
     may_be_part = pays(call.tool) or moves_money(call.tool)
-    rests = [found[1] or found[2] for found in _rests(text)] if may_be_part else ()
+    rests = (
+        [next(filter(None, found.groups()), "") for found in _rests(text)] if may_be_part else ()
+    )
     return call.arguments_id, " ".join((_NUMBERED.sub("#", text), *rests))
 
 

@@ -161,6 +161,11 @@ def test_as_many_payments_as_the_user_orders_are_no_loop(order, count):
         '{{"id": "{mark}", "amount_due": {number}}}',
         "Paid in part, and {number} cents of the loan are outstanding.",
         "Paid 50. Left to pay: {number}.00 EUR",
+        "Outstanding amount is Rs. {number}",
+        "Received. Remaining balance on account 4411: ${number}",
+        "Paid, remaining on invoice INV-77 is {number} EUR",
+        '{{"remaining": {{"currency": "EUR", "cents": {number}}}}}',
+        '{{"id": "{mark}", "installmentsLeft": {number}}}',
     ],
 )
 def test_payments_in_parts_whose_results_say_what_is_left_are_no_loop(told):
@@ -174,6 +179,8 @@ def test_payments_in_parts_whose_results_say_what_is_left_are_no_loop(told):
         '{{"remaining": 450, "id": {number}}}',
         "Receipt {number}: 50 paid, 450 outstanding.",
         "Paid; 3 refunds are left today. Receipt {mark}",
+        "Remaining balance on account 4411: $950. Receipt {number}",
+        '{{"remaining": {{"currency": "EUR", "cents": 450}}, "id": {number}}}',
     ],
 )
 def test_payments_after_which_as_much_is_left_as_before_are_a_loop(told):
