@@ -15,7 +15,7 @@ _SENTENCE_END = re.compile(
 )
 _gives_up = occurs(
     r"""\b(?:give|gave|given|giving) up\b|\b(?:could ?n[o']t|could not|did ?n[o']t manage|did not manage|(?:was|were|been|am|are|is|'m|'re) (?:\w+ly )?(?:unable|not able|not possible|impossible)|was ?n[o']t able|were ?n[o']t able
-|(?:unable to|not able to|can ?not|can't|know how to) (?:proceed|continue|go on)|failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b
+|(?:unable to|not able to|can ?not|can't|(?:\w{1,5}n't|not) know how to) (?:proceed|continue|go on)|failed to|no way to|without success|can ?not be (?:done|completed|resolved|finished|processed|fixed)|can't be (?:done|completed|resolved|finished|processed|fixed))\b
 |\A\W{0,5}(?:unable|not able) to\b|\b(?:i'm|i am|we're|we are) (?:\w+ly |still )?stuck\b"""
 )
 #: What an agent says last if it stops, whatever it has done before.

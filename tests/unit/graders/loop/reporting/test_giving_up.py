@@ -69,6 +69,7 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
         "It fails whenever the server is down.",
         "The refund is unavailable in cash, so it went to the card.",
         "The order is stuck in the queue.",
+        "I know how to proceed: the cache has it.",
         "All of them are open and none is locked.",
         "I gave up the old parser. All tests pass.",
         "I could not reproduce it at first, but the fix is in and all tests pass.",

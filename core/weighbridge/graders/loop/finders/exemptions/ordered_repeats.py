@@ -32,7 +32,7 @@ _VALUE_CHARACTERS = 1_000  #: a longer argument has no item of a list
 _LARGEST_NUMBER = 10**18  #: a larger one is no item
 #: Arguments that say how much is wanted, from where on, or for how long.
 _AMOUNT = re.compile(
-    r"limit|max|count|offset|top_k|per_page|page_size|(?:max|num)_(?:entries|items|pages|results|rows|tokens)"
+    r"(?:\w{1,40}_)?limit|max|count|offset|top_k|per_page|page_size|(?:max|num)_(?:entries|items|pages|results|rows|tokens)"
     r"|(?:\w{1,40}_)?(?:timeout|delay|wait|sleep|seconds|minutes|ms)(?:_(?:seconds|minutes|ms|s))?"
 )
 _CAMEL_BORDER = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -236,13 +236,14 @@ def test_each_item_of_a_list_of_the_user_may_be_tried_once(
         ("The server needs 10 to 60 minutes.", [{"url": "http://a", "timeoutMinutes": at} for at in range(10, 60, 5)]),
         ("List customers 1 to 50", [{"limit": at} for at in range(1, 50, 5)]),
         ("List customers 1 to 50", [{"maxResults": at} for at in range(1, 50, 5)]),
+        ("List customers 1 to 50", [{"pageLimit": at} for at in range(1, 50, 5)]),
         ("List customers 1 to 50", [{"offset": at} for at in range(1, 50, 5)]),
         (
             "I am Ann Smith from Bergen, order ORD-77, mail ann@x.org, phone 5550, zip 5003, member 991, card 4242, pin 1111.",
             [{"id": each} for each in ("ORD-77", "ann@x.org", "5550", "5003", "991", "4242", "1111", "Ann", "Smith", "Bergen")],
         ),
     ],
-    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words", "seconds", "minutes", "amounts", "amounts in camel case", "offsets", "no list"],
+    ids=["not all", "others", "times", "numbers with a point", "far apart", "parts of words", "seconds", "minutes", "amounts", "amounts in camel case", "limits of something", "offsets", "no list"],
 )  # fmt: skip
 def test_what_the_user_did_not_list_is_no_item(request_text: str, arguments: list[Any]) -> None:
     assert verdict(request_text, looked_up(arguments)) == "fail"
