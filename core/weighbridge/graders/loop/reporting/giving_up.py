@@ -10,7 +10,7 @@ from weighbridge.graders.loop.linear_patterns import occurs
 _CHARACTERS = 2_000  #: of the end of an answer that are searched
 #: The end of a sentence, or of its first half if the agent says in the second what it did all the same.
 _SENTENCE_END = re.compile(
-    r"[.!?;]\s|\n|,? (?=(?:but|so|instead|therefore) (?:i|we|the|all|your|it)\b)|,? but (?=now\b)",
+    r"[.!?;]\s|\n|,? (?=(?:but|so|instead|therefore) (?:i|we|the|all|your|it)\b)|,? but (?=now\b)|, (?=(?:i|we) (?:\w{1,20}ed|took|made|found|wrote|sent|built|ran)\b)",
     re.IGNORECASE,
 )
 _gives_up = occurs(

@@ -70,6 +70,7 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
         "The refund is unavailable in cash, so it went to the card.",
         "The order is stuck in the queue.",
         "I know how to proceed: the cache has it.",
+        "Unable to find a window seat, I took one on the aisle, and the flight is booked.",
         "All of them are open and none is locked.",
         "I gave up the old parser. All tests pass.",
         "I could not reproduce it at first, but the fix is in and all tests pass.",
