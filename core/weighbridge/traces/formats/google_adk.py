@@ -276,7 +276,7 @@ def _error_in(response: dict[str, Any]) -> Any:
     if response.keys() == {"result"} and type(response["result"]) is dict:
         returned = response["result"]
     error = returned.get("error")
-    if error:
+    if error and type(error) is not float:  # a float is a measured error
         return string_of(error) or True
     if word_of(returned.get("status")).lower() == _ERROR:
         return next(filter(None, (string_of(returned.get(key)) for key in _ERROR_TEXTS)), True)

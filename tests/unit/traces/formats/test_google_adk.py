@@ -132,6 +132,7 @@ def test_a_damaged_row_leaves_lower_bounds():
         ({"result": "ERROR: none"}, None),
         ({"result": {"error": "none"}, "more": 1}, None),
         ({"result": {"error": None}}, None),
+        ({"result": {"error": 0.05}}, None),
         ({"status": "success", "isError": False}, None),
         ({"status": 500}, None),
     ],
