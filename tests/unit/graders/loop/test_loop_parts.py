@@ -632,6 +632,12 @@ def test_the_quoted_outcome_is_short_and_visible():
     assert len(loop["outcome"]["text"]) == 160
 
 
+def test_a_long_warning_does_not_push_the_failure_out_of_the_quoted_outcome():
+    warned = f"Warning: {'the module is old ' * 20}\nError: cannot find the module x"
+    _, loop = loop_entry(*[called("run", {}, warned) | {"error": "exit code 1"}] * 5)
+    assert loop["outcome"]["text"].endswith("…␊Error: cannot find the module x")
+
+
 def test_a_loop_quotes_no_outcome_that_its_calls_do_not_share():
     talk = [{"type": "llm", "output": "Let me check that again for you now."}] * 5
     assert loop_entry(*talk)[1]["outcome"] is None

@@ -88,4 +88,8 @@ def _quoted(result: str) -> str:
     while type(held) is dict:
         held = next((held[key] for key in _ERROR_KEYS if held.get(key)), None)
     said = held if type(held) is str else result
-    return shorten(revealed(encodable(gist_of(said))), _QUOTED_CHARACTERS)
+    first, *below = gist_of(said).split("\n")
+    if len(below) == 1:
+        # The line that reports the failure; a long warning above it may not push it out.
+        first = shorten(first, _QUOTED_CHARACTERS // 2)
+    return shorten(revealed(encodable("\n".join([first, *below]))), _QUOTED_CHARACTERS)
