@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from support.workers import StartWorker
+    from weighbridge.embedded.server import EmbeddedServer
     from weighbridge_producer import Batch
 
 RECOVERY_SECONDS = 20.0
@@ -270,3 +271,16 @@ def test_the_service_goes_on_after_a_failover(pair: ReplicaPair, proxy: Proxy) -
         answer = upload(served.url, lines_of(true_false_cases(5)))
         assert answer.status_code == 201, answer.text
         assert requests.get(f"{served.url}/api/batches").status_code == 200
+
+
+def test_a_command_after_an_interrupted_one_does_not_get_its_reply(server: EmbeddedServer) -> None:
+    def press_ctrl_c(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with connect(server.url) as client:
+        client.set_response_callback("ECHO", press_ctrl_c)
+        # The second reply has not arrived when the first one is read.
+        with pytest.raises(KeyboardInterrupt), client.pipeline(transaction=False) as pipe:
+            pipe.echo("first").blpop(["no-such-list"], 0.2).execute()
+        client.set_response_callback("ECHO", bytes)
+        assert client.echo("second") == b"second"

@@ -1,8 +1,9 @@
-"""Failover: recognizes the errors of a demoted primary, and drops connections to it."""
+"""Failover: recognizes the errors of a demoted primary, and drops connections to it, and those with unread replies."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
@@ -34,7 +35,11 @@ def is_failover(error: Exception) -> bool:
 
 
 class _LeavesDemoted:
-    """Mixin that turns failover errors into a lost connection, so that retries connect to the new primary."""
+    """Mixin that turns failover errors into a lost connection, so that retries connect to the new primary.
+
+    It also reconnects after an interrupt, such as Ctrl-C, that came between a command and its reply: the next command
+    would get that reply for its own.
+    """
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         """Return the next reply; ConnectionError if the server is no longer primary."""
@@ -45,6 +50,13 @@ class _LeavesDemoted:
                 raise
             self.disconnect()  # type: ignore[attr-defined]
             raise ConnectionError(f"the Redis server is no longer primary: {error}") from error
+
+    def should_reconnect(self) -> bool:
+        """Return whether the connection is to be closed when it is returned to its pool."""
+        interrupt = sys.exception()
+        if interrupt is not None and not isinstance(interrupt, Exception):
+            return True
+        return bool(super().should_reconnect())  # type: ignore[misc]
 
 
 class TcpConnection(_LeavesDemoted, Connection):
