@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     SecretStr,
+    StringConstraints,
     ValidationError,
     model_validator,
 )
@@ -41,8 +42,11 @@ class Settings(BaseModel):
     redis_url: SecretStr | None = None
     #: Celery's broker, if it is not the Redis server of the store.
     broker_url: SecretStr | None = None
-    #: The Celery queue whose workers grade the batch. Batches of one queue share its workers.
-    queue: str = "weighbridge"
+    #: The Celery queue whose workers grade the batch. Batches of one queue share its workers. A name has 1 to 200
+    #: characters, none of them a control character.
+    queue: Annotated[
+        str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1F\x7F]*$")
+    ] = "weighbridge"
     #: The server for commands without `--url` and for a Python `Client()` without a URL: the `http://` or `https://`
     #: address of a `weighbridge serve`, or a Redis server. Without it, `WEIGHBRIDGE_REDIS_URL`. `run`, `worker` and
     #: `serve` do not read it.

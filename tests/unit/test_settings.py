@@ -96,6 +96,15 @@ def test_settings_that_would_break_a_promise_together_are_refused(
         read_settings()
 
 
+@pytest.mark.parametrize("name", ["", "q" * 201, "two\nlines", "cut\x06\x16here", "\udc80"])
+def test_a_queue_whose_messages_would_not_arrive_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_QUEUE", name)
+    with pytest.raises(InvalidSettingError, match="WEIGHBRIDGE_QUEUE"):
+        read_settings()
+
+
 def test_an_empty_folder_of_state_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", "")
     assert read_settings().state_dir is None
