@@ -11,7 +11,12 @@ import pytest
 from redis import Redis
 
 from support.chunks import DAY, a_chunk, a_line, filled, graded, recorded
-from weighbridge.errors import BatchClosedError, ChunkConflictError, ServerError
+from weighbridge.errors import (
+    BatchClosedError,
+    BatchNotFoundError,
+    ChunkConflictError,
+    ServerError,
+)
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.store import (
@@ -331,6 +336,17 @@ def test_all_of_a_small_batch_is_submitted_in_one_pipeline(store: Store) -> None
     assert store.position(planned.id) == Position(1, *_place(chunk.after), sealed=True)
     assert store.batches(project="small") == [planned.id]
     assert store.redis.lrange("a-queue", 0, -1) == [b"wake up"] * 2
+
+
+def test_a_batch_that_was_deleted_is_not_created_again_when_its_creation_is_repeated(
+    store: Store,
+) -> None:
+    planned = store.plan_batch(BatchOptions(), expiry_seconds=60, ttl_seconds=60)
+    store.create_batch(planned)
+    store.delete(planned.id)
+    with pytest.raises(BatchNotFoundError, match="was deleted"):
+        store.submit(planned.id, a_chunk(planned.id, 0, [a_line("a")]), planned=planned)
+    assert planned.id not in store.batches()
 
 
 def test_a_message_sent_before_its_chunk_was_stored_does_not_announce_it(
