@@ -36,6 +36,7 @@ _TOOL = re.compile(r"\*\*Tool: (.{1,200})\*\*")
 _INPUT, _OUTPUT, _ERROR = "**Input:**", "**Output:**", "**Error:**"
 _FENCE = "```"
 _FENCES = {_INPUT: "```json", _OUTPUT: _FENCE, _ERROR: _FENCE}  #: first lines of blocks
+_INPUT_BLOCK = f"\n{_INPUT}\n{_FENCES[_INPUT]}\n"  #: of a call, which a result has if it quotes an export or its end was missed
 _THOUGHT = "_Thinking:_"
 _SESSION = "**Session ID:** "  #: a second line that begins so is of another export
 _ANOTHER = "what was said or returned quotes an export of opencode, whose parts cannot be told from the session's"
@@ -172,6 +173,7 @@ class _Reader:
         self._calls = 0
         self._has_called = False  #: whether the message has a call already
         self._has_text_below_calls = False
+        self._has_parts_in_results = False
         self._without_input: set[str] = set()  #: IDs of calls
 
     def add(self, part: re.Match[str] | _Use | str) -> None:
@@ -212,6 +214,7 @@ class _Reader:
         if use.input is None:
             self._without_input.add(call_id)
         self.chat.add_late_call(Call(call_id, use.tool, parse_arguments(use.input or "{}")))
+        self._has_parts_in_results |= any(_INPUT_BLOCK in (text or "") for text in use[2:])
         if use.error is not None:
             self.chat.result(call_id, use.error, Facts(error=use.error or True))
         elif use.output is not None:
@@ -224,7 +227,7 @@ class _Reader:
         lacking: dict[Capability, str] = {}
         if self._has_text_below_calls:
             lacking["llm_calls"] = _STEPS
-        if is_quoting:
+        if is_quoting or self._has_parts_in_results:
             lacking = dict.fromkeys(("llm_calls", "tool_calls"), _ANOTHER)
         steps = tuple(map(self._with_known_arguments, trace.steps))
         return replace(trace, steps=steps, missing={**trace.missing, **lacking})

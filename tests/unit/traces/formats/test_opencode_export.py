@@ -88,6 +88,13 @@ def test_a_result_that_is_cut_off_in_a_block_of_code_ends_where_the_next_message
     assert trace.steps_of("tool")[1].error == "```sh\nmake"
 
 
+def test_a_result_with_the_input_of_a_call_in_it_leaves_lower_bounds():
+    cut_off = OPENCODE_EXPORT.replace("make\n```\n\n**Tool: x**\n```\n", "make\n```\n\nI edit.\n")
+    trace = read_trace(cut_off)
+    assert "**Tool: edit**" in str(trace.steps_of("tool")[0].output)
+    assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
 def test_results_that_never_end_are_read_in_linear_time():
     opening = OPENCODE_EXPORT[: OPENCODE_EXPORT.index("_Thinking:_")]
 
