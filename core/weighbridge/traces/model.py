@@ -62,6 +62,8 @@ class Step(Struct, frozen=True, gc=False):
     cost_usd: float | None = None
     started_at: int | None = None  #: nanoseconds since 1970-01-01 UTC
     ended_at: int | None = None  #: the same
+    #: True if the source only shows `arguments` in words or with some of the fields: their JSON is then not known.
+    arguments_as_shown: bool = False
 
 
 class Counts(Struct, frozen=True, gc=False):

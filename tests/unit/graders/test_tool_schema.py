@@ -296,6 +296,17 @@ def test_valid_arguments_pass(arguments):
     assert grade(call(arguments=arguments), tools=MCP)["passed"]
 
 
+@pytest.mark.parametrize("given", ["`a.py`", '{"query": "x"}', {"query": "x"}, {"command": "ls"}])
+def test_a_call_whose_arguments_are_only_shown_is_judged_by_the_lists_alone(given):
+    shown = call(arguments=given, arguments_as_shown=True)
+    result = grade(shown, tools=MCP)
+    assert result["verdict"] == "ungradable"
+    assert "only shows" in entry(result, "arguments_are_judged")["description"]
+    assert grade(shown, allowlist=["search"])["passed"]
+    assert grade(shown, allowlist=["other"])["verdict"] == "fail"
+    assert entry(grade(shown), "vacuous")
+
+
 def test_arguments_that_are_json_text_of_an_object_are_that_object():
     assert grade(call(arguments='{"query": "x"}'), tools=MCP)["passed"]
     whole = Trace(id=None, format="x", steps=(Step(id="a", type="tool", arguments='{"a": 1}'),))

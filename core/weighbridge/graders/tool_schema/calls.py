@@ -119,10 +119,11 @@ def judge_calls(steps: Iterable[Step], rules: Rules, allowance: Allowance) -> Ca
 def _fault(step: Step, tool: Tool, allowance: Allowance) -> FaultyCall | None:
     """Judge the arguments of one call; return its fault, or None."""
     given = step.arguments
-    if given is None:
+    if given is None or step.arguments_as_shown:
         if tool.rule.schema is None:
             return None
-        why = Undecided("the trace does not record the arguments")
+        lack = "does not record" if given is None else "only shows, and does not record,"
+        why = Undecided(f"the trace {lack} the arguments")
         return FaultyCall(tool, step.id, "arguments_are_judged", "", why)
     if type(given) is not dict:
         given = parse_arguments(given)

@@ -66,6 +66,7 @@ class Facts(Struct, frozen=True, gc=False):
     error: Any = None  #: a text, or true if the content is the reason
     started_at: int | None = None
     ended_at: int | None = None
+    arguments_as_shown: bool = False  #: of a call; see `Step`
 
 
 NO_FACTS = Facts()
@@ -463,6 +464,7 @@ class _MessageReader:
             output=content,
             # Absent arguments mean an empty object; None would mean that they were not recorded.
             arguments={} if call.arguments is None else call.arguments,
+            arguments_as_shown=beside.arguments_as_shown,
             error=_error(beside.error or facts.error, content),
             started_at=beside.started_at,
             ended_at=beside.ended_at or facts.ended_at,

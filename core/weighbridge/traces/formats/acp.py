@@ -161,7 +161,8 @@ class _Session:
     def _call(self, call: dict[str, Any], call_id: str) -> None:
         given = call.get("rawInput")
         arguments = given if type(given) is dict and given else string_of(call.get("title"))
-        self._chat.ask(Call(call_id, _name(call), arguments))
+        facts = Facts(arguments_as_shown=arguments is not given)
+        self._chat.ask(Call(call_id, _name(call), arguments), facts)
         status = call.get("status")
         if status not in ("completed", "failed"):
             return
@@ -203,6 +204,7 @@ IMPORTER = Importer(
         ),
         ("name", "toolName in _meta; else kind, else title"),
         ("arguments", "rawInput, else title"),
+        ("arguments_as_shown", "true for title"),
         ("output", "content of the chunks; of a tool call its last content, else rawOutput"),
         ("error", "status failed, with the output"),
     ),

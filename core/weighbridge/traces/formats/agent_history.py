@@ -260,7 +260,8 @@ class _HistoryReader:
             found = form.match(report, 0, _REPORT_CHARACTERS)
             if found:
                 call = self._named(name, found.groupdict())
-                self.chat.answer(None, [call], facts, name=_WEB_SURFER, id=own_id)
+                shown = Facts(arguments_as_shown=True)
+                self.chat.answer(None, [call], facts, of_calls=shown, name=_WEB_SURFER, id=own_id)
                 self.chat.result(call.id, content, Facts(ended_at=facts.ended_at), _WEB_SURFER)
                 return
         # The report is an answer in WebSurfer's own words, or the description of a tool's result.
@@ -314,6 +315,7 @@ IMPORTER = Importer(
             "name, arguments",
             "execute_code with the blocks of code before an exit code or ComputerTerminal's text; what WebSurfer says it did; the calls of a printed ToolCallRequestEvent",
         ),
+        ("arguments_as_shown", "true for what WebSurfer says it did"),
         ("output", "content; of a tool call, the message that records its outcome"),
         ("error", "an exitcode other than 0; is_error of a printed result"),
         ("usage", "models_usage of a printed message"),

@@ -104,7 +104,8 @@ def _add_call(chat: ChatLog, call: dict[str, Any]) -> None:
     arguments = given if type(given) is dict and given else string_of(call.get("title"))
     call_id = string_of(call.get("tool_call_id"))
     name = string_of(call.get("kind")) or string_of(call.get("title"))
-    chat.ask(Call(call_id, name, arguments))
+    facts = Facts(arguments_as_shown=arguments is not given)
+    chat.ask(Call(call_id, name, arguments), facts)
     status = word_of(call.get("status"))
     if status in {"completed", "failed"}:
         held = call.get("raw_output")
@@ -133,6 +134,7 @@ IMPORTER = Importer(
         ),
         ("name", "metadata.tool_calls[].kind, the kind of the tool; display_name of a user"),
         ("arguments", "metadata.tool_calls[].raw_input, or title"),
+        ("arguments_as_shown", "true for title"),
         ("output", "body; of a tool call, metadata.tool_calls[].raw_output"),
         ("error", "metadata.tool_calls[].status failed, with the output"),
         ("started_at", "time"),

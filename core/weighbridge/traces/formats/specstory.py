@@ -159,7 +159,7 @@ class _SessionReader:
         self._calls += 1
         self._calls_of_turn += 1
         about = self._about
-        arguments, result, has_failed = read_body(use)
+        arguments, are_recorded, result, has_failed = read_body(use)
         if self._is_quoted or self._is_past_quote:
             self.chat.say("agent", result, name=use.name)
             self.chat.notes.add("tool calls that may be quoted")
@@ -171,7 +171,8 @@ class _SessionReader:
         if self._last is None or not is_same:
             self._answer(None)
         name = f"call {self._calls}"
-        self.chat.add_late_call(Call(name, use.name, arguments), Facts(started_at=turn.time))
+        facts = Facts(started_at=turn.time, arguments_as_shown=not are_recorded)
+        self.chat.add_late_call(Call(name, use.name, arguments), facts)
         if result is not None:
             self.chat.result(name, result, Facts(error=has_failed or None))
         self._is_open = False
@@ -206,7 +207,7 @@ class _SessionReader:
 def _without_arguments(step: Step) -> Step:
     """Return a tool call; its arguments are None (not known) if the file does not show them."""
     if step.type == "tool" and step.arguments == {}:
-        return structs.replace(step, arguments=None)
+        return structs.replace(step, arguments=None, arguments_as_shown=False)
     return step
 
 
@@ -224,8 +225,9 @@ IMPORTER = Importer(
         ("name", "data-tool-name"),
         (
             "arguments",
-            "Input: or Parameters:, the command of a shell, or else what is shown of them as a text",
+            "Parameters: as JSON; otherwise what is shown of them: Input:, the command of a shell, or a text",
         ),
+        ("arguments_as_shown", "true for all but Parameters:"),
         ("output", "the block below the arguments, or Result: or Output:"),
         ("error", "a result below Error: or Output (error):"),
         ("model", "after the speaker"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from weighbridge.traces.fields import json_in, string_of
 from weighbridge.traces.formats.specstory_parts import CALL_ENDS, LINES_BELOW, ToolUse, fence_in
@@ -24,8 +24,17 @@ _item = re.compile(r"- ([\w.-]{1,100}): `(.*)").fullmatch
 _WRITES = "write"  #: type of tools whose calls show the text that they write
 
 
-def read_body(use: ToolUse) -> tuple[Any, str | None, bool]:
-    """Return the arguments and the result that a call shows, and whether it shows a failure."""
+class Body(NamedTuple):
+    """What a call shows."""
+
+    arguments: Any
+    are_recorded: bool  #: whether the arguments are the JSON that the tool got
+    result: str | None
+    has_failed: bool
+
+
+def read_body(use: ToolUse) -> Body:
+    """Return the arguments and the result that a call shows."""
     lines = use.lines
     shown: list[str] = []
     blocks: list[tuple[str, str]] = []  #: blocks of the input, with their languages
@@ -45,10 +54,11 @@ def read_body(use: ToolUse) -> tuple[Any, str | None, bool]:
             blocks.append((fence[2], "\n".join(lines[index + 1 : end])))
         shown += [line for line in lines[index : end + 1] if line.rstrip() not in CALL_ENDS]
         index = end + 1
-    arguments = _arguments(use, shown, blocks)
+    recorded = _parameters(shown, blocks)
+    arguments = _arguments(use, shown, blocks) if recorded is None else recorded
     if use.is_of_editor and result is None and use.kind != _WRITES and not blocks:
         result = string_of("\n".join(shown).strip())
-    return arguments, result, has_failed
+    return Body(arguments, recorded is not None, result, has_failed)
 
 
 def _end_of_block(lines: list[str], start: int, fence: str) -> int:
@@ -66,6 +76,17 @@ def _without_fence(lines: list[str]) -> str:
     return rest.removesuffix(found[1]).removesuffix("\n") if found else text
 
 
+def _parameters(shown: list[str], blocks: list[tuple[str, str]]) -> dict[str, Any] | None:
+    """Return the arguments that stand in a call as JSON; None if there are none."""
+    if _PARAMETERS not in shown or _INPUT in shown:
+        return None
+    try:
+        given = json_in(next((text for language, text in blocks if language == "json"), ""))
+    except ValueError:
+        return None
+    return given if type(given) is dict else None
+
+
 def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) -> Any:
     """Return the arguments that a call shows: an object if it shows fields, or else its text; None if it shows neither.
 
@@ -73,13 +94,6 @@ def _arguments(use: ToolUse, shown: list[str], blocks: list[tuple[str, str]]) ->
     """
     if _INPUT in shown:
         return _items(shown[shown.index(_INPUT) + 1 :])
-    if _PARAMETERS in shown:
-        try:
-            given = json_in(next((text for language, text in blocks if language == "json"), ""))
-        except ValueError:
-            given = None
-        if type(given) is dict:
-            return given
     if use.kind in _SHELLS or (not use.kind and use.name.lower().startswith(_SHELL_NAMES)):
         command = next((text for language, text in blocks if language in _SHELL_FENCES), None)
         lines = [use.summary, *shown]

@@ -37,6 +37,7 @@ def test_chunks_that_follow_each_other_are_one_message_and_calls_have_their_resu
         ("s4", "llm", "Not there.", None),
     ]
     assert (trace.steps[2].name, trace.steps[2].arguments) == ("search", {"q": "x"})
+    assert not trace.steps[2].arguments_as_shown
 
 
 def test_how_often_the_model_was_called_is_not_known():
@@ -64,6 +65,7 @@ def test_a_call_may_be_known_by_its_permission_and_its_end_alone():
         "x = 1",
         None,
     )
+    assert tool.arguments_as_shown
 
 
 def test_a_call_without_an_end_has_no_result():

@@ -251,7 +251,7 @@ def test_what_web_surfer_prints_that_it_did_is_a_call_with_its_tokens_and_time()
         ("tool", "click"),
     ]
     first, second = trace.steps_of("tool")
-    assert first.arguments == {"target": "A"}
+    assert (first.arguments, first.arguments_as_shown) == ({"target": "A"}, True)
     assert first.output == second.output
     assert first.ended_at == 1778320167501795000
     assert trace.steps[1].usage == Usage(10, 5)

@@ -21,6 +21,7 @@ def test_what_is_said_and_done_is_read_in_order():
         ("t2", "read", None),
     ]
     assert [step.arguments for step in tools] == [{"command": "cat x.ipynb"}, "Read y"]
+    assert [step.arguments_as_shown for step in tools] == [False, True]
     [said] = trace.steps_of("llm")
     assert (said.output, said.started_at) == ("There is none.", time_of(1772618404.0))
     assert [step.output for step in trace.steps_of("user")] == ["What is in x.ipynb?"]

@@ -155,6 +155,9 @@ def test_answers_go_on_until_a_result_and_calls_are_as_they_are_shown():
     assert (third.type, third.output) == ("llm", None)
     assert lookup.arguments == {"query": "test_a", "words": "one\ntwo"}
     assert lookup.error == lookup.output == "no such test"
+    assert run.arguments_as_shown
+    assert read.arguments_as_shown
+    assert lookup.arguments_as_shown
     assert set(trace.missing) == {"llm_calls", "token_usage", "cost", "tool_definitions"}
     assert trace.not_carried == ("parts of the model's reasoning (1)",)
 
@@ -167,13 +170,14 @@ def test_calls_of_the_extension_are_at_least_those_that_it_writes_as_calls():
     assert (listed.arguments, listed.output) == ({"command": "ls"}, "a.py")
     assert (rules.arguments, rules.output) == ({"names": ["a"]}, "[]")
     assert (read.arguments, read.output) == ({"summary": "Read file: a.py"}, None)
+    assert [step.arguments_as_shown for step in (listed, rules, read)] == [True, False, True]
     assert [step.model for step in trace.steps_of("llm")] == ["model-b", "model-b"]
 
 
 def test_calls_of_older_versions_stand_below_a_line():
     trace = read_trace(OLD)
     page, fetched = trace.steps_of("tool")
-    assert (page.name, page.arguments) == ("WebFetch", None)
+    assert (page.name, page.arguments, page.arguments_as_shown) == ("WebFetch", None, False)
     assert page.error == "Request failed with status code 404"
     assert (fetched.arguments, fetched.output) == ({"command": "curl x"}, "ok")
     assert "older versions" in trace.missing["tool_calls"]
