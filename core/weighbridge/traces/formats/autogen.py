@@ -7,39 +7,27 @@ Some programs keep only the text and the source of each message, or messages as 
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.call_parts import Call, as_list
-from weighbridge.traces.chat.calls import calls_of
-from weighbridge.traces.chat.chat_log import ChatLog, flat_call
+from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    count_of,
-    counted,
     id_of,
     object_of,
     objects_of,
-    parse_arguments,
-    read_usage,
     scalars,
     string_of,
-    time_of,
-    word_of,
 )
-from weighbridge.traces.formats.autogen_calls import RecordedCalls, add_result, is_recorded_call
+from weighbridge.traces.formats.agent_history_reader import HistoryReader
+from weighbridge.traces.formats.autogen_calls import RecordedCalls, is_recorded_call
+from weighbridge.traces.formats.autogen_messages import MessageReader
 from weighbridge.traces.formats.autogen_printed import (
-    PLAIN_ROLES,
-    TASK_RESULT,
     are_printed,
     is_message,
-    with_printed,
 )
 from weighbridge.traces.formats.autogen_studio import (
-    SYSTEM,
     USERS,
-    LoggedCalls,
     is_logged_call,
     messages_of,
     rows_in,
@@ -52,7 +40,6 @@ from weighbridge.traces.unread_counts import with_unread_lines
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_REPEATS = frozenset({"ModelClientStreamingChunkEvent", "ToolCallSummaryMessage", TASK_RESULT})
 _LOGGED = frozenset({"LLMCall", "ToolCall", "LLMStreamEnd", "LLMStreamStart"})
 _UNSIGNED = ("SystemMessage", "FunctionExecutionResultMessage")
 _CONTEXT = ("UserMessage", "AssistantMessage", *_UNSIGNED)
@@ -147,17 +134,17 @@ def _read(value: Any) -> list[Trace]:
     if rows is not None:
         return [_trace(value[SESSION], *messages_of(rows))]
     listed = [value] if is_recorded_call(value) else _listed(value)
+    about = object_of(value)
     if are_printed(listed):
-        listed = [printed or _said(entry) for entry, printed in with_printed(listed)]
-    return [_trace(object_of(value), objects_of(listed))]
+        printed = HistoryReader(list(map(_entry, listed)))
+        return [printed.completed(_finished(printed.typed, about))]
+    return [_trace(about, objects_of(listed))]
 
 
-def _said(entry: Any) -> dict[str, Any]:
-    """Return the text of an entry that is no printed message as a message without a type."""
+def _entry(entry: Any) -> dict[str, Any]:
+    """Return an entry of a chat, or the text of one, with a role."""
     entry = entry if type(entry) is dict else {"content": entry}
-    role = entry.get("role")
-    source = role if role in PLAIN_ROLES else entry.get("name") or role
-    return {"source": source, "content": entry.get("content")}
+    return {**entry, "role": string_of(entry.get("role")) or "assistant"}
 
 
 def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0) -> Trace:
@@ -176,6 +163,14 @@ def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0
         else:
             reader.message(message, is_first=number == 0)
     reader.close()
+    trace = _finished(reader, about)
+    if _are_bare(listed[:_LOOKED_AT]):
+        trace = replace(trace, missing={"tool_calls": _NO_TYPES, **trace.missing})
+    return with_unread_lines(trace, damaged + reader.studio.unread)
+
+
+def _finished(reader: MessageReader, about: dict[str, Any]) -> Trace:
+    """Return the run whose messages were read, with what is known of it beside them."""
     error = string_of(about.get("error_message"))
     if error:
         reader.chat.say("event", None, Facts(error=error))
@@ -186,160 +181,7 @@ def _trace(about: dict[str, Any], listed: list[dict[str, Any]], damaged: int = 0
     )
     trace = reader.chat.trace("autogen", _REASONS, run)
     missing: dict[Capability, str] = {"llm_calls": _FAILED} if error else {}
-    if _are_bare(listed[:_LOOKED_AT]):
-        missing["tool_calls"] = _NO_TYPES
-    trace = replace(trace, missing={**missing, **trace.missing})
-    return with_unread_lines(trace, damaged + reader.studio.unread)
-
-
-class MessageReader:
-    """Reader of messages, events and logged calls into a chat; `listed` are those of Studio among them."""
-
-    def __init__(self, chat: ChatLog, listed: list[dict[str, Any]]) -> None:
-        self.chat = chat
-        self.studio = LoggedCalls(listed, self.chat)
-        self.tools: dict[str, Any] = {}
-        self._thought: dict[str, Any] | None = None  #: an agent's reasoning before its calls
-        self._calls = 0
-        self._waiting: dict[str, deque[str]] = {}  #: IDs of calls without a logged result, by tool
-        self._messages_so_far = 0  #: number of the messages in requests that were added already
-
-    def message(self, message: dict[str, Any], *, is_first: bool) -> None:
-        """Add a message or an event of a team."""
-        kind, content = str(message.get("type")), message.get("content")
-        time = time_of(message.get("created_at"))
-        name = string_of(message.get("source"))
-        if kind == "ThoughtEvent":
-            self.close()
-            self._thought = message
-        elif kind == "ToolCallRequestEvent":
-            self._ask(message, time)
-        elif kind == "ToolCallExecutionEvent":
-            for result in objects_of(content):
-                add_result(self.chat, result, time)
-        elif kind in _REPEATS:
-            self.chat.notes.add(f"{kind}s, which repeat other messages")
-        elif kind in {"CodeExecutionEvent", "MemoryQueryEvent", "UserInputRequestedEvent"}:
-            self.close()
-            self.chat.say("event", _shown(message), Facts(ended_at=time), name=name)
-        else:
-            self._speech(message, time, is_first=is_first)
-
-    def of_context(self, message: dict[str, Any]) -> None:
-        """Add a message of a model's context."""
-        kind, content = message["type"], message["content"]
-        name = string_of(message.get("source"))
-        if kind == "AssistantMessage" and type(content) is list:
-            self._thought = {"content": message.get("thought")}
-            self._ask(message, None)
-        elif kind == "AssistantMessage":
-            self.chat.answer(content, name=name)
-        elif kind == "FunctionExecutionResultMessage":
-            for result in objects_of(content):
-                add_result(self.chat, result)
-        else:
-            self.chat.say("user" if kind == "UserMessage" else "system", content, name=name)
-
-    def _speech(self, message: dict[str, Any], time: int | None, *, is_first: bool) -> None:
-        """Add a text message: a model's if it used tokens or its source is not a person."""
-        self.close()
-        name = string_of(message.get("source"))
-        of_call = self.studio.facts_of(message)
-        usage = counted(read_usage(message.get("models_usage"))) or of_call.usage
-        by_user = usage is None and (
-            (name or "").lower() in USERS or (is_first and message.get("models_usage") is None)
-        )
-        own_id = message.get("id")
-        if name == SYSTEM and "type" not in message:
-            self.chat.say(SYSTEM, message.get("content"))
-        elif by_user:
-            self.chat.say("user", _shown(message), Facts(started_at=time), id=own_id)
-        elif usage is None and self._is_of_program(word_of(message.get("type"))):
-            self.chat.say("event", _shown(message), Facts(ended_at=time), id=own_id, name=name)
-        else:
-            facts = Facts(model=of_call.model, usage=usage, ended_at=time)
-            self.chat.answer(_shown(message), facts=facts, id=own_id, name=name)
-
-    def _is_of_program(self, kind: str) -> bool:
-        """Return whether a program speaks: a logged call has the model's choice of a speaker already."""
-        is_choice = kind == "SelectSpeakerEvent" and self.studio.has_any
-        return is_choice or kind in {"StopMessage", "HandoffMessage"}
-
-    def _ask(self, message: dict[str, Any], time: int | None) -> None:
-        thought, self._thought = self._thought, None
-        usage = read_usage(message.get("models_usage"))
-        usage = counted(usage) or counted(read_usage((thought or {}).get("models_usage")))
-        of_call = self.studio.facts_of(message)
-        calls = [flat_call(call) for call in objects_of(message.get("content"))]
-        self.chat.answer(
-            (thought or {}).get("content"),
-            calls,
-            Facts(model=of_call.model, usage=usage or of_call.usage, ended_at=time),
-            of_calls=Facts(started_at=time),
-            id=message.get("id"),
-            name=string_of(message.get("source")),
-        )
-
-    def close(self) -> None:
-        """Note a thought that no call followed: it is an answer, or the beginning of the next message."""
-        thought, self._thought = self._thought, None
-        if thought is not None:
-            self.chat.notes.add("thoughts that no call follows")
-
-    def logged(self, event: dict[str, Any]) -> None:
-        """Add a logged event: a model call with its input, or a tool call."""
-        if event.get("type") == "ToolCall":
-            self._ran(event)
-            return
-        if event.get("type") == "LLMStreamStart":
-            return
-        for tool in objects_of(event.get("tools")):
-            held = object_of(tool.get("function")) or tool
-            self.tools.setdefault(str(held.get("name")), tool)
-        listed = objects_of(event.get("messages"))
-        for message in listed[self._messages_so_far :]:
-            role = word_of(message.get("role", message.get("type")))
-            if role in {"user", "system"}:
-                self.chat.say(str(role), message.get("content"))
-        self._messages_so_far = max(self._messages_so_far, len(listed))
-        response = object_of(event.get("response"))
-        choices = objects_of(response.get("choices"))
-        answer = object_of(choices[0].get("message")) if choices else response
-        content = answer.get("content")
-        calls = calls_of({"tool_calls": as_list(content)}) if type(content) is list else []
-        used = {name: count_of(event.get(name)) for name in ("prompt_tokens", "completion_tokens")}
-        calls = [*calls_of({**answer, "content": None}), *calls]
-        for call in calls:
-            if call.id is not None and call.name is not None:
-                self._waiting.setdefault(call.name, deque()).append(call.id)
-        self.chat.answer(
-            None if type(content) is list else content,
-            calls,
-            Facts(
-                model=string_of(response.get("model")),
-                usage=counted(read_usage(used)) or counted(read_usage(response.get("usage"))),
-            ),
-            name=string_of(event.get("agent_id")),
-        )
-
-    def _ran(self, event: dict[str, Any]) -> None:
-        """Add a tool's result to the first pending call of the tool, or as a separate call."""
-        self._calls += 1
-        arguments = parse_arguments(event.get("arguments"))
-        name = string_of(event.get("tool_name"))
-        waiting = self._waiting.get(name or "")
-        call_id = waiting.popleft() if waiting else f"tool_{self._calls}"
-        if not self.chat.has_call(call_id):
-            self.chat.add_late_call(Call(call_id, name, arguments))
-        self.chat.result(call_id, event.get("result"))
-
-
-def _shown(message: dict[str, Any]) -> Any:
-    """Return a message's content; for structured or multimodal messages, the part that can be shown."""
-    content = message.get("content")
-    if content is None:
-        return message.get("result") or message.get("target")
-    return content
+    return replace(trace, missing={**missing, **trace.missing})
 
 
 IMPORTER = Importer(
@@ -355,7 +197,11 @@ IMPORTER = Importer(
             "type",
             "a ToolCallRequestEvent, LLMCall, or an agent's message is llm; the calls in it are tool",
         ),
-        ("name, arguments", "name and arguments of the calls; source of a message"),
+        (
+            "name, arguments",
+            "name and arguments of the calls; source of a message; in printed messages also what WebSurfer says it did",
+        ),
+        ("arguments_as_shown", "true for what WebSurfer says it did"),
         (
             "output",
             "content; of a tool call its ToolCallExecutionEvent, or the result of a ToolCall",

@@ -28,7 +28,8 @@ _KINDS = frozenset(
     }
 )
 _STRUCTURED = "StructuredMessage"
-_OF_TOOLS = frozenset({"ToolCallRequestEvent", "ToolCallExecutionEvent"})
+_REQUEST, _EXECUTION = "ToolCallRequestEvent", "ToolCallExecutionEvent"
+OF_TOOLS = frozenset({_REQUEST, _EXECUTION})  #: types of messages with calls or their results
 _LIMIT_CHARACTERS = 1_000_000
 _DEPTH = 20
 _LOOKED_AT = 20  #: number of entries by which printed messages are recognised
@@ -49,6 +50,16 @@ _begins = re.compile(
     r"(?P<first>id|source|messages)=['\"\[]",
     re.ASCII,
 ).match
+#: The first fields of every message, which show one that has no name of its type.
+_begins_unnamed = re.compile(
+    r"\s{0,9}(?:id='[\w-]{1,100}' )?source=(?:'[^'\n]{0,200}'|\"[^\"\n]{0,200}\") models_usage=",
+    re.ASCII,
+).match
+#: Beginnings of lists of calls and of results.
+_contents = re.compile(r" content=\[(FunctionCall|FunctionExecutionResult)\(").search
+_BEGINNING_CHARACTERS = 1_000  #: length of the beginning of a message in which its content begins
+_ends_whole = re.compile(r"\btype='[^'\n]{1,100}'\)?\s{0,9}\Z").search
+_END_CHARACTERS = 120
 _unescaped = re.compile(_ESCAPE).sub
 _without_address = re.compile(r" at 0x[0-9A-Fa-f]{1,32}").sub
 _is_image = re.compile(r"<[\w.]{0,200}Image ", re.ASCII).match
@@ -64,7 +75,7 @@ def is_message(value: Any) -> bool:
     return (
         type(kind) is str
         and (kind in _KINDS or kind.startswith(_STRUCTURED))
-        and ("source" in value or kind in _OF_TOOLS)
+        and ("source" in value or kind in OF_TOOLS)
         and "content" in value
     )
 
@@ -74,10 +85,32 @@ def begins_printed(text: str) -> bool:
     return _begins(text) is not None
 
 
+def kind_of_unread(text: str) -> str | None:
+    """Return the type of the message that a text begins to print, "" if it is not known; None if the text begins otherwise."""
+    found = _begins(text)
+    if found is None:
+        return None
+    kind = found["kind"]
+    if kind is not None:
+        is_known = kind in _KINDS or kind == TASK_RESULT or kind.startswith(_STRUCTURED)
+        return str(kind) if is_known else None
+    if _begins_unnamed(text) is None:
+        return None
+    content = _contents(text[:_BEGINNING_CHARACTERS])
+    if content is None:
+        return ""
+    return _REQUEST if content[1] == "FunctionCall" else _EXECUTION
+
+
+def ends_whole(text: str) -> bool:
+    """Return whether a text ends like a printed message that is not cut off."""
+    return _ends_whole(text[-_END_CHARACTERS:]) is not None
+
+
 def are_printed(entries: list[Any]) -> bool:
-    """Return whether the first entries are printed messages, except a person's and the program's own at the end."""
+    """Return whether the first entries are printed messages, whole or cut off, except a person's and the program's own at the end."""
     some = entries[:_LOOKED_AT]
-    others = [index for index, entry in enumerate(some) if _printed(entry) is None]
+    others = [index for index, entry in enumerate(some) if not _is_printed(entry)]
     return len(others) < len(some) and all(
         index == len(entries) - 1 or object_of(some[index]).get("role") in PLAIN_ROLES
         for index in others
@@ -105,11 +138,19 @@ def with_printed(entries: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any] |
                 yield entry, None
 
 
+def _is_printed(entry: Any) -> bool:
+    text = _text_of(entry)
+    return printed_message(text) is not None or kind_of_unread(text) is not None
+
+
 def _printed(entry: Any) -> dict[str, Any] | None:
+    return printed_message(_text_of(entry))
+
+
+def _text_of(entry: Any) -> str:
+    """Return the text of an entry without calls; empty if there is none."""
     text = entry.get("content") if type(entry) is dict else entry
-    if type(text) is not str or (type(entry) is dict and calls_of(entry)):
-        return None
-    return printed_message(text)
+    return "" if type(text) is not str or (type(entry) is dict and calls_of(entry)) else text
 
 
 def printed_message(text: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import pytest
 
 from weighbridge.traces import Usage, read_trace
 from weighbridge.traces.formats.autogen_printed import printed_message
+from weighbridge.traces.model import COUNTED
 
 TIME = "datetime.datetime(2026, 5, 9, 9, 49, 27, 501795, tzinfo=datetime.timezone.utc)"
 USED = "RequestUsage(prompt_tokens=10, completion_tokens=5)"
@@ -68,17 +69,17 @@ def dumped() -> list[dict[str, Any]]:
     ]
 
 
+WRAPPERS = [
+    lambda texts: {"history": [{"role": "Assistant", "content": text} for text in texts]},
+    lambda texts: {"history": [{"role": "assistant", "content": text} for text in texts]},
+    lambda texts: {"messages": [{"role": "assistant", "content": text} for text in texts]},
+    lambda texts: [{"role": "assistant", "content": text} for text in texts],
+    lambda texts: texts,
+]
+
+
 @pytest.mark.parametrize("printed", [as_str, as_repr, as_named])
-@pytest.mark.parametrize(
-    "kept",
-    [
-        lambda texts: {"history": [{"role": "Assistant", "content": text} for text in texts]},
-        lambda texts: {"history": [{"role": "assistant", "content": text} for text in texts]},
-        lambda texts: {"messages": [{"role": "assistant", "content": text} for text in texts]},
-        lambda texts: [{"role": "assistant", "content": text} for text in texts],
-        lambda texts: texts,
-    ],
-)
+@pytest.mark.parametrize("kept", WRAPPERS)
 def test_printed_messages_are_read_as_the_messages_that_they_print(printed, kept):
     trace = read_trace(kept([printed(*each) for each in RUN]))
     assert trace.steps == read_trace(dumped()).steps
@@ -256,6 +257,48 @@ def test_what_web_surfer_prints_that_it_did_is_a_call_with_its_tokens_and_time()
     assert first.ended_at == 1778320167501795000
     assert trace.steps[1].usage == Usage(10, 5)
     assert not {"token_usage", "timing", "tool_calls"} & set(trace.missing)
+
+
+@pytest.mark.parametrize("printed", [as_str, as_repr, as_named])
+@pytest.mark.parametrize("kept", WRAPPERS)
+def test_what_web_surfer_did_is_a_call_whatever_holds_the_messages(printed, kept):
+    report = ("MultiModalMessage", "WebSurfer", f"['I clicked \\'A\\'.', {IMAGE}]", USED)
+    trace = read_trace(kept([printed(*each) for each in (*RUN, report)]))
+    assert [step.name for step in trace.steps_of("tool")] == ["weather", "click"]
+
+
+@pytest.mark.parametrize("printed", [as_str, as_repr, as_named])
+@pytest.mark.parametrize("kept", WRAPPERS)
+def test_printed_messages_that_are_cut_off_make_the_counts_lower_bounds(printed, kept):
+    run = [*RUN, *RUN[2:4]]
+    texts = [printed(*each) for each in run]
+    trace = read_trace(kept([*texts[:-2], *(text[: text.index("weather")] for text in texts[-2:])]))
+    reason = "2 of the 8 printed messages could not be read: cut off"
+    assert {name: trace.missing.get(name) for name in COUNTED} == dict.fromkeys(COUNTED, reason)
+    assert "printed messages that could not be read (2)" in trace.not_carried
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool", "llm", "other", "other"]
+
+
+@pytest.mark.parametrize("printed", [as_str, as_repr, as_named])
+@pytest.mark.parametrize("kept", WRAPPERS)
+def test_if_no_printed_message_is_whole_the_reason_says_so(printed, kept):
+    trace = read_trace(kept([printed(*each)[:-25] for each in RUN]))
+    reason = "none of the printed messages could be read: cut off"
+    assert {trace.missing[name] for name in ("llm_calls", "tool_calls", "token_usage")} == {reason}
+    assert trace.missing["timing"] == reason
+    assert "no cost" in trace.missing["cost"] or "records no cost" in trace.missing["cost"]
+
+
+def test_a_printed_message_in_another_form_is_not_said_to_be_cut_off():
+    odd = WHOLE.replace("metadata={}", "metadata=!")
+    trace = read_trace({"history": [*entries(as_str), {"role": "A", "content": odd}]})
+    assert "not as AutoGen prints them" in trace.missing["tool_calls"]
+
+
+@pytest.mark.parametrize("text", ["Note: id='a'", "source='a'", "id='a' b", "messages=['a']x"])
+def test_an_answer_that_only_looks_like_a_message_leaves_the_counts_exact(text):
+    trace = read_trace({"history": [*entries(as_named), {"role": "A", "content": text}]})
+    assert not {"llm_calls", "tool_calls"} & set(trace.missing)
 
 
 def test_the_terminal_prints_what_the_last_code_put_out():
