@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from support.trace_examples.editor_agents import SPECSTORY_HISTORY
 from support.trace_examples.model_apis import BATCH_RESULT
 from support.trace_examples.vendor_sdks import GOOGLE_ADK_ROWS
 from weighbridge.grading.line_grader import grade_lines
@@ -100,6 +101,24 @@ def test_converted_traces_have_the_ids_that_they_are_graded_under_and_no_two_hav
     assert len(set(before)) == 6
     for trace_id in before:
         assert cli("trace", "show", "runs", "--id", trace_id, "--json").json["id"] == trace_id
+
+
+def test_a_trace_is_found_by_its_id_in_its_source_where_it_is_named_after_its_file(cli, tmp_path):
+    names = {"s-1.md": "ses_1", "s-2.md": "ses_2"}
+    (tmp_path / "runs").mkdir()
+    for name, session in names.items():
+        text = SPECSTORY_HISTORY.replace("1f-2a", session)
+        (tmp_path / "runs" / name).write_text(text)
+    assert cli("trace", "convert", "runs", "-o", "native.jsonl").status == 0
+    for source in ("runs", "native.jsonl"):
+        cli("run", source, "-g", "budget", "-c", "max_steps=99", "-o", "out.jsonl")
+        found = {
+            row["custom_id"]: row["metadata"]["trace_id"] for row in rows(tmp_path / "out.jsonl")
+        }
+        assert found == {f"{name}:1": session for name, session in names.items()}
+        assert cli("trace", "show", source, "--id", "ses_2").out.startswith("s-2.md:1 ")
+        several = cli("trace", "show", source, "--id", "ses_")
+        assert "2 traces whose id begins with 'ses_'" in several.err
 
 
 def test_of_several_files_the_one_of_a_trace_is_named(cli, tmp_path):

@@ -37,7 +37,7 @@ def to_result_line(
             line.number,
             (spec.label, spec.grader, ready.version, ready.receipts.config_digest),
             result,
-            inputs.metadata_with(case.metadata) if ready.reads_trace else case.metadata,
+            inputs.metadata_of(case) if ready.reads_trace else case.metadata,
             ready.receipts.of(inputs.canonical, result),
         )
     except MemoryError:

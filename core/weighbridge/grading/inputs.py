@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
@@ -11,6 +11,10 @@ from weighbridge.errors import TraceError
 from weighbridge.grading.receipt import canonical_json
 from weighbridge.jobs.limits import METADATA_LIMIT_BYTES
 from weighbridge.traces import Trace, read_trace
+from weighbridge.traces.own_id import metadata_with_id
+
+if TYPE_CHECKING:
+    from weighbridge.grading.case import Case
 
 
 class Inputs(msgspec.Struct):
@@ -46,11 +50,16 @@ class Inputs(msgspec.Struct):
                 self._with_trace_read = self.given  # each grader reports the reason
         return self._with_trace_read
 
-    def metadata_with(self, given: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return a case's metadata with those that the source of its trace records, of which the case's own come first."""
+    def metadata_of(self, case: Case) -> dict[str, Any] | None:
+        """Return a case's metadata with those of its trace, of which the case's own come first.
+
+        They are those that the trace's source records, and its id there if the case has another one.
+        """
+        given = case.metadata
         if self._of_trace is None:
             trace = self.with_trace_read.get("trace")
-            self._of_trace = _bounded(trace.metadata, given) if type(trace) is Trace else {}
+            held = metadata_with_id(trace, case.custom_id) if type(trace) is Trace else {}
+            self._of_trace = _bounded(held, given)
         return {**self._of_trace, **(given or {})} if self._of_trace else given
 
 

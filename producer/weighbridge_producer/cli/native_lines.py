@@ -11,6 +11,7 @@ import orjson
 from weighbridge.errors import TraceError
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.traces.formats.native import to_native
+from weighbridge.traces.own_id import metadata_with_id
 from weighbridge_producer.input.duplicates import Duplicate
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class UniqueLines:
 def native_line(found: NamedTrace, trace_id: str) -> bytes:
     """Return a trace in the native form as a line; raises TraceError if the line would be invalid as input."""
     data = {**to_native(found.trace), "id": trace_id}
+    if metadata := metadata_with_id(found.trace, trace_id):
+        data["metadata"] = metadata
     try:
         return orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError as error:

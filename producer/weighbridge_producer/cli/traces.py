@@ -11,6 +11,7 @@ import typer
 from weighbridge.errors import InputError, OutputError, TraceError
 from weighbridge.settings import read_settings
 from weighbridge.text import closest, did_you_mean
+from weighbridge.traces.own_id import own_ids
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.reading import trace_mapping_of
 from weighbridge_producer.cli.reading_options import Map, TraceMappingFile
@@ -54,7 +55,7 @@ def show(
         typer.Option(
             "--id",
             metavar="ID",
-            help="The id of the trace to show, or a beginning that no other id has (default: the first).",
+            help="The id of the trace to show, also that in its source, or a beginning that no other id has (default: the first).",
             callback=opt.utf8,
         ),
     ] = None,
@@ -96,22 +97,31 @@ def show(
 
 
 def _trace_named(trace_id: str, traces: Traces, file: str) -> NamedTrace:
-    """Return the first trace with an id, else the only one whose id begins so; raises InputError if there is none."""
+    """Return the first trace with an id, else the only one whose id begins so; raises InputError if there is none.
+
+    The id is the one that the trace has here or, where no trace has that, the one that it has in its source.
+    """
+    by_source: NamedTrace | None = None
     begun: NamedTrace | None = None
+    alike: dict[str, None] = {}  #: the names of traces with an id that begins so
     others: list[str] = []
     for found in traces:
         if found.name == trace_id:
             return found
         others.append(found.name)
-        if trace_id and begun is None and found.name.startswith(trace_id):
-            begun = found
-    alike = _beginning_with(trace_id, others)
-    if begun and len(alike) == 1:
-        return begun
+        ids = [own for own in own_ids(found.trace) if type(own) is str]
+        if by_source is None and trace_id in ids:
+            by_source = found
+        if _beginning_with(trace_id, [found.name, *ids]):
+            begun = begun or found
+            alike[found.name] = None
+    wanted = by_source or (begun if len(alike) == 1 else None)
+    if wanted:
+        return wanted
     if alike:
         raise InputError(
             f"{file!r} has {len(alike):,} traces whose id begins with {trace_id!r}",
-            _listed_names(alike),
+            _listed_names(list(alike)),
         )
     raise InputError(f"{file!r} has no trace {trace_id!r}", _listed_names(others))
 

@@ -12,6 +12,7 @@ from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, Grader, GraderResult, OutputGrader, Verdict, graded
 from weighbridge.graders.registry import Registry
 from weighbridge.graders.trace_grader import TraceGrader
+from weighbridge.grading.case import Case
 from weighbridge.grading.inputs import Inputs
 from weighbridge.grading.line_grader import WHOLE_LINE, JobDeadlineError, LineGrader, grade_lines
 from weighbridge.grading.receipt import Receipts, canonical_json
@@ -599,4 +600,12 @@ def test_what_the_source_of_a_trace_records_is_metadata_of_its_results(
 def test_metadata_that_json_cannot_have_are_left_out() -> None:
     trace = Trace("a", (), "x", metadata={"a": object()})
     inputs = Inputs({"trace": {}}, None, {"trace": trace})
-    assert inputs.metadata_with({"b": 1}) == {"b": 1}
+    assert inputs.metadata_of(Case("a", {}, (), {"b": 1})) == {"b": 1}
+
+
+def test_the_id_of_a_trace_in_its_source_is_metadata_if_the_case_has_another() -> None:
+    trace = {"id": "t-1", "steps": STEPS}
+    assert metadata_of(trace) == [{"trace_id": "t-1"}] * 2
+    assert metadata_of(trace, metadata={"trace_id": "own"}) == [{"trace_id": "own"}] * 2
+    assert metadata_of({**trace, "metadata": {"trace_id": "t-0"}}) == [{"trace_id": "t-0"}] * 2
+    assert metadata_of({**trace, "id": "q-1"}) == [None] * 2

@@ -266,20 +266,21 @@ def _read(value: Any) -> list[Trace]:
         with_unread_lines(trace, unread)
         for trace in traces_of(spans, "otel", {"log records of no span": unlinked})
     ]
-    stated = _stated_cost(value)
-    if stated is not None and len(traces) == 1:
-        [trace] = traces
-        missing = dict(trace.missing)
-        missing.pop("cost", None)
-        return [replace(trace, cost_usd=stated, totals_from=_MLFLOW_COST, missing=missing)]
+    if len(traces) == 1:
+        return [_with_info(traces[0], object_of(object_of(value).get("info")))]
     return traces
 
 
-def _stated_cost(value: Any) -> float | None:
-    """Return the run's cost, which a trace of MLflow states beside its spans."""
-    info = object_of(object_of(value).get("info"))
+def _with_info(trace: Trace, info: dict[str, Any]) -> Trace:
+    """Return a trace with the id and the cost that MLflow states beside its spans."""
+    trace = replace(trace, id=string_of(info.get("trace_id", info.get("request_id"))) or trace.id)
     stated = object_of(json_of(object_of(info.get("trace_metadata")).get(_MLFLOW_COST)))
-    return cost_of(stated.get("total_cost"))
+    cost_usd = cost_of(stated.get("total_cost"))
+    if cost_usd is None:
+        return trace
+    missing = dict(trace.missing)
+    missing.pop("cost", None)
+    return replace(trace, cost_usd=cost_usd, totals_from=_MLFLOW_COST, missing=missing)
 
 
 def _link(spans: list[Span], logs: list[tuple[str, str, Event]]) -> int:
@@ -364,6 +365,6 @@ IMPORTER = Importer(
     parts=_parts,
     is_line=_is_line,
     tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and a real database of MLflow; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
-    fields=(("id of the trace", "traceId"), *FIELDS),
+    fields=(("id of the trace", "traceId; of MLflow trace_id in info"), *FIELDS),
     lacks=LACKS,
 )

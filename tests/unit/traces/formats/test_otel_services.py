@@ -55,6 +55,7 @@ def mlflow(version):
 def test_mlflows_traces_are_read_in_either_version():
     for version in (2, 3):
         trace = read_trace(mlflow(version))
+        assert trace.id == "tr-1"
         assert shown(trace) == [
             ("agent", "agent", '"Done."'),
             ("user", None, "Find x."),
