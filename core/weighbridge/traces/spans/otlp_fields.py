@@ -10,6 +10,8 @@ from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.fields import count_of, string_of, time_of
 
 _STATUS_MESSAGES = ("message", "description", "status_message", "otel_status_message")
+#: A status as a text of its own, such as `ERROR` or Python's `StatusCode.ERROR`.
+_STATUS_WORD = re.compile(r"(?:STATUS_?CODE[._])?(?:ERROR|OK|UNSET)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _VALUE_DEPTH = 64  #: maximum depth of lists and objects in an attribute
 
@@ -38,7 +40,13 @@ def attributes_in(listed: Any) -> dict[str, Any]:
 
 def span_time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None:
     """Return when a span started or ended."""
-    nanoseconds = first_of(value, (f"{end}TimeUnixNano", f"{end}_time_unix_nano"))
+    nanoseconds = first_of(
+        value,
+        (
+            *(f"{end}TimeUnixNano", f"{end}_time_unix_nano"),
+            *(f"{end}_time_ns", f"{end}TimeNs", f"{end}_ns", f"{end}Ns"),
+        ),
+    )
     if nanoseconds is not None:
         return time_of(nanoseconds, "ns")
     recorded = first_of(value, (f"{end}_time", f"{end}Time", f"{end}_timestamp"))
@@ -62,12 +70,14 @@ def status_of(value: dict[str, Any]) -> tuple[Literal["unset", "ok", "error"], s
     """Return the status of a span and its message."""
     status = value.get("status")
     held = status if type(status) is dict else value
-    code = first_of(held, ("code", "status_code", "statusCode", "otel_status_code"))
+    codes = [first_of(held, ("code", "status_code", "statusCode", "otel_status_code"))]
+    if type(status) is str and _STATUS_WORD.fullmatch(status):
+        codes.append(status)
     message = string_of(first_of(held, _STATUS_MESSAGES))
-    word = code.upper() if type(code) is str else ""
-    if code == 2 or word.endswith("ERROR"):
+    words = [code.upper() for code in codes if type(code) is str]
+    if 2 in codes or any(word.endswith("ERROR") for word in words):
         return "error", message
-    return ("ok" if code == 1 or word.endswith("OK") else "unset"), message
+    return ("ok" if 1 in codes or any(word.endswith("OK") for word in words) else "unset"), message
 
 
 def _pairs(listed: Any, depth: int) -> dict[str, Any]:

@@ -85,6 +85,44 @@ def test_snake_case_names_and_numbers_for_times_are_read():
     assert step.error == "late"
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("start_ns", "end_ns"),
+        ("startNs", "endNs"),
+        ("start_time_ns", "end_time_ns"),
+        ("startTimeNs", "endTimeNs"),
+    ],
+)
+def test_times_that_name_nanoseconds_are_read(start, end):
+    own = own_exporters_span(**{start: NOON, end: str(NOON + 5)})
+    [step] = read_trace([own]).steps
+    assert (step.started_at, step.ended_at) == (NOON, NOON + 5)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        ("ERROR", "late"),
+        ("error", "late"),
+        ("StatusCode.ERROR", "late"),
+        ("STATUS_CODE_ERROR", "late"),
+        ("StatusCode.OK", None),
+        ("UNSET", None),
+        ("no error", None),
+    ],
+)
+def test_a_status_may_be_a_text_of_its_own(status, error):
+    own = own_exporters_span(status=status, status_message="late")
+    [step] = read_trace([own]).steps
+    assert step.error == error
+
+
+def own_exporters_span(**facts):
+    ids = {"trace_id": TRACE, "span_id": "00f067aa0ba902b7", "parent_span_id": None}
+    return {"name": "chat m", **ids, "attributes": CHAT, **facts}
+
+
 def test_ids_that_protobuf_wrote_in_base64_become_hexadecimal():
     def encoded(text):
         return base64.b64encode(bytes.fromhex(text)).decode()
