@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 _COMPARED_CHARACTERS = 256
 _MIN_SIMILARITY = 65.0  #: minimum similarity, of 100, for a suggestion
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+#: In JSON, an escaped backslash, both halves of a surrogate pair, or one of them.
+_ESCAPES = re.compile(
+    rb"(?:\\\\)+|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 # Characters that control a terminal, change the text direction, or cannot be encoded as UTF-8.
 _MISLEADING = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[\x00-\x1f{_MISLEADING}]")
@@ -102,6 +106,17 @@ def encodable(text: str) -> str:
     except UnicodeEncodeError:
         return _LONE_SURROGATES.sub("\ufffd", text)
     return text
+
+
+def encodable_json(raw: bytes) -> bytes:
+    """Return JSON with that of U+FFFD for each escape of a lone surrogate; the same object if it has none.
+
+    For JSON that a parser has refused: programs in JavaScript and Python write these escapes, and UTF-8 has no form of them.
+    """
+    if b"\\ud" not in raw and b"\\uD" not in raw:
+        return raw
+    mended = _ESCAPES.sub(lambda found: b"\\ufffd" if found[1] else found[0], raw)
+    return raw if mended == raw else mended
 
 
 def all_encodable(texts: list[str]) -> list[str]:

@@ -1,5 +1,8 @@
 """Text for display: counts, suggestions, and escaping of untrusted text."""
 
+import json
+
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +15,7 @@ from weighbridge.text import (
     duration,
     elapsed,
     encodable,
+    encodable_json,
     pluralize,
     printable,
     shorten,
@@ -150,3 +154,24 @@ def test_what_took_long_is_written_in_larger_units(seconds: float, written: str)
 )
 def test_a_count_is_written_in_the_width_of_a_column(count: int, written: str) -> None:
     assert compact(count) == written
+
+
+@given(ANY_TEXT)
+def test_escapes_of_lone_surrogates_in_json_become_the_replacement_character(text: str) -> None:
+    raw = json.dumps(text).encode()
+    assert orjson.loads(encodable_json(raw)) == encodable(json.loads(raw))
+
+
+@pytest.mark.parametrize("raw", [rb'"\ud83d\ude00"', rb'"\\ud83d"', b'"hi"'])
+def test_json_without_lone_surrogates_is_the_same_object(raw: bytes) -> None:
+    assert encodable_json(raw) is raw
+
+
+@given(st.text('\\\\ud8dDeE00"n', max_size=30))
+def test_json_that_can_be_parsed_is_not_changed(text: str) -> None:
+    raw = f'"{text}"'.encode()
+    try:
+        orjson.loads(raw)
+    except ValueError:
+        return
+    assert encodable_json(raw) is raw

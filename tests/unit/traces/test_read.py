@@ -328,3 +328,8 @@ def test_metadata_beside_a_wrapped_trace_are_those_of_the_trace():
     trace = read_trace(wrapped)
     assert (trace.metadata, trace.not_carried) == ({"a": 1, "b": 3}, ())
     assert read_trace({**wrapped, "metadata": "x"}).metadata == {"a": 1, "b": 2}
+
+
+def test_an_escape_of_half_a_surrogate_pair_in_a_text_is_the_replacement_character():
+    text = orjson.dumps({"id": "run %", "messages": CHAT}).decode().replace("%", r"\ud83d")
+    assert read_trace(text).id == read_trace(text.encode()).id == "run \ufffd"

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from weighbridge.text import encodable_json
 from weighbridge.traces.images import image_mark
 
 _LITERAL_CHARACTERS = 50_000  #: maximum length of a text in Python's notation that is parsed
@@ -28,11 +29,20 @@ def parse_arguments(value: Any) -> Any:
 
 
 def json_in(text: str | bytes | bytearray) -> Any:
-    """Return the JSON value in a text, with integers unchanged; raise ValueError if the text is not JSON."""
+    """Return the JSON value in a text, with integers unchanged, and lone surrogates as U+FFFD.
+
+    Raises ValueError if the text is not JSON.
+    """
     try:
         return msgspec.json.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except ValueError:
+        raw = text.encode() if isinstance(text, str) else bytes(text)
+        mended = encodable_json(raw)
+        if mended is raw:
+            raise
+    return json_in(mended)
 
 
 def python_object_in(text: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from zlib import crc32
 import orjson
 
 from weighbridge.settings import MIB
-from weighbridge.traces.fields import object_of, objects_of, scalars, string_of
+from weighbridge.traces.fields import json_in, object_of, objects_of, scalars, string_of
 from weighbridge.traces.formats.atif import SEGMENTS, SUB_AGENTS
 from weighbridge_producer.input.files.file_groups import (
     BLOCK_BYTES,
@@ -280,7 +280,7 @@ class _Trajectory(NamedTuple):
 def _trajectory(file: Path, limit_bytes: int) -> _Trajectory | None:
     raw = _content_of(file, limit_bytes)
     try:
-        value = object_of(orjson.loads(raw))
+        value = object_of(json_in(raw))
     except ValueError:
         return None
     is_atif = type(value.get("schema_version")) is str and type(value.get("steps")) is list
@@ -348,6 +348,6 @@ def _content_of(file: Path, limit_bytes: int) -> bytes:
 
 def _object(raw: bytes) -> dict[str, Any]:
     try:
-        return object_of(orjson.loads(raw))
+        return object_of(json_in(raw))
     except ValueError:
         return {}

@@ -12,6 +12,7 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
+from weighbridge.text import encodable_json
 from weighbridge.traces.split import (
     is_trace,
     opens_session,
@@ -38,6 +39,11 @@ DOCUMENT_LIMIT_BYTES = 128 * MIB
 _LINES_NAMED = 5  #: of the damaged ones of a session
 _FEWEST_LINES = 20  #: of a document, to be taken for one although it is not JSON
 _INCOMPLETE = "check that the file is complete, and as the tool wrote it"
+_LONE_SURROGATE = Fault(
+    ErrorCode.LONE_SURROGATE,
+    "the document has cases, and in a text a lone surrogate",
+    "write both halves of the surrogate pair, or U+FFFD",
+)
 #: How the JSON library says that something follows a document, with the line.
 _AFTER_DOCUMENT = re.compile(r"content after document: line (\d{1,15})\b")
 LINES_LOOKED_AT = 100  #: lines that decide whether a file has a value on each
@@ -63,6 +69,11 @@ def document_lines(lines: Iterator[SourceLine], wrapper: TraceWrapper) -> Iterat
             return
     document = with_ids_as_text(read.text())
     items, torn = _items(document), None
+    if items is None and (mended := encodable_json(document)) is not document:
+        items, document = _items(mended), mended
+        if items and is_case(orjson.loads(items[0].raw)):  # they are parsed strictly
+            yield SourceLine(first, _LONE_SURROGATE, size)
+            return
     if items is None:
         is_begun = begins_document(first)
         fault = _document_fault(document) if is_begun else None

@@ -19,6 +19,7 @@ from weighbridge_producer.input.traces.trace_wrapper import (
     Bare,
     NamedLine,
     named_line,
+    value_of,
     with_ids_as_text,
 )
 
@@ -66,7 +67,7 @@ def input_kind(raw: bytes) -> InputKind:
     if _is_surely_case(raw):
         return InputKind.CASES
     try:
-        value = orjson.loads(with_ids_as_text(raw))
+        value = value_of(with_ids_as_text(raw))
     except ValueError:
         goes_on = raw.strip(JSON_SPACE)[-1:] in _OPENING
         return InputKind.DOCUMENT if goes_on else InputKind.CASES

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import object_of
 from weighbridge.traces.split import opens_session
 from weighbridge_producer.input.source_lines import SourceLine
+from weighbridge_producer.input.traces.trace_wrapper import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +98,7 @@ def _by_thread(lines: Sequence[SourceLine]) -> list[tuple[_Names, Sequence[Sourc
 def _opening(raw: bytes) -> Any:
     """Return what tells the kind of a line of a session; None for other lines."""
     try:
-        value = orjson.loads(raw)
+        value = value_of(raw)
     except ValueError:
         return None
     if not opens_session(value):

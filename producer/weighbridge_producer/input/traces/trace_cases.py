@@ -26,6 +26,7 @@ from weighbridge_producer.input.traces.documents import (
 )
 from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind, is_about_file
 from weighbridge_producer.input.traces.processes import sessions_by_process
+from weighbridge_producer.input.traces.trace_wrapper import value_of
 from weighbridge_producer.input.traces.unknown_lines import is_unknown, without_unknown
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _log_of(lines: Iterable[SourceLine]) -> tuple[list[Any], Fault | None]:
         if torn:
             return [], None
         try:
-            values += [orjson.loads(line.raw)] if line.raw.strip(JSON_SPACE) else []
+            values += [value_of(line.raw)] if line.raw.strip(JSON_SPACE) else []
         except ValueError:
             torn = torn_line(number, len(line.raw.strip(JSON_SPACE)))
     return [part for _, part in request_log_parts(values)], torn

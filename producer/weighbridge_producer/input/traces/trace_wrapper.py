@@ -11,6 +11,7 @@ import orjson
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.text import encodable_json
 from weighbridge.traces.formats.batch_results import is_batch_result
 from weighbridge.traces.split import id_by_plug_in
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
@@ -75,6 +76,8 @@ class TraceWrapper:
         for number, line in enumerate(lines, start=first):
             raw = line.raw.strip(JSON_SPACE)
             bare = bare_trace(raw) if raw and not line.fault else None
+            if bare is None and not line.fault and (mended := encodable_json(raw)) is not raw:
+                raw, bare = mended, bare_trace(mended)
             if bare is None:
                 yield line
             else:
@@ -100,6 +103,17 @@ class TraceWrapper:
             more,
         )
         return SourceLine(case, None, size, custom_id=custom_id)
+
+
+def value_of(raw: bytes) -> Any:
+    """Return the value of JSON that may be of a trace, with lone surrogates as U+FFFD; raise ValueError for other text."""
+    try:
+        return orjson.loads(raw)
+    except ValueError:
+        mended = encodable_json(raw)
+        if mended is raw:
+            raise
+    return orjson.loads(mended)
 
 
 def with_ids_as_text(raw: bytes) -> bytes:

@@ -424,3 +424,53 @@ def test_blank_lines_in_a_log_of_requests_and_answers_are_passed_over() -> None:
     data = b"\n\n".join(jsonl(each) for each in log)
     assert [case["inputs"]["trace"] for case in cases_of(data)] == [log]
     assert sum(line.size for line in Source(io.BytesIO(data), Settings())) == len(data)
+
+
+def with_half_a_pair(raw: bytes) -> bytes:
+    """Return JSON in which the text `hello` has an escape that UTF-8 cannot carry."""
+    return raw.replace(b"hello", rb"h\\ud83d \ud83d\ude00 \ud83d")
+
+
+SESSION = [
+    {"type": "user", "sessionId": "s", "uuid": "1", "message": MESSAGES[0]},
+    {"type": "assistant", "sessionId": "s", "uuid": "2", "message": {"id": "m", **MESSAGES[1]}},
+]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        orjson.dumps({"messages": MESSAGES}, option=orjson.OPT_INDENT_2),
+        orjson.dumps([{"messages": MESSAGES}, {"messages": MESSAGES, "id": "b"}]),
+        jsonl({"messages": MESSAGES}, {"messages": MESSAGES, "id": "b"}),
+        jsonl({"messages": [MESSAGES[0]]}, {"messages": MESSAGES}),
+        jsonl(*SESSION),
+        jsonl(*SESSION) + b'{"type": "user", "mess',
+    ],
+    ids=["document", "list", "lines", "later line", "session", "cut session"],
+)
+def test_half_a_surrogate_pair_in_a_trace_becomes_the_replacement_character(data: bytes) -> None:
+    lines = [
+        line for line in Source(io.BytesIO(with_half_a_pair(data)), Settings()) if line.raw.strip()
+    ]
+    said = [
+        str(step.output)
+        for line in lines
+        for step in read_trace(orjson.loads(line.raw)["inputs"]["trace"]).steps
+        if step.type == "llm"
+    ]
+    assert said == ["h\\ud83d \U0001f600 \ufffd"] * data.count(b"hello")
+
+
+def test_cases_with_half_a_surrogate_pair_are_not_changed() -> None:
+    case = orjson.dumps({"custom_id": "a", "inputs": {"agent_response": "hello"}})
+    data = with_half_a_pair(case)
+    [line] = Source(io.BytesIO(data), Settings())
+    assert line.raw.strip() == data
+
+
+def test_a_list_of_cases_with_half_a_surrogate_pair_is_refused() -> None:
+    case = {"custom_id": "a", "inputs": {"agent_response": "hello"}}
+    [line] = Source(io.BytesIO(with_half_a_pair(orjson.dumps([case]))), Settings())
+    assert line.fault is not None
+    assert line.fault.code == "LONE_SURROGATE"
