@@ -1,7 +1,7 @@
 """Sessions of Crush: rows of its database, in which a message has parts with a type and data.
 
-A session's row has the sum of its own costs and those of the sessions that its agents started. Its tokens are only those of
-the last call.
+A session's row has the sum of its own costs and those of the sessions that its agents started. Its tokens are those of the
+last call; early versions of opencode, from which Crush comes, kept their sum, but not in all sessions of a database.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _EXIT_CODE = re.compile(r"(?:^|\n)(Exit code -?[1-9]\d{0,9})\s{0,9}(?:<cwd>[^\n]
 _END_CHARACTERS = 5_000  #: number of last characters that may have the exit code
 _NO_PRICE = "the cost is 0, which Crush also records where it has no price or no token counts"
 _REASONS: dict[Capability, str] = {
-    "token_usage": "Crush keeps the tokens of a session's last call alone",
+    "token_usage": "the session's row may have the tokens of the last call alone, as Crush keeps them, and no message has its own",
     "timing": "no message of this session has its time",
     "cost": "these rows have no cost: Crush keeps it with the session",
     "tool_definitions": "Crush does not keep the tools with a session",
