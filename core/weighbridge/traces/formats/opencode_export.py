@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import replace
+from datetime import date
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
@@ -28,6 +30,12 @@ KEY = "opencode_export"  #: key of a file's text in its JSON form
 _HEAD = re.compile(
     r"# (?P<title>[^\n]{0,1000})\n\s{0,9}\*\*Session ID:\*\* (?P<id>ses_\w{1,100})\s{0,9}(?:\n|\Z)"
 )
+_BEGUN, _ENDED = "**Created:** ", "**Updated:** "
+#: A time as JavaScript's `toLocaleString` writes it: the day, which has an order of its own in each language, and the clock.
+_TIME = re.compile(
+    r"(?P<day>[\d./-]{6,12}),?\s(?P<hour>\d\d?):(?P<minute>\d\d):(?P<second>\d\d)(?:\s(?P<half>[AP])M)?"
+)
+_HALF_DAY, _DAY = 12 * 3_600, 24 * 3_600
 _RULE = "---"
 _SPEAKER = re.compile(
     r"## (?:User|(?P<agent>Assistant)(?: \([^()·]{0,200}? · (?P<model>.{0,200}?)(?: · [\d.]{1,20}s)?\))?)"
@@ -43,7 +51,7 @@ _ANOTHER = "what was said or returned quotes an export of opencode, whose parts 
 _STEPS = "a message has text below its calls, and may be that of several model calls"
 _REASONS: dict[Capability, str] = {
     "token_usage": "opencode's Markdown has no tokens",
-    "timing": "opencode's Markdown has no times of messages or calls",
+    "timing": "opencode's Markdown has how long each answer took with its calls, but not when it began",
     "cost": "opencode's Markdown has neither a cost nor tokens",
     "tool_definitions": "opencode's Markdown does not list the tools that were offered",
 }
@@ -81,7 +89,49 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         id=about.get("id"), metadata=scalars(title=(about.get("title") or "").strip() or None)
     )
     headings = sum(line.startswith(_SESSION) for line in lines)
-    return [reader.trace(run, is_quoting=headings > 1)]
+    trace = reader.trace(run, is_quoting=headings > 1)
+    head_lines = list(takewhile(lambda line: line != _RULE, lines))
+    return [replace(trace, duration_ms=_duration_ms(head_lines))]
+
+
+def _duration_ms(head: list[str]) -> int | None:
+    """Return the time from a session's creation to its last update, if both are of one day or in American notation."""
+    times = [
+        _TIME.fullmatch(line.removeprefix(name).strip())
+        for name in (_BEGUN, _ENDED)
+        for line in head
+        if line.startswith(name)
+    ]
+    if len(times) != 2 or times[0] is None or times[1] is None:
+        return None
+    begun, ended = times
+    days = 0
+    if begun["day"] != ended["day"]:
+        dates = [_american_date(time) for time in (begun, ended)]
+        if dates[0] is None or dates[1] is None:
+            return None
+        days = (dates[1] - dates[0]).days
+    seconds = days * _DAY + _second_of(ended) - _second_of(begun)
+    return seconds * 1000 if seconds > 0 else None
+
+
+def _american_date(time: re.Match[str]) -> date | None:
+    parts = time["day"].split("/")
+    if not time["half"] or len(parts) != 3:
+        return None
+    try:
+        month, day, year = map(int, parts)
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _second_of(time: re.Match[str]) -> int:
+    """Return the second of the day."""
+    second = int(time["hour"]) * 3_600 + int(time["minute"]) * 60 + int(time["second"])
+    if time["half"]:
+        second = second % _HALF_DAY + (_HALF_DAY if time["half"] == "P" else 0)
+    return second
 
 
 def _parts(lines: list[str]) -> Iterator[re.Match[str] | _Use | str]:
@@ -252,8 +302,9 @@ IMPORTER = Importer(
         ),
         ("error", "Error"),
         ("model", "the name of the model in the heading of a message"),
+        ("duration_ms of the run", "from Created to Updated, to the second"),
         ("metadata", "title"),
     ),
     tried_on="the exports of two public repositories, of 2026",
-    lacks="tokens, times and cost; arguments and results, if details of tools were left out; exit codes of commands; what sub-agents did; in older versions, model calls of one message, which are then a lower bound",
+    lacks="tokens, times of steps and cost; arguments and results, if details of tools were left out; exit codes of commands; what sub-agents did; in older versions, model calls of one message, which are then a lower bound",
 )

@@ -117,3 +117,25 @@ def test_results_that_never_end_are_read_in_linear_time():
 def test_other_markdown_is_no_export(text):
     found = recognised({"opencode_export": text})
     assert found is None or found.importer.id != "opencode-export"
+
+
+@pytest.mark.parametrize(
+    ("begun", "ended", "seconds"),
+    [
+        ("3/18/2026, 9:54:25 AM", "3/18/2026, 10:27:35 AM", 1990),
+        ("3/18/2026, 12:00:05\u202fAM", "3/18/2026, 12:00:05\u202fPM", 43_200),
+        ("2/28/2026, 11:59:00 PM", "3/1/2026, 12:01:00 AM", 120),
+        ("18.3.2026, 09:54:25", "18.3.2026, 13:54:25", 14_400),
+        ("18.3.2026, 23:59:25", "19.3.2026, 00:01:25", None),
+        ("03/04/2026, 23:59:25", "04/04/2026, 00:01:25", None),
+        ("3/18/2026, 9:54:25 AM", "3/18/2026, 9:54:24 AM", None),
+        ("3/18/2026, 9:54:25 AM", "99/99/2026, 9:54:24 AM", None),
+        ("today", "3/18/2026, 9:54:24 AM", None),
+    ],
+)
+def test_the_run_took_as_long_as_from_its_creation_to_its_update(begun, ended, seconds):
+    assert "1/2/2026, 12:00:00 PM" in OPENCODE_EXPORT
+    text = OPENCODE_EXPORT.replace("1/2/2026, 12:00:00 PM", begun).replace("1/2/2026, 12:01:00 PM", ended)
+    trace = read_trace(text)
+    assert trace.duration_ms == (seconds and seconds * 1000)
+    assert "timing" in trace.missing
