@@ -53,7 +53,7 @@ _EXIT_CODE = re.compile(r"(?:^|\n)(Exit code -?[1-9]\d{0,9})\s{0,9}(?:<cwd>[^\n]
 _END_CHARACTERS = 5_000  #: number of last characters that may have the exit code
 _NO_PRICE = "the cost is 0, which Crush also records where it has no price or no token counts"
 _REASONS: dict[Capability, str] = {
-    "token_usage": "the session's row may have the tokens of the last call alone, as Crush keeps them, and no message has its own",
+    "token_usage": "no message has its tokens, and those of the session may be of its last call alone",
     "timing": "no message of this session has its time",
     "cost": "these rows have no cost: Crush keeps it with the session",
     "tool_definitions": "Crush does not keep the tools with a session",

@@ -102,15 +102,15 @@ def _duration_ms(head: list[str]) -> int | None:
         for line in head
         if line.startswith(name)
     ]
-    if len(times) != 2 or times[0] is None or times[1] is None:
+    begun, ended = times if len(times) == 2 else (None, None)
+    if begun is None or ended is None:
         return None
-    begun, ended = times
     days = 0
     if begun["day"] != ended["day"]:
-        dates = [_american_date(time) for time in (begun, ended)]
-        if dates[0] is None or dates[1] is None:
+        first, last = _american_date(begun), _american_date(ended)
+        if first is None or last is None:
             return None
-        days = (dates[1] - dates[0]).days
+        days = (last - first).days
     seconds = days * _DAY + _second_of(ended) - _second_of(begun)
     return seconds * 1000 if seconds > 0 else None
 

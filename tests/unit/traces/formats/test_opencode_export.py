@@ -135,7 +135,9 @@ def test_other_markdown_is_no_export(text):
 )
 def test_the_run_took_as_long_as_from_its_creation_to_its_update(begun, ended, seconds):
     assert "1/2/2026, 12:00:00 PM" in OPENCODE_EXPORT
-    text = OPENCODE_EXPORT.replace("1/2/2026, 12:00:00 PM", begun).replace("1/2/2026, 12:01:00 PM", ended)
+    text = OPENCODE_EXPORT.replace("1/2/2026, 12:00:00 PM", begun).replace(
+        "1/2/2026, 12:01:00 PM", ended
+    )
     trace = read_trace(text)
     assert trace.duration_ms == (seconds and seconds * 1000)
     assert "timing" in trace.missing
