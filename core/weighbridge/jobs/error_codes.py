@@ -50,6 +50,9 @@ class ErrorCode(StrEnum):
     #: The row records an error in place of an answer: a request of a batch that failed or expired, a sample that ended early.
     #: The message quotes it. Run the request or the sample again.
     NO_ANSWER = "NO_ANSWER"
+    #: A database of an agent holds no session in which something was said.
+    #: Give one with sessions.
+    NO_SESSIONS = "NO_SESSIONS"
     #: Neither the case nor its batch names a grader.
     #: Give the case a `grader`, or the batch one with `--grader ID`.
     NO_GRADER = "NO_GRADER"

@@ -131,7 +131,9 @@ class Traces:
         """Report an error in the line read last, or in one of its traces."""
         self.lost += 1
         location = self._line.location
-        where = "" if location or error.fault.names_line else f"line {self._line.number}: "
+        is_of_file = error.fault.code == ErrorCode.NO_SESSIONS
+        is_located = location or is_of_file or error.fault.names_line
+        where = "" if is_located else f"line {self._line.number}: "
         self._tell(error.fault.at(location), where)
 
     def prefix_note(self) -> str:

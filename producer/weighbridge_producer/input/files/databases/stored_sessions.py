@@ -160,4 +160,4 @@ def _lines_of(
         why = f"the rows of {tables} have no {lacking}"
         why = why if have_rows else f"there are no rows in {tables}"
         text = f"the SQLite database has no sessions yet: {why}"
-        yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, text, "give one with sessions"))
+        yield SourceLine(b"\n", Fault(ErrorCode.NO_SESSIONS, text, "give one with sessions"))

@@ -156,12 +156,15 @@ def test_a_store_without_rows_says_so(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.db", {}, "CREATE TABLE agent_messages (id, session_id, message_data)"
     )
-    assert "no sessions yet: there are no rows in agent_messages" in faults_in(lines_of(path))[0][1]
+    [(code, message)] = faults_in(lines_of(path))
+    assert code == "NO_SESSIONS"
+    assert "no sessions yet: there are no rows in agent_messages" in message
 
 
 def test_a_store_with_rows_of_empty_sessions_says_so(tmp_path: Path) -> None:
     rows = [{**AGNO_ROWS[0], "runs": "[]"}]
-    [(_, message)] = faults_in(lines_of(write(tmp_path / "a.db", {"agno_sessions": rows})))
+    [(code, message)] = faults_in(lines_of(write(tmp_path / "a.db", {"agno_sessions": rows})))
+    assert code == "NO_SESSIONS"
     assert "no sessions yet: the rows of agno_sessions have no runs" in message
 
 
