@@ -163,6 +163,12 @@ def test_a_run_that_a_team_contains_without_its_messages_is_a_trace_of_its_own()
     assert [bool(trace.steps_of("llm")) for trace in read_traces(row("s", *runs))] == [True, True]
 
 
+def test_a_run_of_a_member_beside_that_of_its_team_is_a_trace_of_its_own():
+    member = {**AGNO, "run_id": "m", "parent_run_id": "team"}
+    team = {**AGNO, "run_id": "team", "member_responses": []}
+    assert [trace.id for trace in read_traces([row("s", member, team)])] == ["m", "team"]
+
+
 def test_of_runs_that_contain_each_other_the_first_one_is_kept():
     one, two, alone = ({**AGNO, "run_id": name} for name in "abc")
     runs = [{**one, "member_responses": [two]}, {**two, "member_responses": [one, 7]}]
