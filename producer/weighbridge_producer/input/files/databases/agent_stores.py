@@ -228,6 +228,10 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "write the history of each thread of LangGraph (`graph.get_state_history(config)`) as JSON Lines",
     ),
     (
+        frozenset({"itemtable"}),
+        "this is the state of an editor such as Cursor, which is not read: export each chat as Markdown, or give Cursor's `agent-transcripts`",
+    ),
+    (
         frozenset({"trace_info", "trace_tags"}),
         "MLflow keeps the spans of these traces elsewhere: write each trace of `mlflow.search_traces(return_type='list')` by its `to_json()`, on a line",
     ),

@@ -145,11 +145,19 @@ def test_another_database_is_refused_with_the_names_of_its_tables(tmp_path: Path
     assert "its tables are messages, x\\x1b[31m, t11, t10, t9, t8, t7, t6 and 6 more" in message
 
 
-def test_a_database_that_another_export_helps_with_says_which(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.db", {"checkpoints": [{"thread_id": 1}], "writes": [{"idx": 1}]})
-    [line] = lines_of(path)
+@pytest.mark.parametrize(
+    ("tables", "advice"),
+    [
+        ({"checkpoints": [{"thread_id": 1}], "writes": [{"idx": 1}]}, "get_state_history"),
+        ({"ItemTable": [{"key": "composer.composerData", "value": "{}"}]}, "export each chat"),
+    ],
+)
+def test_a_database_that_another_export_helps_with_says_which(
+    tables: dict[str, list[dict[str, Any]]], advice: str, tmp_path: Path
+) -> None:
+    [line] = lines_of(write(tmp_path / "a.db", tables))
     assert line.fault
-    assert "get_state_history" in line.fault.hint
+    assert advice in line.fault.hint
 
 
 def test_a_store_without_rows_says_so(tmp_path: Path) -> None:
