@@ -456,7 +456,36 @@ JUPYTER_CHAT = {
     "metadata": {"id": "c1"},
 }
 
+REPLIT = [
+    {"memory_id": 7, "messages": [{"role": "user", "content": [{"type": "text", "text": "Find x."}]}]},
+    {
+        "memory_id": 8,
+        "messages": [
+            {"role": "assistant", "content": [{"type": "text", "text": "I look."}]},
+            {
+                "role": "assistant",
+                "content": [],
+                "tool_calls": [
+                    {"type": "tool", "name": "bash", "arguments": {"command": "ls"}},
+                    {"type": "tool", "name": "read", "arguments": {"file_path": "a.md"}},
+                ],
+            },
+            {"role": "tool", "content": [{"type": "text", "text": "b.md"}]},
+            {"role": "tool", "is_error": True, "content": [{"type": "text", "text": "no a.md"}]},
+        ],
+    },
+    {
+        "memory_id": 10,
+        "messages": [
+            {"role": "assistant", "content": [], "tool_calls": [{"type": "tool", "name": "read", "arguments": {"file_path": "b.md"}}]},
+            {"role": "tool", "content": [{"type": "text", "text": "x"}]},
+        ],
+    },
+    {"memory_id": 11, "messages": [{"role": "assistant", "content": [{"type": "text", "text": "It is in b.md."}]}]},
+]  # fmt: skip
+
 EXAMPLES: dict[str, Any] = {
+    "replit": REPLIT,
     "cline": CLINE,
     "continue": CONTINUE,
     "zed": ZED,
