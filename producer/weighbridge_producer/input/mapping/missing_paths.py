@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
 from weighbridge_producer.input.mapping.conversations import LastAnswer
 from weighbridge_producer.input.mapping.list_entries import EACH, has_list
+from weighbridge_producer.input.mapping.path_texts import path_of
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     FirstOf,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 
 _COLUMNS_SHOWN = 20
+_LEVELS = 8  #: of a row that are searched for a path
 
 
 class MoreRows(Protocol):
@@ -82,20 +84,23 @@ def refuse_no_list(path: Path, rows: Sequence[Row], name: str) -> None:
 def columns_near(path: Path, rows: Sequence[Row]) -> list[str]:
     """Return the columns of rows or, for a path into objects in one of them, the paths to their fields."""
     first = path.parts[0] or path.text
-    inner = [_path_to(first, name) for name in _names_within(first, rows)]
+    inner = [path_of((first, name)) for name in _names_within(first, rows)]
     return inner or list(dict.fromkeys(column for row in rows for column in row))
 
 
 def nearest(path: Path, rows: Sequence[Row]) -> str | None:
-    """Return the path in rows that a wrong one probably stands for: within an object, the one of the same name.
+    """Return the path in rows that a wrong one probably stands for: the one of the same names, or of the same last one.
 
     Otherwise it is the most similar column or, if none is, the field of an object with the most similar name.
     """
-    near = columns_near(path, rows)
+    if meant := _meant_by(path.text, rows):
+        return meant
+    near = [each for each in columns_near(path, rows) if each != path.text]
     columns = dict.fromkeys(column for row in rows for column in row)
     paths = [
-        Path(_path_to(column, name)) for column in columns for name in _names_within(column, rows)
+        Path(path_of((column, name))) for column in columns for name in _names_within(column, rows)
     ]
+    paths = [each for each in paths if each.text != path.text]
     same = next((each.text for each in paths if each.name == path.name), None)
     if found := same or closest(path.text, near):
         return found
@@ -103,11 +108,25 @@ def nearest(path: Path, rows: Sequence[Row]) -> str | None:
     return next((each.text for each in paths if each.name == name), None)
 
 
-def _path_to(column: str, name: str) -> str:
-    """Return the path to a field of an object, as a JSON Pointer if a name has what would part a path."""
-    if "." not in name and "/" not in name:
-        return f"{column}.{name}"
-    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in (column, name))
+def _meant_by(text: str, rows: Sequence[Row]) -> str | None:
+    """Return the path whose names make up a dotted text, as `/o.p/x` does for `o.p.x`; None if no row has such names."""
+    found = (parts for row in rows for parts in _readings(row, text, _LEVELS))
+    return next((path for parts in found if (path := path_of(parts)) != text), None)
+
+
+def _readings(value: Any, text: str, levels: int) -> Iterator[tuple[str, ...]]:
+    """Yield the names in objects and lists that make up a text, joined with dots."""
+    value = json_within(value)
+    names: Iterable[str] = value if isinstance(value, Mapping) else ()
+    if isinstance(value, list):
+        names = map(str, range(len(value)))
+    for name in names if levels else ():
+        if name == text:
+            yield (name,)
+        elif text.startswith(f"{name}."):
+            inner = value[name] if isinstance(value, Mapping) else value[int(name)]
+            rest = _readings(inner, text[len(name) + 1 :], levels - 1)
+            yield from ((name, *parts) for parts in rest)
 
 
 def _names_within(column: str, rows: Sequence[Row]) -> list[str]:
@@ -118,7 +137,7 @@ def _names_within(column: str, rows: Sequence[Row]) -> list[str]:
 def listed(columns: Iterable[str]) -> str:
     """Return the names of columns for a message, limited to the first ones."""
     names = list(columns)
-    shown = ", ".join(shorten(name, 60, "...") for name in names[:_COLUMNS_SHOWN])
+    shown = ", ".join(shorten(name, 60, "...") or "''" for name in names[:_COLUMNS_SHOWN])
     more = len(names) - _COLUMNS_SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown
 

@@ -9,7 +9,8 @@ import pytest
 from weighbridge.errors import MappingError
 from weighbridge_producer.input.mapping.known_datasets import shape_of
 from weighbridge_producer.input.mapping.mapping_text import mapped_fields, parse_mapping
-from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
+from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths, refuse_no_list
+from weighbridge_producer.input.mapping.row_values import Path
 
 ROW = {
     "id": 7,
@@ -303,6 +304,9 @@ def test_an_expected_output_within_the_answer_of_a_recognised_file_is_refused() 
         ("label", "cell.label"),
         ("labell", "cell.label"),
         ("gold.a.b", "/gold/a.b"),
+        ("o.p.x", "/o.p/x"),
+        ("o.p.list.0.x.y", "/o.p/list/0/x.y"),
+        ("/o.p/xx", "/o.p/x"),
         ("nothing_like_it", None),
     ],
 )
@@ -312,6 +316,7 @@ def test_the_nearest_path_may_lead_into_an_object(path: str, meant: str | None) 
         "expect": "",
         "gold": {"expected": "a", "a.b": "c"},
         "cell": '{"label": "b"}',
+        "o.p": {"x": "c", "list": [{"x.y": "d"}]},
     }
     with pytest.raises(MappingError) as caught:
         refuse_missing_paths(parse_mapping([f"custom_id=topic,x={path}"]), [row], "rows.csv")
@@ -324,6 +329,19 @@ def test_a_path_into_objects_is_told_with_the_fields_that_they_have() -> None:
     with pytest.raises(MappingError, match=r"did you mean 'gold.answer'\?") as caught:
         refuse_missing_paths(mapping, rows, "a.jsonl")
     assert caught.value.hint == "columns: gold.id, gold.answer, gold.topic"
+
+
+def test_a_column_without_a_name_is_listed_as_an_empty_text() -> None:
+    with pytest.raises(MappingError) as caught:
+        refuse_missing_paths(parse_mapping(["custom_id=id,x=anwser"]), [{"id": 1, "": 2}], "a.csv")
+    assert caught.value.hint == "columns: id, ''"
+
+
+def test_a_path_to_what_is_no_list_is_not_suggested_again() -> None:
+    with pytest.raises(
+        MappingError, match=r"no row has a list at 'items', .* takes the entries\. "
+    ):
+        refuse_no_list(Path("items"), [{"id": 1, "items": "a"}], "a.csv")
 
 
 def test_fields_of_a_recognised_mapping_may_be_in_no_row() -> None:
