@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.mapping.list_entries import EACH, present_entries
 from weighbridge_producer.input.mapping.mapping_text import value_of
+from weighbridge_producer.input.mapping.path_texts import (
+    around,
+    first_entry_of,
+    is_first_entry,
+    without_firsts,
+)
 from weighbridge_producer.input.mapping.row_values import (
     FILE,
     ROW_NUMBER,
@@ -86,7 +92,7 @@ def _each_entry(seen: SeenRows) -> str:
     lists = lists_of_several(proposal.fields.get("custom_id", ""), seen.rows) if proposal else []
     if proposal is None or not lists:
         return ""
-    path = ".".join(part for part in lists[-1].split(".") if part != "0")
+    path = without_firsts(lists[-1])
     entries = (entry for row in seen.rows for entry in present_entries(row, Path(path)))
     needed = [*proposal.fields, *proposal.missing]
     found = propose(
@@ -94,8 +100,13 @@ def _each_entry(seen: SeenRows) -> str:
         [name for name in needed if name != "custom_id"],
         accepts_several=proposal.accepts_several,
     )
-    expected = found.fields.get("expected_output", "").removesuffix(".0")
-    if parallel := parallel_lists(f"{lists[-1]}.0", f"{expected}.0", seen.rows):
+    expected = found.fields.get("expected_output", "")
+    expected = around(expected) if is_first_entry(expected) else expected
+    columns = {column for row in seen.rows for column in row}
+    first, other = (
+        first_entry_of(each, is_column=each in columns) for each in (lists[-1], expected)
+    )
+    if parallel := parallel_lists(first, other, seen.rows):
         found = found.without_expected(f"expected_output: {how_to_pair(parallel)}")
     option = f"for each entry of {path}, --map {shlex.quote(f'{EACH}={path},{found.text}')}"
     is_joinable = bool(found.missing) and not seen.joined

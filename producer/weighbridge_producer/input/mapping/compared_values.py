@@ -61,7 +61,7 @@ def compared_hint(
     sides = ((expected, answer), (answer, expected))
     for side, other in sides:
         if mostly_hold_texts(side.texts) and other.has_few(texts_in):
-            return _json_hint(side, other)
+            return _json_hint(side, other, rows)
     if hint := next((hint for pair in sides if (hint := marked_hint(*pair, joined))), ""):
         return hint
     hint = next((hint for pair in sides if (hint := _hint(*pair, rows))), "")
@@ -106,11 +106,15 @@ def _has(side: Side, what: str, is_one: Kind, other: Side, others: str) -> str:
     return f"{side.field} has {side.said(what, is_one)}, and {other.field} {others}"
 
 
-def _json_hint(side: Side, other: Side) -> str:
+def _json_hint(side: Side, other: Side, rows: Sequence[Row]) -> str:
     others = other.said("plain texts", lambda text: not texts_in(text))
     what = _has(side, "texts in the notation of JSON or Python", texts_in, other, others)
     takes_one = side.field == _RESPONSE
-    form = form_for(side.source, side.present, takes_one=takes_one) or f"json({side.source})"
+    is_column = any(side.source in row for row in rows)
+    form = (
+        form_for(side.source, side.present, takes_one=takes_one, is_column=is_column)
+        or f"json({side.source})"
+    )
     return f"{what}: {_advice(side, form) or 'compare what they stand for, with json(COLUMN)'}"
 
 

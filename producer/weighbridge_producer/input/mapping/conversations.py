@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from weighbridge.text import pluralize, shorten
+from weighbridge_producer.input.mapping.path_texts import path_of
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, Row, json_within
 
 TEXTS = ("content", "value", "text", "parts")  #: keys of a message's text
@@ -21,7 +22,7 @@ _SPEAKERS = _OWN_AGENTS | HUMANS | {"system", "developer", "tool", "function"}
 _PARTS = frozenset({"text", "output_text"})  #: types of a message's parts that have text
 _WIDTH = 80  #: of keys in a message
 _DEPTH = 3  #: levels of a row that are searched for conversations
-_SYNTAX = re.compile(r"[./=|,(){}\[\]]")  #: what a key in a proposed path must not have
+_SYNTAX = re.compile(r"[=|,(){}\[\]]")  #: what a key in a proposed path must not have
 _LAST_ANSWER = re.compile(r"last_answer\((.+)\)")
 
 
@@ -142,7 +143,7 @@ def _speaker(author: Any) -> str:
 
 def last_answers_in(rows: Sequence[Row]) -> Iterator[LastAnswer]:
     """Yield the last answer in each conversation that all rows have with a message of the agent."""
-    for path in _paths_in(rows[0], "", 0) if rows else ():
+    for path in map(path_of, _paths_in(rows[0], ())) if rows else ():
         answer = LastAnswer.in_(path)
         if _is_in_all(answer, rows):
             yield answer
@@ -164,8 +165,8 @@ def last_answer_hint(rows: Sequence[Row], path: str) -> str:
 
 def _last_entry_hint(rows: Sequence[Row], path: str) -> str:
     """Return in how many rows the last entry of a list, in which a proposed path ends, is not the agent's; empty if in none."""
-    around, is_within, _ = path.rpartition(".-1.")
-    lists = [json_within(Path(around).of(row, 1)) for row in rows] if is_within else []
+    around, within = last_entry_in(path)
+    lists = [json_within(Path(around).of(row, 1)) for row in rows] if within else []
     others = [speakers for each in lists if (speakers := speakers_in(each))]
     count = sum(not is_agent_last(speakers) for speakers in others)
     return (
@@ -173,6 +174,13 @@ def _last_entry_hint(rows: Sequence[Row], path: str) -> str:
         if count
         else ""
     )
+
+
+def last_entry_in(path: str) -> tuple[str, tuple[str, ...]]:
+    """Return the path of a list into whose last entry a path leads, and the keys that lead on from there; none if it does not."""
+    parts = Path(path).parts
+    place = next((place for place in range(1, len(parts) - 1) if parts[place] == "-1"), 0)
+    return path_of(parts[:place]), parts[place + 1 :] if place else ()
 
 
 def _some_of(count: int, rows: Sequence[Row]) -> str:
@@ -186,15 +194,15 @@ def _is_in_all(answer: LastAnswer, rows: Sequence[Row]) -> bool:
     return MISSING not in texts and any(isinstance(text, str) for text in texts)
 
 
-def _paths_in(value: Any, path: str, depth: int) -> Iterator[str]:
-    """Yield the paths to the conversations in objects."""
+def _paths_in(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the keys that lead to the conversations in objects."""
     value = json_within(value)
     if is_conversation(value):
-        yield path
-    elif isinstance(value, Mapping) and depth < _DEPTH:
+        yield parts
+    elif isinstance(value, Mapping) and len(parts) < _DEPTH:
         for key, inner in value.items():
             if key and not _SYNTAX.search(key):
-                yield from _paths_in(inner, f"{path}.{key}" if path else key, depth + 1)
+                yield from _paths_in(inner, (*parts, key))
 
 
 def is_by_agent(message: Any) -> bool:

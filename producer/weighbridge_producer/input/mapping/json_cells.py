@@ -13,6 +13,7 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.settings import KIB
 from weighbridge.text import shorten
+from weighbridge_producer.input.mapping.path_texts import first_entry_of
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     FirstOf,
@@ -123,7 +124,9 @@ def mostly_hold_texts(values: Iterable[Any]) -> bool:
     return 0 < holding == len(present) or (holding > 1 and holding * 2 > len(present))
 
 
-def form_for(path: str, present: Sequence[str], *, takes_one: bool) -> Value | None:
+def form_for(
+    path: str, present: Sequence[str], *, takes_one: bool, is_column: bool
+) -> Value | None:
     """Return the form of source that reads a column, most of whose cells hold texts; None if no form does.
 
     With `takes_one`, the first of several texts in a cell is taken; only a list in JSON has a path to it. Cells with plain
@@ -136,7 +139,7 @@ def form_for(path: str, present: Sequence[str], *, takes_one: bool) -> Value | N
         are_lists = [isinstance(json_within(text), list) for text in present]
         if sum(are_lists) < len(held):
             return None
-        form, are_all_read = Path(f"{path}.0"), all(are_lists)
+        form, are_all_read = Path(first_entry_of(path, is_column=is_column)), all(are_lists)
     if are_all_read or "|" in path:
         return form
     return FirstOf((Path(f"{form}|{path}"), form, Path(path)))

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge_producer.input.mapping.mapping_text import value_of
+from weighbridge_producer.input.mapping.path_texts import is_within, lists_on
 from weighbridge_producer.input.mapping.row_values import Path
 from weighbridge_producer.input.proposals.column_names import (
     USUAL_NAMES,
@@ -107,8 +108,9 @@ def _names(field: str, path: str, chosen: str) -> bool:
 
 def _overlap(path: str, chosen: str) -> bool:
     """Return whether one of two paths is the other, or within it, or both are in the same list."""
-    around = chosen.partition(".0")[0]
-    return path == around or path.startswith(f"{around}.") or chosen.startswith(f"{path}.")
+    chosen = chosen.partition("|")[0]
+    outer = next(iter(lists_on(chosen)), chosen)
+    return path == outer or is_within(path, outer) or is_within(chosen, path)
 
 
 def _agreed(some: list[frozenset[str]], others: list[frozenset[str]]) -> list[frozenset[str]]:

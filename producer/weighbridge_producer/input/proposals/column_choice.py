@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge_producer.input.mapping.path_texts import around, is_first_entry, levels
 from weighbridge_producer.input.mapping.row_values import Path, json_within
 from weighbridge_producer.input.proposals.column_fit import (
     fits,
@@ -76,9 +77,9 @@ def _first_choice(
         and not (name == "expected_output" and is_score(path, columns))
     }
     described = _described(name, own, free, columns)
-    if name == "agent_response" and not all(map(_is_element, described)):
+    if name == "agent_response" and not all(map(is_first_entry, described)):
         # A text says more than the first of a list beside it, such as steps or sources.
-        texts = {path: given for path, given in described.items() if not _is_element(path)}
+        texts = {path: given for path, given in described.items() if not is_first_entry(path)}
         if choice := _clear_choice(name, columns, texts, (own, *names), weak):
             return choice
     if choice := _clear_choice(name, columns, described, (own, *names), weak):
@@ -130,13 +131,9 @@ def _answer_of_solution(
     """Return the `answer` beside a `solution` with its derivation, as in MATH, if another column is clearly the agent's."""
     if "agent_response" not in needed or normal(Path(choice.path).name) != "solution":
         return choice
-    around = choice.path.rpartition(".")[0]
+    outer = around(choice.path)
     answer = next(
-        (
-            path
-            for path in free
-            if path.rpartition(".")[0] == around and normal(Path(path).name) == "answer"
-        ),
+        (path for path in free if around(path) == outer and normal(Path(path).name) == "answer"),
         None,
     )
     is_separate = any(
@@ -171,11 +168,11 @@ def _beside_agents(free: Columns, columns: Columns) -> Choice | None:
 
 def _text_instead(choice: Choice, free: Columns) -> Choice:
     """Return the only text beside an element of a list, or the element as one that is not sure."""
-    if not _is_element(choice.path):
+    if not is_first_entry(choice.path):
         return choice
-    around = choice.path.rpartition(".")[0].rpartition(".")[0]
-    texts = {path: values for path, values in free.items() if path.rpartition(".")[0] == around}
-    if around and (text := _only_text_of_agent(texts)):
+    outer = around(around(choice.path))
+    texts = {path: values for path, values in free.items() if around(path) == outer}
+    if outer and (text := _only_text_of_agent(texts)):
         return text
     name = normal(Path(choice.path).name)
     is_named = name in USUAL_NAMES["agent_response"] or has_word_for("agent_response", choice.path)
@@ -189,15 +186,11 @@ def _only_text_of_agent(free: Columns) -> Choice | None:
         for path, values in free.items()
         if is_agents(path)
         and can_be("agent_response", path)
-        and not _is_element(path)
+        and not is_first_entry(path)
         and may_name_text(path)
         and all(value is None or isinstance(value, str) for value in values)
     ]
     return Choice(texts[0], is_unsure=True) if len(texts) == 1 else None
-
-
-def _is_element(path: str) -> bool:
-    return path.endswith(".0")
 
 
 def _described(name: str, own: str, free: Columns, columns: Columns) -> dict[str, list[str]]:
@@ -221,7 +214,7 @@ def _named(names: list[str], described: dict[str, list[str]]) -> str | None:
 
 
 def _least_nested(paths: list[str]) -> str:
-    return min(paths, key=lambda path: path.count("."))
+    return min(paths, key=levels)
 
 
 def _is_answer_within_asked(path: str) -> bool:
@@ -233,24 +226,20 @@ def _only_values(columns: Columns) -> set[str]:
     """Return the paths of values that are alone in their objects."""
     inner: dict[str, set[str]] = {}
     for path in columns:
-        around, dot, _ = path.rpartition(".")
-        if dot:
-            inner.setdefault(around, set()).add(path)
+        if outer := around(path):
+            inner.setdefault(outer, set()).add(path)
     only = {next(iter(paths)) for paths in inner.values() if len(paths) == 1}
     # The first of a list is the only value if its list is.
-    return {path for path in only if not _is_element(path) or path.rpartition(".")[0] in only}
+    return {path for path in only if not is_first_entry(path) or around(path) in only}
 
 
 def is_around(path: str, values: list[Any], columns: Columns) -> bool:
     """Return whether cells hold JSON objects, of which one value says more than the whole."""
     if not any(isinstance(json_within(value), Mapping) for value in values):
         return False
-    only, prefix = _only_values(columns), f"{path}."
+    only = _only_values(columns)
     return any(
-        inner.startswith(prefix)
-        and "." not in inner[len(prefix) :]
-        and (inner in only or is_value_name(inner))
-        for inner in columns
+        around(inner) == path and (inner in only or is_value_name(inner)) for inner in columns
     )
 
 

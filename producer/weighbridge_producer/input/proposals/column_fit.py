@@ -43,7 +43,8 @@ def fits(name: str, path: str, values: list[Any]) -> bool:
         return not (is_judgement or all(isinstance(value, bool) for value in present))
     if name in USUAL_NAMES and not present:
         return False
-    return name not in USUAL_NAMES or not any(isinstance(value, (dict, list)) for value in present)
+    structured = sum(isinstance(value, (dict, list)) for value in present)
+    return name not in USUAL_NAMES or not structured or structured * 2 < len(present)
 
 
 def is_agents_column(path: str, values: list[Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from weighbridge_producer.input.mapping.conversations import (
     is_conversation,
     speakers_in,
 )
+from weighbridge_producer.input.mapping.path_texts import around, path_of
 from weighbridge_producer.input.mapping.row_values import json_within
 
 if TYPE_CHECKING:
@@ -32,12 +32,25 @@ def column_values(rows: Sequence[Row]) -> Columns:
     """Return the values of each path of the first rows."""
     found: Columns = {}
     for row in rows:
-        for path, value in _leaves(row, "", 0):
+        for parts, value in _leaves(row, ()):
+            path = path_of(parts)
             # An object with many entries must not hide the columns behind it.
-            most = 2 * _PATHS_LIMIT if path in row else _PATHS_LIMIT
+            most = 2 * _PATHS_LIMIT if len(parts) == 1 else _PATHS_LIMIT
             if path in found or len(found) < most:
                 found.setdefault(path, []).append(value)
     return found
+
+
+def without_exceptions(columns: Columns) -> Columns:
+    """Return columns without paths into values that are objects or lists in a few rows, and plain in most."""
+    plain = {path for path, values in columns.items() if _is_mostly_plain(values)}
+    return {path: values for path, values in columns.items() if around(path) not in plain}
+
+
+def _is_mostly_plain(values: Sequence[Any]) -> bool:
+    present = [value for value in values if value is not None and value != ""]
+    structured = sum(isinstance(json_within(value), (Mapping, list)) for value in present)
+    return structured * 2 < len(present)
 
 
 def without_null_markers(rows: Sequence[Row]) -> list[Row]:
@@ -51,21 +64,21 @@ def without_null_markers(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
-    if path:
-        yield path, value
-    if depth >= _DEPTH:
+def _leaves(value: Any, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if parts:
+        yield parts, value
+    if len(parts) >= _DEPTH:
         return
     value = json_within(value)
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if len(key) <= _NAME_CHARACTERS and not (path and re.search(r"[./]", key)):
-                yield from _leaves(inner, f"{path}.{key}" if path else key, depth + 1)
+            if len(key) <= _NAME_CHARACTERS:
+                yield from _leaves(inner, (*parts, key))
     elif is_conversation(value):
         if is_by_agent(value[-1]):  # what others said is no answer
-            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
+            yield from _leaves(value[-1], (*parts, "-1"))
     elif speakers := speakers_in(value):
         if is_agent_last(speakers):
-            yield from _leaves(value[-1], f"{path}.-1", depth + 1)
+            yield from _leaves(value[-1], (*parts, "-1"))
     elif isinstance(value, list) and value and isinstance(value[0], (Mapping, str)):
-        yield from _leaves(value[0], f"{path}.0", depth + 1)
+        yield from _leaves(value[0], (*parts, "0"))

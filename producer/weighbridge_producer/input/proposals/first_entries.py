@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge_producer.input.mapping.list_entries import EACH
-from weighbridge_producer.input.mapping.row_values import EACH_ENTRY
+from weighbridge_producer.input.mapping.path_texts import (
+    is_within,
+    path_of,
+    rest_within,
+    without_firsts,
+)
+from weighbridge_producer.input.mapping.row_values import EACH_ENTRY, Path
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_keep_correct,
     list_of_several,
@@ -38,10 +44,10 @@ class FirstEntries:
         notes = [self._of_ids(), self._of_response(), expected]
         for field in (_RESPONSE, _EXPECTED):
             how = self._how_to_accept_each if accepts_several and field == _EXPECTED else None
-            around = list_with_one(self.paths[field], self.rows)
-            if around and not self.paths[_ID].startswith(f"{around}."):
-                what = f"taken from the first entry of {around!r}, as the others have none"
-                notes.append(f"{field}: {what}{how('take it from any', around) if how else ''}")
+            outer = list_with_one(self.paths[field], self.rows)
+            if outer and not is_within(self.paths[_ID], outer):
+                what = f"taken from the first entry of {outer!r}, as the others have none"
+                notes.append(f"{field}: {what}{how('take it from any', outer) if how else ''}")
         return list(filter(None, notes))
 
     def _of_ids(self) -> str:
@@ -67,16 +73,18 @@ class FirstEntries:
             return ""
         how = how_to_keep_correct(several, self.rows)
         others = (self.paths[_ID], self.paths[_RESPONSE])
-        is_of_cases = any(path.startswith(f"{several}.") for path in others)
+        is_of_cases = any(is_within(path, several) for path in others)
         if accepts_several and not (how or is_of_cases):
             how = self._how_to_accept_each("accept each entry", several)
         return f"{_EXPECTED}: only the first of several entries of {several!r}, even if another is the correct one{how}"
 
-    def _how_to_accept_each(self, what: str, around: str) -> str:
-        rest = self.paths[_EXPECTED][len(around) + 2 :]
-        return f"; to {what}, map {_EXPECTED}={around}.{EACH_ENTRY}{rest}"
+    def _how_to_accept_each(self, what: str, outer: str) -> str:
+        path = self.paths[_EXPECTED]
+        _, *rest = rest_within(path, outer)
+        before = Path(path).parts[: -len(rest) - 1]
+        return f"; to {what}, map {_EXPECTED}={path_of((*before, EACH_ENTRY, *rest))}"
 
 
 def _how_to_grade_each(path: str) -> str:
     """Return how to grade all entries of a list, in a path to which lists on the way have the index 0."""
-    return f"; to grade each entry, map {EACH}={'.'.join(part for part in path.split('.') if part != '0')}"
+    return f"; to grade each entry, map {EACH}={without_firsts(path)}"

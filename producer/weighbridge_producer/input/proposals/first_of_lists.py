@@ -6,6 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from weighbridge_producer.input.mapping.path_texts import (
+    around,
+    is_first_entry,
+    lists_on,
+    path_of,
+    rest_within,
+)
 from weighbridge_producer.input.mapping.row_values import MISSING, Path, json_within
 from weighbridge_producer.input.proposals.column_names import normal
 
@@ -14,7 +21,6 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.mapping.row_values import Row
 
-_FIRST = "0"
 _PLAIN = re.compile("[A-Za-z_][A-Za-z_0-9]*")  #: a key that jq takes as it is
 #: Names of lists of accepted answers. `possible_answers` may also be what an answer is chosen from.
 _ALIASES = re.compile("alias|synonym|(?<!un)(?<!not)accept|^correctanswers$")
@@ -32,21 +38,18 @@ def list_of_several(path: str, rows: Sequence[Row]) -> str | None:
 
 def lists_of_several(path: str, rows: Sequence[Row]) -> list[str]:
     """Return the paths of all such lists, the outermost first."""
-    parts = path.split(".")
-    firsts = [place for place, part in enumerate(parts) if part == _FIRST]
-    places = ((".".join(parts[:place]), parts[place + 1 :]) for place in firsts)
     return [
-        around
-        for around, rest in places
-        if any(_differ(Path(around).of(row, 0), rest) for row in rows)
+        outer
+        for outer in lists_on(path)
+        if any(_differ(Path(outer).of(row, 0), rest_within(path, outer)[1:]) for row in rows)
     ]
 
 
 def parallel_lists(path: str, other: str, rows: Sequence[Row]) -> tuple[str, ...]:
     """Return the lists of which two paths take the first entries, if both have as many in each row, and in one several."""
-    shared = set(_lists_on(path)) & set(_lists_on(other))
-    for first in _lists_on(path):
-        for second in _lists_on(other):
+    shared = set(lists_on(path)) & set(lists_on(other))
+    for first in lists_on(path):
+        for second in lists_on(other):
             if not {first, second} & shared and are_parallel(first, second, rows):
                 return first, second
     return ()
@@ -79,21 +82,14 @@ def how_to_pair(parallel: Sequence[str]) -> str:
 
 def list_with_one(path: str, rows: Sequence[Row]) -> str:
     """Return the path of the innermost list of several entries of which none but the first has what a path takes; or empty."""
-    parts = path.split(".")
-    for around in reversed(_lists_on(path)):
-        rest = parts[around.count(".") + 2 :]
-        lists = (json_within(Path(around).of(row, 0)) for row in rows)
+    for outer in reversed(lists_on(path)):
+        rest = rest_within(path, outer)[1:]
+        lists = (json_within(Path(outer).of(row, 0)) for row in rows)
         present = [each for each in lists if isinstance(each, list) and each]
         is_alone = all(len(_taken(entries, rest)) <= 1 for entries in present)
         if rest and is_alone and any(len(entries) > 1 for entries in present):
-            return around
+            return outer
     return ""
-
-
-def _lists_on(path: str) -> list[str]:
-    """Return the paths of all lists of which a path takes the first entry, the outermost first."""
-    parts = path.split(".")
-    return [".".join(parts[:place]) for place, part in enumerate(parts) if part == _FIRST]
 
 
 def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
@@ -101,13 +97,13 @@ def list_of_answers(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, b
 
     In some rows the text may stand there without a list.
     """
-    around, _, index = path.rpartition(".")
-    values = columns.get(around, []) if index == _FIRST else []
+    outer = around(path)
+    values = columns.get(outer, []) if is_first_entry(path) else []
     lists = [value for value in values if isinstance(value, list)]
     others = [value for value in values if not isinstance(value, list)]
     if not lists or not all(map(_are_texts, lists)) or not _are_texts(others):
         return "", False
-    return around, any(len(set(each)) > 1 for each in lists)
+    return outer, any(len(set(each)) > 1 for each in lists)
 
 
 def list_of_aliases(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, bool]:
@@ -116,11 +112,11 @@ def list_of_aliases(path: str, columns: Mapping[str, list[Any]]) -> tuple[str, b
     So it is in TriviaQA, with `answer.aliases` beside `answer.value`, and in TruthfulQA, with `correct_answers` beside
     `best_answer`. The path is empty if there is no such list.
     """
-    around = path.rpartition(".")[0]
+    outer = around(path)
     is_normalized = _NORMALIZED in normal(Path(path).name)
     for other, lists in columns.items():
         name = normal(Path(other).name)
-        is_beside = other.rpartition(".")[0] == around and bool(_ALIASES.search(name))
+        is_beside = around(other) == outer and bool(_ALIASES.search(name))
         if not is_beside or (_NORMALIZED in name) != is_normalized:
             continue
         if any(isinstance(json_within(each), list) for each in lists):
@@ -160,14 +156,14 @@ def how_to_keep_correct(path: str, rows: Sequence[Row]) -> str:
     return ""
 
 
-def _differ(entries: Any, rest: list[str]) -> bool:
+def _differ(entries: Any, rest: Sequence[str]) -> bool:
     entries = json_within(entries)
     if not isinstance(entries, list):
         return False
     return len(set(map(str, _taken(entries, rest)))) > 1
 
 
-def _taken(entries: list[Any], rest: list[str]) -> list[Any]:
+def _taken(entries: list[Any], rest: Sequence[str]) -> list[Any]:
     """Return what a path takes of each entry that has something."""
-    taken = (Path(".".join(["of", *rest])).of({"of": entry}, 0) for entry in entries)
+    taken = (Path(path_of(["of", *rest])).of({"of": entry}, 0) for entry in entries)
     return [each for each in taken if each is not MISSING and each not in (None, "")]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.json_cells import form_for, mostly_hold_texts, texts_in
+from weighbridge_producer.input.mapping.path_texts import around, is_first_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,14 +40,19 @@ def json_column(
     Of lists of JSON, an answer of the agent is the first entry, and so is the expected one unless its graders accept several.
     """
     for field, other in ((_EXPECTED, _RESPONSE), (_RESPONSE, _EXPECTED)):
-        path = taken.get(field, "").removesuffix(".0")
+        path = taken.get(field, "")
+        path = around(path) if is_first_entry(path) else path
         values, others = columns.get(path, []), columns.get(taken.get(other, ""), [])
         holds_few = sum(map(bool, map(texts_in, others))) * _FEW <= len(others)
         if not (others and holds_few and mostly_hold_texts(values)):
             continue
         present = [value for value in values if value]
         takes_one = field == _RESPONSE or not accepts_several
-        if (form := form_for(path, present, takes_one=takes_one)) is None:
+        if (
+            form := form_for(
+                path, present, takes_one=takes_one, is_column=around(path) not in columns
+            )
+        ) is None:
             continue
         holding = [value for value in present if texts_in(value) is not None]
         most = "" if len(holding) == len(present) else "mostly "

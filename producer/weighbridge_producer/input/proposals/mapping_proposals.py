@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
+from weighbridge_producer.input.mapping.path_texts import is_within
 from weighbridge_producer.input.mapping.row_values import (
     ROW_NUMBER,
     Path,
@@ -20,7 +21,11 @@ from weighbridge_producer.input.proposals.boolean_columns import (
 )
 from weighbridge_producer.input.proposals.column_choice import is_around
 from weighbridge_producer.input.proposals.column_names import EITHER_NAMES, normal
-from weighbridge_producer.input.proposals.column_values import column_values, without_null_markers
+from weighbridge_producer.input.proposals.column_values import (
+    column_values,
+    without_exceptions,
+    without_null_markers,
+)
 from weighbridge_producer.input.proposals.first_entries import FirstEntries
 from weighbridge_producer.input.proposals.first_of_lists import (
     how_to_pair,
@@ -80,12 +85,13 @@ def propose(
     may be a list of texts, and `booleans` are the only texts that the answers may be, if not empty.
     """
     rows = without_null_markers(rows) if has_only_texts else rows
-    columns = all_columns = column_values(rows)
+    all_columns = column_values(rows)
+    columns = without_exceptions(all_columns)
     if has_only_texts:
         columns = {
             path: values for path, values in columns.items() if not is_around(path, values, columns)
         }
-    own = {path: columns[path] for path in columns if path.partition(".")[0] not in joined}
+    own = {path: columns[path] for path in columns if Path(path).parts[0] not in joined}
     draft = _Draft(rows, needed, given, columns, own, boolean_columns(columns, booleans))
     draft.choose_columns()
     draft.take_tools_with_messages()
@@ -302,8 +308,12 @@ def _with_special_forms(
 ) -> dict[str, list[Any]]:
     """Return columns with the values of special forms, such as `last_answer(messages)`, in place of what they come from."""
     values = {text: value_of(text) for text in given.values() if text not in columns}
-    within = tuple(f"{path.text}." for value in values.values() for path in value.paths())
-    kept = {path: texts for path, texts in columns.items() if not path.startswith(within)}
+    outer = [path.text for value in values.values() for path in value.paths()]
+    kept = {
+        path: texts
+        for path, texts in columns.items()
+        if not any(is_within(path, each) for each in outer)
+    }
     return kept | {
         text: [value.of(row, number) for number, row in enumerate(rows, start=1)]
         for text, value in values.items()

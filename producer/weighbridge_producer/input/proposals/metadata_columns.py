@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge_producer.input.mapping.path_texts import is_first_entry, levels
 from weighbridge_producer.input.mapping.row_values import Path, is_binary, json_within
 from weighbridge_producer.input.proposals.column_names import is_for_groups, is_within_metadata
 from weighbridge_producer.input.proposals.proposed_ids import IS_SYNTAX
@@ -17,7 +18,7 @@ def metadata_paths(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
     """Return the paths to short values, those first chosen by which results can be grouped."""
     short: dict[str, str] = {}
     for path, values in columns.items():
-        is_near = path.count(".") < _DEPTH or is_within_metadata(path)
+        is_near = levels(path) < _DEPTH or is_within_metadata(path)
         if path not in taken and is_near and _is_metadata(path, values):
             short.setdefault(Path(path).name, path)
     ranks = {
@@ -29,7 +30,7 @@ def metadata_paths(columns: dict[str, list[Any]], taken: set[str]) -> list[str]:
 
 def _is_metadata(path: str, values: list[Any]) -> bool:
     return (
-        not path.endswith(".0")
+        not is_first_entry(path)
         and is_for_groups(path)
         and not IS_SYNTAX.search(path)
         and all(map(_is_short, values))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weighbridge_producer.input.mapping.path_texts import path_of
+from weighbridge_producer.input.mapping.row_values import Path
 from weighbridge_producer.input.proposals.boolean_columns import choose_booleans
 from weighbridge_producer.input.proposals.column_choice import Choice, chosen_path
 from weighbridge_producer.input.proposals.column_fit import fits
@@ -83,11 +85,11 @@ def _shared_names(columns: Columns, custom_id: str | None) -> list[tuple[str, st
     for path, values in columns.items():
         is_free = path != custom_id and can_be("agent_response", path) and may_name_text(path)
         if is_free and is_agents(path) and fits("agent_response", path, values):
-            within.setdefault(path.partition(".")[2], path)
+            within.setdefault(path_of(Path(path).parts[1:]), path)
     return [
         (within[inner], path)
         for path, values in columns.items()
         if is_within_reference(path)
-        and (inner := path.partition(".")[2]) in within
+        and (inner := path_of(Path(path).parts[1:])) in within
         and fits("expected_output", path, values)
     ]

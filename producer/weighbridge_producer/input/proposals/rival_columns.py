@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from weighbridge_producer.input.mapping.path_texts import around, last_part
 from weighbridge_producer.input.proposals.column_fit import fits, is_agents_column
 from weighbridge_producer.input.proposals.column_names import (
     can_be,
@@ -23,9 +24,9 @@ _VERSION = re.compile(r"\d\.\d")
 
 def _around(path: str, columns: Columns) -> str:
     """Return the path of the object that a value is in; the dot in `gemini-1.5-pro` is part of a column's name."""
-    around = path.rpartition(".")[0]
-    is_name = around not in columns and bool(_VERSION.search(path)) and is_model(path)
-    return "" if is_name else around
+    outer = around(path)
+    is_name = outer not in columns and bool(_VERSION.search(path)) and is_model(path)
+    return "" if is_name else outer
 
 
 def rivals_of(chosen: str, columns: Columns, taken: set[str | None]) -> tuple[str, ...]:
@@ -53,14 +54,14 @@ def expected_rivals_of(chosen: str, columns: Columns, taken: set[str | None]) ->
 
 def _columns_beside(name: str, chosen: str, columns: Columns) -> list[str]:
     """Return the columns of texts that may hold a field, beside a chosen one or at the same place in an object beside its own."""
-    around, last = _around(chosen, columns), chosen.rpartition(".")[2]
+    outer, last = _around(chosen, columns), last_part(chosen)
     most = max(map(len, columns.values()))
     has_texts = not any(map(is_number, columns[chosen]))
     return [
         path
         for path, values in columns.items()
         if path != chosen
-        and (_around(path, columns) == around or _is_beside(path, around, last))
+        and (_around(path, columns) == outer or _is_beside(path, outer, last))
         and len(values) * 2 >= most
         and fits(name, path, values)
         and not all(isinstance(value, (bool, int, float)) for value in values if value is not None)
@@ -68,14 +69,14 @@ def _columns_beside(name: str, chosen: str, columns: Columns) -> list[str]:
     ]
 
 
-def _is_beside(path: str, around: str, last: str) -> bool:
+def _is_beside(path: str, outer: str, last: str) -> bool:
     """Return whether a path is that of the same value in another object, such as `b.text` for `a.text`."""
-    other, _, name = path.rpartition(".")
-    is_same = bool(around and other) and name == last and is_value_name(path)
-    return is_same and other.rpartition(".")[0] == around.rpartition(".")[0]
+    other = around(path)
+    is_same = bool(outer and other) and last_part(path) == last and is_value_name(path)
+    return is_same and around(other) == around(outer)
 
 
 def _name_giver(path: str, chosen: str, columns: Columns) -> str:
     """Return the path whose name says what a value is: that of the object if it is in another one than the chosen value."""
-    around = _around(path, columns)
-    return path if around == _around(chosen, columns) else around
+    outer = _around(path, columns)
+    return path if outer == _around(chosen, columns) else outer

@@ -11,6 +11,7 @@ from weighbridge.errors import WeighbridgeError
 from weighbridge.traces.fields import TOOL_FIELDS
 from weighbridge.traces.read import read_trace
 from weighbridge_producer.input.mapping.conversations import HUMANS, is_by_agent, is_conversation
+from weighbridge_producer.input.mapping.path_texts import around, last_part, levels
 from weighbridge_producer.input.mapping.row_values import Path, Template, json_within
 from weighbridge_producer.input.proposals.column_names import normal
 from weighbridge_producer.input.proposals.column_values import column_values
@@ -85,12 +86,12 @@ def _further_conversations(path: str, columns: Columns) -> list[str]:
     """Return the paths of conversations beside those at a path, or with the same name elsewhere."""
     if not _has_conversations(path, columns):
         return []
-    name = path.rpartition(".")[2]
+    name = last_part(path)
     return [
         other
         for other in columns
         if other != path
-        and (_is_beside(path, other) or other.endswith(f".{name}"))
+        and (_is_beside(path, other) or (levels(other) > 0 and last_part(other) == name))
         and _has_conversations(other, columns)
     ]
 
@@ -128,7 +129,7 @@ def left_out_tools_note(
 
 
 def _is_beside(path: str, other: str) -> bool:
-    return path.rpartition(".")[0] == other.rpartition(".")[0]
+    return around(path) == around(other)
 
 
 def _has_definitions(path: str, other: str, columns: Columns) -> bool:

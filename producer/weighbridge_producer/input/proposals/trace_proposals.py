@@ -12,7 +12,9 @@ from weighbridge_producer.input.mapping.conversations import (
     LastAnswer,
     is_by_agent,
     last_answers_in,
+    last_entry_in,
 )
+from weighbridge_producer.input.mapping.path_texts import path_of
 from weighbridge_producer.input.mapping.row_values import Path
 from weighbridge_producer.input.proposals.column_names import can_be, normal
 from weighbridge_producer.input.proposals.mapping_proposals import propose
@@ -71,12 +73,14 @@ def _may_be_last_answer(found: Proposal, rows: Sequence[Row]) -> bool:
     path = found.fields.get(_RESPONSE)
     if path is None:
         return True
-    conversation, is_within, key = path.partition(".-1.")
-    if not is_within:
+    conversation, keys = last_entry_in(path)
+    if not keys:
         return False
     last = LastAnswer.in_(conversation)
     is_of_agent = all(last.is_last_message(row, 1) for row in rows)
-    return "." in key or not is_of_agent or not all(_is_text(Path(path).of(row, 1)) for row in rows)
+    return (
+        len(keys) > 1 or not is_of_agent or not all(_is_text(Path(path).of(row, 1)) for row in rows)
+    )
 
 
 def _with_last_answer(rows: Sequence[Row], proposing: Callable[..., Proposal]) -> Proposal | None:
@@ -98,7 +102,7 @@ def _last_message(rows: Sequence[Row]) -> str | None:
     """Return the path to the text of the last message if it is the agent's in each row."""
     for key, value in rows[0].items():
         for name in TEXTS if _are_objects(value) else ():
-            path = f"{key}.-1.{name}"
+            path = path_of((key, "-1", name))
             if all(_is_agents(row.get(key)) and _is_text(Path(path).of(row, 1)) for row in rows):
                 return path
     return None
