@@ -40,8 +40,8 @@ STEP_FIELDS = (
 CALL_FIELDS = ("id", "name", "arguments", "output", "error", "started_at", "ended_at")
 RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at")
 
-Pointers = dict[str, "str | Pointers"]
-"""A JSON Pointer for each field, or several for its parts."""
+Pointers = dict[str, "tuple[str, ...] | Pointers"]
+"""The JSON Pointers of each field, of which the first with a value counts, or those of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class MappedFormat:
         named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
         own = {
             "model": self.model,
-            **{_name_of_type(self, at): pointer for at, pointer in enumerate(self.type)},
+            **_by_place("step.type", self.type),
             "calls.at": self.calls_at,
             "results.at": self.results_at,
         }
@@ -112,6 +112,13 @@ class PointerUse:
         self._found.add(name)
         return held
 
+    def each(self, value: Any, name: str, pointers: tuple[str, ...]) -> Iterator[Any]:
+        """Follow the pointers of one fact one after the other, and yield the values that are not null."""
+        for at, pointer in enumerate(pointers):
+            held = self.resolved(value, _place(name, at, pointers), pointer)
+            if held is not None:
+                yield held
+
     def picked(self, value: Any, within: str, pointers: Pointers) -> dict[str, Any]:
         """Return the fields found at pointers; absent ones are left out. `within` is the prefix of the pointers' names."""
         recorded: dict[str, Any] = {}
@@ -119,7 +126,7 @@ class PointerUse:
             held = (
                 self.picked(value, f"{within}{name}.", pointer)
                 if isinstance(pointer, dict)
-                else self.resolved(value, within + name, pointer)
+                else next(self.each(value, within + name, pointer), None)
             )
             if held is not None and held != {}:
                 recorded[name] = held
@@ -185,8 +192,7 @@ class _Steps:
     def _type_of(self, item: Any, number: int) -> str:
         pointers = self._form.type
         recorded = None  #: the first value at any of the pointers
-        for at, pointer in enumerate(pointers):
-            word = self._use.resolved(item, _name_of_type(self._form, at), pointer)
+        for word in self._use.each(item, "step.type", pointers):
             if kind := self._known_type(word):
                 return kind
             recorded = word if recorded is None else recorded
@@ -226,9 +232,13 @@ class _Steps:
             )
 
 
-def _name_of_type(form: MappedFormat, at: int) -> str:
-    """Return the name of a pointer to the type of a step; only several of them have numbers, from 0."""
-    return "step.type" if len(form.type) == 1 else f"step.type.{at}"
+def _by_place(name: str, pointers: tuple[str, ...]) -> dict[str, str]:
+    return {_place(name, at, pointers): pointer for at, pointer in enumerate(pointers)}
+
+
+def _place(name: str, at: int, pointers: tuple[str, ...]) -> str:
+    """Return the name of a pointer of a fact; only several of them have numbers, from 0."""
+    return name if len(pointers) == 1 else f"{name}.{at}"
 
 
 def _by_name(within: str, pointers: Pointers) -> dict[str, str]:
@@ -237,7 +247,7 @@ def _by_name(within: str, pointers: Pointers) -> dict[str, str]:
         if isinstance(pointer, dict):
             named |= _by_name(f"{within}{name}.", pointer)
         else:
-            named[within + name] = pointer
+            named |= _by_place(within + name, pointer)
     return named
 
 

@@ -12,22 +12,30 @@ from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, Usage
 from weighbridge.traces.mapped_format import MappedFormat, resolve
 
+
+def at(pointers):
+    """Return pointers to facts, each of which has one."""
+    return {
+        name: at(held) if isinstance(held, dict) else (held,) for name, held in pointers.items()
+    }
+
+
 EVENTS = MappedFormat(
     steps="/log/events",
-    run={"id": "/run", "usage": {"input_tokens": "/in"}, "counts": {"tool_calls": "/calls"}},
-    step={"output": "/text", "usage": {"input_tokens": "/tok/0", "output_tokens": "/tok/1"}},
+    run=at({"id": "/run", "usage": {"input_tokens": "/in"}, "counts": {"tool_calls": "/calls"}}),
+    step=at({"output": "/text", "usage": {"input_tokens": "/tok/0", "output_tokens": "/tok/1"}}),
     type=("/kind",),
     types={"model": "llm", "human": "user", "reply": "result", "*": "other"},
     calls_at="/asks",
-    calls={"id": "/ref", "name": "/fn", "arguments": "/args"},
-    results={"call_id": "/ref", "output": "/text", "error": "/bad"},
+    calls=at({"id": "/ref", "name": "/fn", "arguments": "/args"}),
+    results=at({"call_id": "/ref", "output": "/text", "error": "/bad"}),
     model="/cfg/model",
 )
 FLAT = MappedFormat(
     steps="",
     type=("/type",),
-    step={"id": "/id", "name": "/tool", "arguments": "/args", "output": "/out"},
-    results={"output": "/out"},
+    step=at({"id": "/id", "name": "/tool", "arguments": "/args", "output": "/out"}),
+    results=at({"output": "/out"}),
 )
 
 

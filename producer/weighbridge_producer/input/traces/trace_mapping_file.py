@@ -115,26 +115,36 @@ class _TraceMappingReader:
         """Return the pointers to the type of a step: one, or several in an array."""
         if "type" not in step:
             return ("",)
-        if isinstance(step["type"], CommentedSeq):
-            return tuple(self._pointer(step["type"], at) for at in range(len(step["type"])))
-        return (self._pointer(step, "type"),)
+        return self._first_of(step, "type")
 
     def _pointers(self, node: Any, names: list[str]) -> Pointers:
         found: Pointers = {}
         for name in names:
             parts = parts_of(name)
-            if not parts or isinstance(node[name], str):
-                if name == "metadata" and isinstance(node[name], CommentedMap):
-                    found[name] = {key: self._pointer(node[name], key) for key in node[name]}
-                else:
-                    found[name] = self._pointer(node, name)
+            if isinstance(node[name], (str, CommentedSeq)):
+                found[name] = self._first_of(node, name)
+            elif parts or (name == "metadata" and isinstance(node[name], CommentedMap)):
+                if parts:
+                    self._check_keys(node[name], parts, name)
+                found[name] = {part: self._first_of(node[name], part) for part in node[name]}
             else:
-                self._check_keys(node[name], parts, name)
-                found[name] = {part: self._pointer(node[name], part) for part in node[name]}
+                found[name] = self._first_of(node, name)
         return found
+
+    def _first_of(self, node: Any, key: Any) -> tuple[str, ...]:
+        """Return the pointers to a fact: one, or several in an array."""
+        pointers = node[key]
+        if not isinstance(pointers, CommentedSeq):
+            return (self._pointer(node, key),)
+        if not pointers:
+            self._file.fail(f"{key!r} has no JSON Pointer", node, key, "write one, as in /output")
+        return tuple(self._pointer(pointers, at) for at in range(len(pointers)))
 
     def _pointer(self, node: Any, key: Any) -> str:
         pointer = node[key]
+        if isinstance(pointer, CommentedSeq) and isinstance(node, CommentedMap):
+            hint = "only the fields of a run and those of step, calls and results may have several"
+            self._file.fail(f"{key!r} is one JSON Pointer, not an array of them", node, key, hint)
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
             hint = "a JSON Pointer is empty, for the whole, or begins with /, as in /output/text"
             self._file.fail(

@@ -139,6 +139,11 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
     [
         ("id: /run", "'steps' is missing"),
         ("steps: events", "line 1: 'steps' is not a JSON Pointer"),
+        ("steps: [/a, /b]", "line 1: 'steps' is one JSON Pointer, not an array of them"),
+        ("steps: /e\ncalls: {at: [/a]}", "line 2: 'at' is one JSON Pointer, not an array of them"),
+        ("steps: /e\nstep: {output: []}", "line 2: 'output' has no JSON Pointer"),
+        ("steps: /e\nstep:\n  output: [/a, b]", "line 3: 1 is not a JSON Pointer: 'b'"),
+        ("steps: /e\nstep: {output: 5}", "'output' is not a JSON Pointer: '5'"),
         ("steps: /e\nstpe: {}", "line 2: unknown key 'stpe'; did you mean 'step'"),
         ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
@@ -153,6 +158,56 @@ def test_a_wrong_mapping_is_refused_with_its_line(tmp_path, text, told):
     with pytest.raises(MappingError) as caught:
         read_trace_mapping(tmp_path / "map.yaml")
     assert told in caught.value.message
+
+
+def test_an_array_of_pointers_is_refused_with_the_fields_that_may_have_one(tmp_path):
+    (tmp_path / "map.yaml").write_text("steps: [/a, /b]")
+    with pytest.raises(MappingError) as caught:
+        read_trace_mapping(tmp_path / "map.yaml")
+    told = "only the fields of a run and those of step, calls and results may have several"
+    assert caught.value.hint == told
+
+
+def test_the_first_pointer_with_a_value_counts_for_any_field_of_a_run_its_steps_calls_and_results(
+    tmp_path,
+):
+    mapping = """
+id: [/no, /run]
+metadata: {team: [/team, /group]}
+usage: {input_tokens: [/in, /tokens/in]}
+steps: /events
+step: {type: [/kind], types: {m: llm, r: result}, output: [/said, /ret]}
+calls: {at: /asks, name: [/tool, /fn], arguments: [/kw, /args]}
+results: {output: [/ret, /said], error: [/exc]}
+"""
+    call = {"fn": "f", "args": {"a": 1}}
+    events = [
+        {"kind": "m", "said": "I look.", "ret": "not this"},
+        {"kind": "m", "said": None, "ret": "x", "asks": [call]},
+        {"kind": "r", "ret": "found"},
+        {"kind": "tool"},
+    ]
+    run = {"run": "a", "group": "g", "tokens": {"in": 5}, "events": events}
+    (line,) = lines_of(tmp_path, json.dumps(run), mapping)
+    found = json.loads(line.raw)
+    assert found["metadata"] == {"team": "g"}
+    trace = found["inputs"]["trace"]
+    assert (trace["id"], trace["usage"]) == ("a", {"input_tokens": 5})
+    first, second, made, last = trace["steps"]
+    assert (first["output"], second["output"]) == ("I look.", "x")
+    assert (made["name"], made["arguments"], made["output"]) == ("f", {"a": 1}, "found")
+    assert "output" not in last
+
+
+def test_of_several_pointers_those_at_which_no_trace_has_anything_are_known_by_their_place(
+    tmp_path,
+):
+    (tmp_path / "map.yaml").write_text(MAPPING.replace("/text", "[/txt, /text, /unasked]"))
+    (tmp_path / "runs.jsonl").write_text(json.dumps({"run": "a", "events": EVENTS}))
+    house = read_trace_mapping(tmp_path / "map.yaml")
+    source = Source(tmp_path / "runs.jsonl", Settings(), trace_mapping=house)
+    assert len(list(source)) == 1
+    assert source.pointers_without_value() == {"step.output.0": "/txt"}
 
 
 def test_pointers_at_which_no_trace_has_anything_are_known_once_all_are_read(tmp_path):
