@@ -37,6 +37,7 @@ _AT_ONCE = 48  #: characters compared as one integer
 _PLACES = 20  #: occurrences of a text checked for being a whole word
 _WORD, _WORD_END = re.compile(r"\S*"), re.compile(r"\S*\Z")
 _EXPECTED, _OBSERVED = "Expected '", "' but got '"  #: in reasons
+_FURTHER = re.compile(r", and [0-9,]+ more failed checks?\Z")  #: at the end of reasons
 _LEAST_QUOTED = 24  #: characters of both texts together in a shortened reason
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
@@ -186,8 +187,13 @@ def reason_for(
 def shorten_reason(text: str, most: int) -> str:
     """Return a text with a reason of `reason_for` in at most `most` characters, with what differs rather than what is equal.
 
-    Any other text is cut at its end.
+    Any other text is cut at its end, or before the number of further checks that failed.
     """
+    if len(text) > most and (further := _FURTHER.search(text)):
+        room = most - len(further[0])
+        return (
+            shorten(text[: further.start()], room) + further[0] if room > 0 else shorten(text, most)
+        )
     head, *rest = text.split(_EXPECTED)
     quotes = rest[0].rpartition("'") if len(rest) == 1 else ("", "", "")
     expected, between, observed = quotes[0].partition(_OBSERVED)

@@ -13,6 +13,7 @@ from weighbridge.errors import Fault
 from weighbridge.graders.base import Evidence, GraderResult
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.outcome import OUTCOME_OF, UNGRADED, VACUOUS, JobStatus, Outcome
+from weighbridge.text import pluralize
 
 CAUSE_LIMIT = 120  #: characters
 #: Line number in the input, from 1; 0 if no longer known. Every JSON reader has integers of 53 bits.
@@ -148,15 +149,20 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         return [check for check in self.evidence if not check["passed"]]
 
     def reason(self) -> str:
-        """Return a short reason why the job did not pass; empty if it passed."""
+        """Return a short reason why the job did not pass; empty if it passed.
+
+        It is the grader's own or, without one, the first failed check, with the number of the others.
+        """
         if self.error:
             return str(self.error)
         if self.result is None or self.outcome is Outcome.PASSED:
             return ""
         reason = self.result["details"].get("reason")
-        # A plug-in's evidence may lack a description.
-        described = (check.get("description") for check in self.failed_checks)
-        return str(reason or next(described, "") or "")
+        if reason or not self.failed_checks:
+            return str(reason or "")
+        first, *others = self.failed_checks
+        described = first.get("description")  # a plug-in's evidence may lack it
+        return f"{described}{further_checks(len(others))}" if described else ""
 
     def compared(self) -> tuple[Any, Any]:
         """Return the expected and the observed text, or the limit and the observed value of the deciding check."""
@@ -268,6 +274,11 @@ def cause_of(outcome: Outcome, evidence: Iterable[Mapping[str, Any]]) -> str:
         elif not entry["passed"]:
             return named_cause(entry["check"], entry.get("cause"))
     return ""
+
+
+def further_checks(count: int) -> str:
+    """Return the end of a reason that says how many more checks failed; empty for none."""
+    return f", and {pluralize(count, 'more failed check')}" if count else ""
 
 
 def named_cause(check: object, kind: object) -> str:

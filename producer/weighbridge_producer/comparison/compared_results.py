@@ -7,6 +7,7 @@ from zlib import crc32
 
 import msgspec
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import VACUOUS, Outcome
@@ -142,7 +143,7 @@ def _not_passed(line: bytes) -> _Judged:
     try:
         texts = _texts_digest(row)
         failed = tuple(_failed_check(check, texts) for check in row.failed_checks[:_CHECKS_LIMIT])
-        return str(row.outcome), row.cause, shorten(row.reason(), _REASON_LIMIT), failed
+        return str(row.outcome), row.cause, shorten_reason(row.reason(), _REASON_LIMIT), failed
     except DAMAGED_DATA as error:
         raise not_a_result_line(error) from error
 

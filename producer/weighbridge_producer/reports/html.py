@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from markupsafe import Markup
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import encodable, revealed, shorten
@@ -206,7 +207,7 @@ def _context(number: int, row: ResultRow, timeline: Timeline | None) -> dict[str
         "name": shorten(row.custom_id or f"line {row.line}", _NAME_CHARACTERS),
         "label": row.label or "",
         "outcome_word": row.outcome.word,
-        "reason": shorten(revealed(row.reason()), 2 * _REASON_CHARACTERS),
+        "reason": shorten_reason(revealed(row.reason()), 2 * _REASON_CHARACTERS),
         "error": row.error,
         "evidence": shown_evidence(row.result, timeline.numbers if timeline else {}, step_href),
         "timeline": timeline,
@@ -251,7 +252,7 @@ def _row(row: ResultRow, names: _Names, detail: int) -> bytes:
             names.outcomes.of(row.outcome.word),
             round(score, 4) if isinstance(score, float) else score,
             names.causes.of(row.cause if row.outcome is not Outcome.PASSED else ""),
-            shorten(revealed(row.reason()), _REASON_CHARACTERS),
+            shorten_reason(revealed(row.reason()), _REASON_CHARACTERS),
             detail,
         ]
     )

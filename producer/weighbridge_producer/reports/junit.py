@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.reports.overview import survey
@@ -105,7 +106,7 @@ def failed_case(
     label: str, name: str, reason: str, cause: str, body: str, kind: str = "failure"
 ) -> str:
     """Return a test case that failed or had another outcome, with the element `kind`."""
-    message = quoteattr(shorten(_xml_text(reason), _MESSAGE_CHARACTERS))
+    message = quoteattr(shorten_reason(_xml_text(reason), _MESSAGE_CHARACTERS))
     text = escape(shorten(_xml_text(body), _BODY_CHARACTERS))
     attributes_text = f"message={message} type={quoteattr(_xml_text(cause))}"
     return f"{_head(label, name)}><{kind} {attributes_text}>{text}</{kind}></testcase>\n"

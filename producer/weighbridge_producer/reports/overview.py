@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
-from weighbridge.text import shorten
 from weighbridge_producer.gating.slices import summary_of
 from weighbridge_producer.reports.passes_by_names import passed_by_names
 from weighbridge_producer.reports.row_names import file_of, with_file
@@ -117,7 +117,7 @@ class Survey:
         # Results arrive in any order, so use the first in input order to be deterministic.
         if key not in self._first or row.line < self._first[key].line:
             name = row.custom_id or f"line {row.line}"
-            reason = shorten(row.reason(), _REASON_CHARACTERS)
+            reason = shorten_reason(row.reason(), _REASON_CHARACTERS)
             self._first[key] = _Example(row.line, name, reason, file_of(row))
 
 

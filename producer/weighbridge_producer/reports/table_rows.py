@@ -15,6 +15,7 @@ from weighbridge.jobs.result_line import (
     ResultRow,
     check_result,
     check_status,
+    further_checks,
     named_cause,
     not_a_result_line,
 )
@@ -126,7 +127,9 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
         else:
             reason = reason or details.reason
             if not deciding.passed:
-                reason = reason or deciding.description
+                if not reason and deciding.description:
+                    others = sum(not check.passed for check in checks) - 1
+                    reason = f"{deciding.description}{further_checks(others)}"
                 cause = named_cause(deciding.check, deciding.cause) or None
         expected, observed = details.expected_original, details.actual_original
         if expected is msgspec.UNSET:

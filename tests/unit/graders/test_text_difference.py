@@ -182,9 +182,21 @@ def test_a_text_that_is_no_reason_is_cut_at_its_end():
         assert shorten_reason(text, len(text)) == text
 
 
+def test_a_shortened_reason_keeps_the_number_of_further_checks_that_failed():
+    ending = ", and 2 more failed checks"
+    reason = f"{'x' * 90}{ending}"
+    assert shorten_reason(reason, 40) == f"{'x' * 13}…{ending}"
+    assert shorten_reason(reason, len(reason)) == reason
+    assert shorten_reason(reason, 20) == f"{'x' * 19}…"
+
+
 @given(st.text(), st.text(), st.integers(1, 200))
 def test_a_shortened_reason_is_never_too_long(expected, observed, most):
-    for reason in (f"a: Expected '{expected}' but got '{observed}': words", expected + observed):
+    for reason in (
+        f"a: Expected '{expected}' but got '{observed}': words",
+        expected + observed,
+        f"{expected}, and 3 more failed checks",
+    ):
         shown = shorten_reason(reason, most)
         assert len(shown) <= most
         assert shown == reason or "…" in shown

@@ -137,6 +137,24 @@ def test_a_row_says_in_a_few_words_why_a_job_did_not_pass() -> None:
     assert ResultRow.from_bytes(graded("no JSON")[0]).reason().startswith("INVALID_JSON: ")
 
 
+def test_a_reason_that_is_one_of_several_failed_checks_says_how_many_more_there_are() -> None:
+    row = ResultRow.from_bytes(graded("failed")[0])
+    assert row.result
+    check, passed = row.failed_checks[0], {**row.failed_checks[0], "passed": True}
+    told = check["description"]
+    for evidence, reason in (
+        ([check, passed], told),
+        ([passed, check, check], f"{told}, and 1 more failed check"),
+        ([check, check, passed, check], f"{told}, and 2 more failed checks"),
+        ([{**check, "description": ""}, check], ""),
+    ):
+        result = {**row.result, "details": {}, "evidence": evidence}
+        assert replace(row, result=result).reason() == reason
+    # A reason of the grader's own stands for all of them.
+    own = {**row.result, "evidence": [check, check]}
+    assert replace(row, result=own).reason() == row.result["details"]["reason"]
+
+
 def test_a_row_without_a_result_has_what_was_known_of_its_job() -> None:
     error = Fault("TIMEOUT", "the job did not end", "raise the deadline")
     row = ResultRow.ungraded(error, 3, JobStatus.CANCELLED, custom_id="c", label="l")

@@ -70,7 +70,7 @@ def test_a_failed_test_tells_all_that_failed_and_at_which_steps(tmp_path):
     deliver(Report(results, "cases"), [str(tmp_path / "out.xml")])
     failure = ET.parse(tmp_path / "out.xml").getroot().find(".//failure")
     assert failure is not None
-    assert failure.get("message") == "no <tool> 'x'"
+    assert failure.get("message") == "no <tool> 'x', and 1 more failed check"
     assert failure.text == "tool_known: no <tool> 'x' (steps: a, b)\narguments: no object"
 
 
