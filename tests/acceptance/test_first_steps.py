@@ -63,6 +63,20 @@ def test_a_bad_line_of_one_file_is_told_by_its_number(cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("lines", "told"), [(1, []), (6, ["... the output lists all 12 errored jobs, on 6 lines"])]
+)
+def test_lines_that_lack_what_two_labels_need_are_told_once_and_counted_as_lines_and_jobs(
+    cli: Cli, tmp_path: Path, lines: int, told: list[str]
+) -> None:
+    case = orjson.dumps({"custom_id": "q", "inputs": {"agent_response": "a"}})
+    cases = (case.replace(b'"q"', b'"q%d"' % line) for line in range(lines))
+    (tmp_path / "cases.jsonl").write_bytes(b"\n".join(cases))
+    ended = cli("run", "cases.jsonl", "-g", "one=string-match", "-g", "two=string-match")
+    assert ended.out.count("\nline 1: MISSING_FIELD") == 1
+    assert [line for line in ended.out.splitlines() if line.startswith("...")] == told
+
+
+@pytest.mark.parametrize(
     ("cases", "output"), [("cases", "cases/out.jsonl"), ("cases/*.jsonl", "cases/out.jsonl")]
 )
 def test_results_do_not_become_input(cli: Cli, tmp_path: Path, cases: str, output: str) -> None:

@@ -11,6 +11,7 @@ from weighbridge_producer.reports.forms import goes_to_stdout
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.source import Source
+    from weighbridge_producer.run.first_errors import FirstErrors
     from weighbridge_producer.run.local_run import RunReport
 
 _ERROR_WIDTH = 800
@@ -30,12 +31,12 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
         passes_by_names=report.passes_by_names,
     )
     print_slices(report.slices, console)
-    if report.errored:
+    if report.errored.messages:
         console.print()
-    for text in report.errored:
+    for text in report.errored.messages:
         console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
-    if counts.errored > len(report.errored):
-        console.print(f"... the output lists all {pluralize(counts.errored, 'errored job')}")
+    if counts.errored > report.errored.jobs:
+        console.print(_all_errored(report.errored, counts.errored))
     if report.state.duplicates:
         console.print(left_out(report.state.duplicates))
     if not counts.total:
@@ -52,6 +53,13 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
     console.print(f"\n{pluralize(counts.total, 'job')} {taken} on {shown(report.server)}{resumed}")
     if counts.total:
         console.print(f"results: {shown(', '.join(outputs))}")
+
+
+def _all_errored(first: FirstErrors, errored: int) -> str:
+    """Return how many jobs errored and, if it is known and another number, on how many lines."""
+    jobs = f"... the output lists all {pluralize(errored, 'errored job')}"
+    is_known = first.looked_at == errored != first.lines
+    return f"{jobs}, on {pluralize(first.lines, 'line')}" if is_known else jobs
 
 
 def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:

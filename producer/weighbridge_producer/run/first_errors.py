@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.outcome import Outcome
@@ -22,17 +23,45 @@ SHOWN = 5
 _LOOKED_AT = 10_000  #: enough, because results are nearly in input order
 
 
-def first_errors(results: Path, *, names_locations: bool) -> list[str]:
-    """Return the distinct messages of the first errored lines, each followed by its hint, in input order.
+class FirstErrors(NamedTuple):
+    """Messages of the first errored lines, and how many jobs and lines they are of."""
+
+    messages: list[str]  #: distinct ones, each followed by its hint, in input order
+    jobs: int  #: whose messages these are
+    looked_at: int  #: errored jobs that were looked at
+    lines: int  #: on which these are
+
+
+NO_ERRORS = FirstErrors([], 0, 0, 0)
+
+
+def first_errors(results: Path, *, names_locations: bool) -> FirstErrors:
+    """Return the messages of the first errored lines.
 
     `names_locations` means that the messages already contain the line's location.
     """
+    jobs: Counter[tuple[int, str]] = Counter()  #: by line and error
     with results.open("rb") as rows:
-        first = nsmallest(4 * SHOWN, islice(_errored(rows), _LOOKED_AT), key=attrgetter("line"))
+        distinct = _distinct(islice(_errored(rows), _LOOKED_AT), jobs)
+        first = nsmallest(4 * SHOWN, distinct, key=attrgetter("line"))
     # Line numbers of the whole input are of no use where messages have files and their lines.
     earlier = {} if names_locations else _earlier_lines(results, first)
-    messages = (_message_of(row, earlier, names_locations=names_locations) for row in first)
-    return list(dict.fromkeys(messages))[:SHOWN]
+    told: Counter[str] = Counter()  #: jobs by message
+    for row in first:
+        message = _message_of(row, earlier, names_locations=names_locations)
+        told[message] += jobs[row.line, str(row.error)]
+    messages = list(told)[:SHOWN]
+    lines = len({line for line, _ in jobs})
+    return FirstErrors(messages, sum(told[each] for each in messages), jobs.total(), lines)
+
+
+def _distinct(errored: Iterable[ResultRow], jobs: Counter[tuple[int, str]]) -> Iterator[ResultRow]:
+    """Yield one of the jobs of a line that have the same error, under several labels, and count all."""
+    for row in errored:
+        key = row.line, str(row.error)
+        jobs[key] += 1
+        if jobs[key] == 1:
+            yield row
 
 
 def _earlier_lines(results: Path, errored: Iterable[ResultRow]) -> dict[str, int]:

@@ -32,7 +32,7 @@ from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import Examples, first_examples
-from weighbridge_producer.run.first_errors import first_errors
+from weighbridge_producer.run.first_errors import NO_ERRORS, FirstErrors, first_errors
 from weighbridge_producer.run.judging import judging
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
@@ -85,7 +85,7 @@ class RunReport:
     resumed: bool
     byte_order_mark: bool
     fail_fast: int  #: the N of --fail-fast if the rest was cancelled because of it, else 0
-    errored: list[str]  #: messages of the first jobs that errored
+    errored: FirstErrors
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
     uncalled: list[ToolLimit]  #: limits on tools that no trace calls
@@ -339,7 +339,7 @@ class LocalRun:
             fail_fast=self._options.fail_fast if self._cut_short else 0,
             errored=first_errors(results, names_locations=self._source.has_locations)
             if state.counts.errored
-            else [],
+            else NO_ERRORS,
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
             uncalled=uncalled_tools(results, self._options.graders),
