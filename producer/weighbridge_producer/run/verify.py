@@ -86,6 +86,12 @@ class Verification:
     #: Graders of results, by label, that the command does not name, and no case does; the first few of them.
     unnamed: dict[str, str] = field(default_factory=dict)
     of_unnamed: int = 0  #: number of missing and surplus results that they explain
+    has_labelled: bool = (
+        False  #: True if a result is of a job of the cases, and not only of a bad line
+    )
+    #: Missing results of lines that have those of graders that are not named, in the words of `problems`.
+    replaced: list[str] = field(default_factory=list)
+    more_replaced: int = 0  #: number of these that are not in `problems`
 
     @property
     def ok(self) -> bool:
@@ -93,12 +99,14 @@ class Verification:
         doubted = self.unproven and not self.allow_unproven
         return not (self.changed or self.missing or self.surplus or doubted)
 
-    def add_problem(self, what: str) -> None:
+    def add_problem(self, what: str, *, is_replaced: bool = False) -> None:
         """Add a problem, or only count it if there are many already."""
         if len(self.problems) < _SHOWN:
             self.problems.append(what)
+            self.replaced += [what] if is_replaced else []
         else:
             self.more_problems += 1
+            self.more_replaced += is_replaced
 
     def add_unnamed(self, label: str, grader: str) -> None:
         """Count a surplus result of a grader that the command does not name."""
@@ -119,7 +127,18 @@ class Verification:
         why = f"the results are also of {listed}, which this command does not name"
         if not graders:
             why = f"no grader is named, and the results are of {listed}"
+        elif not self.has_labelled:
+            given = ", ".join(spec.label[:_LABEL_SHOWN] for spec in graders[:_LABELS_SHOWN])
+            given += " and more" if len(graders) > _LABELS_SHOWN else ""
+            why = f"the results are of {listed}, and none is of {given}, which this command names"
+            self._leave_out_replaced()
         self.problems.insert(0, f"{why}: {_UNNAMED}")
+
+    def _leave_out_replaced(self) -> None:
+        """Leave out the missing results that the labels of the others explain."""
+        self.of_unnamed += len(self.replaced) + self.more_replaced
+        self.problems = [each for each in self.problems if each not in self.replaced]
+        self.more_problems -= self.more_replaced
 
     def advice(self) -> list[str]:
         """Return advice on the problems that were found."""
@@ -267,6 +286,7 @@ class _Comparison:
             [row] = self._index.read((offset,))
             if row in self._wanted:
                 del self._wanted[row]
+                self._note_label(row)
             else:
                 rest.append(offset)
         self._outcome.proven += jobs - len(self._wanted)
@@ -280,7 +300,11 @@ class _Comparison:
             self._outcome.of_unnamed += len(self._open)  # the case has no grader without that one
             return
         for label in self._open:
-            self._add_problem("no result", label)
+            self._add_problem("no result", label, is_replaced=self._has_unnamed)
+
+    def _note_label(self, row: bytes) -> None:
+        if not self._outcome.has_labelled:
+            self._outcome.has_labelled = ResultRow.from_bytes(row).label is not None
 
     def _is_skipped(self, row: bytes) -> bool:
         return bool(self._skipped) and ResultRow.from_bytes(row).label in self._skipped
@@ -294,6 +318,7 @@ class _Comparison:
         elif found.label in self._open:
             self._whole = False
             expected = self._open.pop(found.label)
+            self._note_label(expected)
             job = ResultRow.from_bytes(expected)
             if _could_have_happened(row, found, job):
                 self._note_unproven(found)
@@ -339,9 +364,11 @@ class _Comparison:
         jobs = map(ResultRow.from_bytes, self._open.values())
         return any(_could_have_happened(row, found, replace(job, **nothing)) for job in jobs)
 
-    def _add_problem(self, what: str, label: str | None = None) -> None:
+    def _add_problem(
+        self, what: str, label: str | None = None, *, is_replaced: bool = False
+    ) -> None:
         named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
-        self._outcome.add_problem(f"{_place(self._line)}{named}: {what}")
+        self._outcome.add_problem(f"{_place(self._line)}{named}: {what}", is_replaced=is_replaced)
 
 
 def _decoded(row: bytes) -> ResultRow | None:

@@ -404,9 +404,24 @@ def test_what_cannot_be_proven_is_told_with_its_code(plain: Batch) -> None:
     assert (accepted.problems, accepted.advice()) == ([], [])
 
 
-def test_results_of_other_graders_lead_to_the_graders_of_the_run(plain: Batch) -> None:
-    outcome = plain.check(*(changed(row, label="other") for row in plain.rows))
-    assert [advice[:17] for advice in outcome.advice()] == ["No result belongs"]
+def test_results_of_none_of_the_graders_that_are_named_are_told_once_for_all_lines(
+    tmp_path: Path,
+) -> None:
+    batch = Batch(tmp_path, [b"{", *(case(str(number)) for number in range(50))])
+    bad, *rows = batch.rows
+    others = [changed(row, label=label) for row in rows for label in ("a", "b")]
+    outcome = batch.check(bad, *others)
+    assert counts(outcome) == {"proven": 1, "missing": 50, "surplus": 100}
+    of = "a=true-false, b=true-false, and none is of true-false, which this command names"
+    named = "give the --grader, --config and --graders of the run"
+    assert outcome.problems == [f"the results are of {of}: {named}"]
+    assert (outcome.ok, outcome.more_problems, outcome.advice()) == (False, 0, [])
+    # A line without any result is named, with advice.
+    lacking = batch.check(bad, *others[2:])
+    assert lacking.problems[1:] == ["line 2, label 'true-false': no result"]
+    assert [advice[:10] for advice in lacking.advice()] == ["Check that"]
+    # Each missing result counts where a label of the command has others.
+    assert len(batch.check(bad, rows[0], *others[2:]).problems) == 21
 
 
 def test_results_of_graders_that_are_not_named_are_told_once_with_these(plain: Batch) -> None:
