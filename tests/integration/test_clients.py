@@ -53,7 +53,7 @@ from weighbridge_producer.client.redis_batch import RedisBatch
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from support.workers import StartWorker, WorkerProcess
@@ -357,6 +357,37 @@ class TestSubmitting:
         state = batch.status()
         assert state.status is BatchStatus.FAILED
         assert "the source broke" in state.reason
+
+    @pytest.mark.parametrize(
+        ("cases", "why"),
+        [
+            ({"custom_id": "a", "inputs": {}}, r"single dict \(give a list of cases: \[case\]\)"),
+            (b'{"custom_id": "a"}', r"of the type bytes \(give a stream, io.BytesIO"),
+            (None, r"of the type NoneType \(give a path, a binary stream, or an iterable"),
+            (7, "of the type int"),
+        ],
+    )
+    def test_what_is_no_iterable_of_cases_is_refused_and_opens_no_batch(
+        self, lone_client: Client, cases: Any, why: str
+    ) -> None:
+        begun = lone_client.open("cases")
+        for submit in (lone_client.submit, begun.fill):
+            with pytest.raises(InputError, match=why):
+                submit(cases)
+        assert not begun.status().status.final
+        assert [state.batch_id for state in lone_client.batches()] == [begun.id]
+
+    def test_asynchronous_cases_are_refused_with_the_client_that_takes_them(
+        self, lone_client: Client
+    ) -> None:
+        async def cases() -> AsyncIterator[dict[str, Any]]:
+            for case in true_false_cases(3):
+                yield case
+
+        given: Any = cases()
+        with pytest.raises(InputError, match=r"await AsyncClient\.submit or AsyncBatch\.fill"):
+            lone_client.submit(given)
+        assert lone_client.batches() == []
 
     def test_a_source_keeps_its_folder(self, lone_client: Client, tmp_path: Path) -> None:
         path = write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
@@ -745,3 +776,86 @@ async def use_every_method(url: str, path: Path) -> None:
         assert broken.unread is not None
         assert broken.unread.code == "INPUT_TRUNCATED"
         assert broken.durability is not None
+
+
+class TestAsynchronousCases:
+    """The client for asyncio reads cases of an asynchronous iterable while it submits them."""
+
+    def test_they_are_the_same_batch_as_plain_ones(self, url: str) -> None:
+        async def cases() -> AsyncIterator[dict[str, Any]]:
+            async with asyncio.timeout(60):  # belongs to one task
+                for number, case in enumerate(true_false_cases(3 * CHUNK)):
+                    if number % 20 == 0:
+                        await asyncio.sleep(0)
+                    yield case
+
+        async def use() -> None:
+            async with AsyncClient(url) as client:
+                opened = await client.open("cases")
+                await opened.fill(cases())
+                for batch in (await client.submit(cases()), opened):
+                    await batch.wait(30)
+                    assert_graded_right(results_by_id(batch.sync), 3 * CHUNK)
+
+        asyncio.run(use())
+
+    def test_they_are_read_as_fast_as_they_are_submitted(self, own_url: str) -> None:
+        async def use() -> None:
+            read = 0
+            in_time = asyncio.Event()
+
+            async def cases() -> AsyncIterator[dict[str, Any]]:
+                nonlocal read
+                for read, case in enumerate(true_false_cases(100_000)):  # noqa: B007 - the last one
+                    if client.sync.batches():
+                        in_time.set()
+                        return
+                    yield case
+
+            async with AsyncClient(own_url) as client:
+                await client.submit(cases())
+                assert in_time.is_set()
+                assert read < 100_000
+
+        asyncio.run(use())
+
+    def test_one_that_raises_ends_its_batch_as_failed(self, own_url: str) -> None:
+        async def cases() -> AsyncIterator[dict[str, Any]]:
+            for case in true_false_cases(20):
+                yield case
+            raise ZeroDivisionError("the source broke")
+
+        async def use() -> None:
+            async with AsyncClient(own_url) as client:
+                opened = await client.open("cases")
+                with pytest.raises(ZeroDivisionError, match="the source broke"):
+                    await opened.fill(cases())
+                state = await opened.status()
+                assert state.status is BatchStatus.FAILED
+                assert "the source broke" in state.reason
+
+        asyncio.run(use())
+
+    def test_a_submission_that_is_cancelled_ends_its_batch_as_failed(self, own_url: str) -> None:
+        async def use() -> None:
+            is_read = asyncio.Event()
+
+            async def cases() -> AsyncIterator[dict[str, Any]]:
+                # More than are read ahead: some of them were taken.
+                for case in true_false_cases(1_100):
+                    yield case
+                is_read.set()
+                await asyncio.Event().wait()
+
+            async with AsyncClient(own_url) as client:
+                opened = await client.open("cases")
+                filling = asyncio.create_task(opened.fill(cases()))
+                await is_read.wait()
+                filling.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await filling
+                state = await opened.wait(30)
+                assert state.status is BatchStatus.FAILED
+                assert "reading the cases was cancelled" in state.reason
+
+        asyncio.run(use())

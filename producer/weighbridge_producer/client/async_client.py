@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import orjson
 
+from weighbridge_producer.client.async_cases import taken_in_thread
 from weighbridge_producer.client.batch import Batch
 from weighbridge_producer.client.client import Client
+from weighbridge_producer.input.given_cases import is_asynchronous
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine
     from typing import Any
 
     from weighbridge.errors import Fault
-    from weighbridge.jobs.batch_state import BatchState
+    from weighbridge.jobs.batch_state import BatchState, Priority
     from weighbridge.settings import Settings
     from weighbridge.store import Durability
+    from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.client.batch import Page, Result
+    from weighbridge_producer.input.source import Case, Cases
 
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -67,6 +71,16 @@ def _submit(
     return awaited
 
 
+async def _with_cases(
+    method: Callable[[Cases], _Answer], cases: Cases | AsyncIterable[Case]
+) -> _Answer:
+    """Call a method in a thread with cases, which may be those of an asynchronous iterable."""
+    if not is_asynchronous(cases):
+        return await asyncio.to_thread(method, cast("Cases", cases))
+    async with taken_in_thread(cast("AsyncIterable[Case]", cases)) as taken:
+        return await asyncio.to_thread(method, taken)
+
+
 class AsyncClient:
     """The asyncio client: the methods of Client as coroutines."""
 
@@ -82,7 +96,6 @@ class AsyncClient:
         await self.close()
 
     close = _of_client(Client.close)
-    submit = _submit(Client.submit)
     open = _submit(Client.open)
     batches = _of_client(Client.batches)
     listed = _of_client(Client.listed)
@@ -96,6 +109,32 @@ class AsyncClient:
     keys = _of_client(Client.keys)
     make_key = _of_client(Client.make_key)
     revoke_key = _of_client(Client.revoke_key)
+
+    async def submit(
+        self,
+        cases: Cases | AsyncIterable[Case],
+        *,
+        graders: Graders = (),
+        metadata: dict[str, str] | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        priority: Priority = "normal",
+        project: str | None = None,
+    ) -> AsyncBatch:
+        """Submit cases as `Client.submit` does, also those of an asynchronous iterable.
+
+        It is read as fast as the batch takes the cases. If it raises, or if this is cancelled, the batch ends as failed.
+        """
+        submit = partial(
+            self.sync.submit,
+            graders=graders,
+            metadata=metadata,
+            resume=resume,
+            strict=strict,
+            priority=priority,
+            project=project,
+        )
+        return AsyncBatch(await _with_cases(submit, cases))
 
     def batch(self, batch_id: str) -> AsyncBatch:
         """Return a handle to a batch."""
@@ -119,7 +158,17 @@ class AsyncBatch:
         """Why the input was not read to its end, although what was read is submitted; None if it was."""
         return self.sync.unread
 
-    fill = _of_batch(Batch.fill)
+    async def fill(
+        self,
+        cases: Cases | AsyncIterable[Case],
+        *,
+        resumed: bool = False,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> Durability:
+        """Submit cases to the open batch as `Batch.fill` does, also those of an asynchronous iterable."""
+        fill = partial(self.sync.fill, resumed=resumed, on_wait=on_wait)
+        return await _with_cases(fill, cases)
+
     status = _of_batch(Batch.status)
     summary = _of_batch(Batch.summary)
     options = _of_batch(Batch.options)

@@ -23,6 +23,7 @@ from weighbridge_producer.input.files.input_paths import InputFile, Paths, opene
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import RemoteFile
+from weighbridge_producer.input.given_cases import check_given
 from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
@@ -61,16 +62,16 @@ class Streams:
     named: Iterable[tuple[str, BinaryIO]]  #: each stream with its name
 
 
-Cases = (
-    str | Path | Paths | BinaryIO | Streams | Iterable[Mapping[str, Any] | bytes | str | SourceLine]
-)
+Case = Mapping[str, Any] | bytes | str | SourceLine
+Cases = str | Path | Paths | BinaryIO | Streams | Iterable[Case]
 
 
 class Source:
     """A source of cases; each iteration yields all lines if the source is rereadable.
 
     `cases` are a path, a pattern, several `Paths`, a stream of bytes or Python objects. Files may contain cases or traces,
-    each of which becomes a case, or rows if there is a `mapping`. Raises InputError if a path cannot be read.
+    each of which becomes a case, or rows if there is a `mapping`. Raises InputError if a path cannot be read, and for
+    objects that are no cases.
     """
 
     def __init__(
@@ -100,7 +101,9 @@ class Source:
         self._pointers = PointerUse()  #: of the trace mapping, in the traces read so far
         self.size: int | None = None  #: total bytes, before decompression, if known
         self._found: InputFiles | None = None
-        if isinstance(cases, (str, Path, Paths)) and str(cases) != "-":
+        if not isinstance(cases, (str, Path, Paths, Streams)):
+            check_given(cases)
+        elif not isinstance(cases, Streams) and str(cases) != "-":
             paths = cases if isinstance(cases, Paths) else Paths.of([cases])
             if mapping is not None:
                 read_as = ReadAs.ROWS
@@ -347,7 +350,7 @@ class Source:
         )
         return SourceLine(b"\n", fault, size)
 
-    def _encoded(self, case: Mapping[str, Any] | bytes | str | SourceLine) -> SourceLine:
+    def _encoded(self, case: Case) -> SourceLine:
         if isinstance(case, SourceLine):
             return case
         line = encode_case(case)
