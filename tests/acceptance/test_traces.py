@@ -360,6 +360,19 @@ def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):
     assert "--map custom_id=@row,trace=COLUMN" in ended.err
 
 
+def test_several_paths_are_checked_at_once(cli, tmp_path):
+    (tmp_path / "runs").mkdir()
+    for name in ("runs/a.json", "b.json"):
+        (tmp_path / name).write_bytes(
+            orjson.dumps({"messages": [{"role": "user", "content": "go"}]})
+        )
+    files = json.loads(cli("trace", "check", "runs", "b.json", "--json").out)["files"]
+    assert [(each["file"], len(each["traces"])) for each in files] == [
+        ("runs/a.json", 1),
+        ("b.json", 1),
+    ]
+
+
 def test_tables_in_a_folder_are_checked_with_a_mapping(cli, tmp_path):
     (tmp_path / "d").mkdir()
     messages = json.dumps([{"role": "user", "content": "Hi"}])

@@ -65,7 +65,7 @@ class CheckedFile:
 
 
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE|DIR", help=opt.CASES_HELP)],
+    files: Annotated[list[str], typer.Argument(metavar="FILE|DIR", help=opt.CASES_HELP)],
     trace_mapping: TraceMappingFile = None,
     maps: Map = None,
     as_json: opt.AsJson = False,
@@ -75,7 +75,7 @@ def check(
     Exit status: 0 when all files were read completely, 1 when a part of one could not be read, or after another error.
     """
     mapping = trace_mapping_of(trace_mapping)
-    checked = [_checked(each, mapping, maps) for each in _files(file, mapping, maps)]
+    checked = [_checked(each, mapping, maps) for each in _files(files, mapping, maps)]
     if as_json:
         print_json({"files": [asdict(each) for each in checked]})
     else:
@@ -87,7 +87,7 @@ def check(
 
 
 def _files(
-    file: str, mapping: TraceMapping | None, maps: list[str] | None
+    names: list[str], mapping: TraceMapping | None, maps: list[str] | None
 ) -> Sequence[InputFile | str]:
     """Return the files to read, and say which others are in a folder."""
     from weighbridge.settings import read_settings
@@ -96,11 +96,12 @@ def _files(
     from weighbridge_producer.input.files.read_as import ReadAs
     from weighbridge_producer.input.source import Source
 
-    if file == "-":
-        return [file]
+    if names == ["-"]:
+        return names
+    paths = Paths.of(names)
     if maps:
-        return InputFiles(Paths.of([file]), ReadAs.ROWS).files
-    source = Source(file, read_settings(), trace_mapping=mapping)
+        return InputFiles(paths, ReadAs.ROWS).files
+    source = Source(paths, read_settings(), trace_mapping=mapping)
     if note := source.skipped_note():
         err.print(f"{shown(source.name)}: {shown(note, _NOTE_WIDTH)}", soft_wrap=True)
     return source.files

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MAPPING_HINT = "send `mapping`, such as custom_id=id,agent_response=answer,expected_output=gold"
 JOIN_HINT = "submit with `weighbridge submit --join NAME=FILE --on FIELD --url URL`, which joins the files before it sends them"
+TRACE_MAPPING_HINT = "submit with `weighbridge submit --trace-mapping FILE --url URL`, or send what `weighbridge trace convert --trace-mapping FILE` writes"
 _AUTO_HINT = "send `mapping=auto`, which recognises these rows"
 _DOCUMENTS = (b"{", b"[")
 _ARCHIVE = b"PK"

@@ -661,6 +661,17 @@ def test_a_join_is_refused_because_a_service_opens_no_other_files(http: httpx.Cl
             assert "weighbridge submit --join" in problem["hint"]
 
 
+@pytest.mark.parametrize("name", ["trace_mapping", "trace-mapping"])
+def test_a_trace_mapping_is_refused_with_what_applies_it(http: httpx.Client, name: str) -> None:
+    query = http.post("/api/batches", params={name: "acme.yaml"}, content=TABLE)
+    form = http.post("/api/batches", data={name: "x"}, files={"file": TABLE})
+    for refused in (query, form):
+        problem = refused.json()
+        assert refused.status_code == 422
+        assert "is for the command line only" in problem["detail"]
+        assert "weighbridge trace convert --trace-mapping FILE" in problem["hint"]
+
+
 def test_the_api_takes_rows_with_a_mapping(http: httpx.Client, client: Client) -> None:
     mapping = "custom_id=id,agent_response=output,expected_output=gold"
     for content in (TABLE, gzip.compress(TABLE)):

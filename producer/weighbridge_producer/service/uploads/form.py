@@ -10,7 +10,6 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
 from weighbridge.text import closest, did_you_mean
-from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.uploads.submission_params import (
     COMMAND_LINE_ONLY,
@@ -157,7 +156,7 @@ class Form:
 def _unknown(name: str) -> ProblemError:
     if name in COMMAND_LINE_ONLY:
         what = f"the field {name!r} is for the command line only: a service opens no other files"
-        return ProblemError(422, _NAME_FAULT, what, JOIN_HINT)
+        return ProblemError(422, _NAME_FAULT, what, COMMAND_LINE_ONLY[name])
     guess = did_you_mean(closest(name, (*FIELDS, FILE)))
     return ProblemError(
         422,

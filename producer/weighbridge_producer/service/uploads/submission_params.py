@@ -26,7 +26,7 @@ from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.rows.text_encodings import checked_encoding
-from weighbridge_producer.input.unmapped_rows import JOIN_HINT
+from weighbridge_producer.input.unmapped_rows import JOIN_HINT, TRACE_MAPPING_HINT
 from weighbridge_producer.service.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -39,7 +39,13 @@ FIELDS = (
     *("priority", "project", "mapping", "encoding", "header", "header_line"),
 )
 #: Options of the command line for files that it reads itself.
-COMMAND_LINE_ONLY = frozenset({"join", "on"})
+#: What the command line alone does with other files, by the name of its option, and how to have it here.
+COMMAND_LINE_ONLY = {
+    "join": JOIN_HINT,
+    "on": JOIN_HINT,
+    "trace_mapping": TRACE_MAPPING_HINT,
+    "trace-mapping": TRACE_MAPPING_HINT,
+}
 AUTO = "auto"  #: a mapping determined by the shape of the rows
 GRADERS_HEADER = "weighbridge-graders"
 METADATA_HEADER = "weighbridge-metadata"
@@ -234,7 +240,7 @@ def _mapping_in(text: str) -> FieldMapping:
 def _unknown(name: str) -> ProblemError:
     if name in COMMAND_LINE_ONLY:
         what = "is for the command line only: a service opens no other files"
-        return _unfit(f"the parameter {name!r}", what, JOIN_HINT)
+        return _unfit(f"the parameter {name!r}", what, COMMAND_LINE_ONLY[name])
     guess = did_you_mean(closest(name, FIELDS))
     return _unfit(
         f"the parameter {name[:80]!r}",
