@@ -39,6 +39,7 @@ WeighbridgeError
 ├── RefusedError                      the service refuses a request for a reason specific to HTTP
 ├── NoSuchKeyError (LookupError)      no API key has that id
 ├── NoSuchResultError (LookupError)   the batch has no job under that id
+├── NotDoneError (TimeoutError)       a batch did not end in the time to wait for it
 ├── NoSuchWorkerError (LookupError)   no running worker has that name
 ├── NoSuchQueueError (LookupError)    no worker reads a queue with that name, and no batch is in it
 ├── AddressError                      the service cannot listen on its address
@@ -411,6 +412,12 @@ class NoSuchResultError(WeighbridgeError, LookupError):
     """The batch has no job under that id, or it is not finished yet."""
 
     code = "NO_SUCH_RESULT"
+
+
+class NotDoneError(WeighbridgeError, TimeoutError):
+    """The batch did not end in the time to wait for it."""
+
+    code = "NOT_DONE"
 
 
 class NoSuchWorkerError(WeighbridgeError, LookupError):

@@ -27,6 +27,7 @@ from support.cases import (
 from support.chunks import recorded
 from support.grading import grade_open_chunks
 from support.http import HttpServer
+from support.servers import free_port
 from support.waiting import eventually
 from weighbridge.errors import (
     BatchClosedError,
@@ -39,6 +40,8 @@ from weighbridge.errors import (
     InvalidInputError,
     NoSuchResultError,
     NoSuchWorkerError,
+    NotDoneError,
+    ServerUnavailableError,
     StaleCursorError,
     UnknownGraderError,
 )
@@ -497,9 +500,22 @@ class TestFollowing:
     ) -> None:
         batch = lone_client.submit(true_false_cases(3))
         began = time.monotonic()
-        with pytest.raises(TimeoutError, match="3 jobs still to be graded"):
+        with pytest.raises(
+            NotDoneError, match="3 jobs still to be graded, and no worker is"
+        ) as hit:
             batch.wait(seconds)
+        assert isinstance(hit.value, TimeoutError)
+        assert (hit.value.code, hit.value.hint) == (
+            "NOT_DONE",
+            "start one with `weighbridge worker`",
+        )
         assert seconds <= time.monotonic() - began < seconds + 3
+
+    def test_with_a_worker_the_error_does_not_say_that_there_is_none(self, client: Client) -> None:
+        batch = client.submit([hazard_case("s", "sleeps", expected=2)])
+        with pytest.raises(NotDoneError, match=r"1 job still to be graded \(wait again"):
+            batch.wait(0.1)
+        batch.wait(30)
 
     def test_results_come_while_the_batch_is_graded_each_once(self, client: Client) -> None:
         cases = [hazard_case(f"s{n}", "sleeps", expected=0) for n in range(10 * CHUNK)]
@@ -695,6 +711,23 @@ class TestEnding:
         assert client.batch("wb_nothing").delete() is False
         with pytest.raises(BatchError, match="was deleted"):
             batch.status()
+
+
+class TestNoAnswer:
+    # With retries it is 20 s and more than 1 s.
+    @pytest.mark.parametrize(("scheme", "seconds"), [("redis", 5), ("http", 1)])
+    @pytest.mark.parametrize(
+        "of", [Client, lambda *args, **kinds: AsyncClient(*args, **kinds).sync]
+    )
+    def test_without_retries_a_server_that_is_down_is_an_error_at_once(
+        self, scheme: str, seconds: float, of: Callable[..., Client]
+    ) -> None:
+        with of(f"{scheme}://localhost:{free_port()}", retry=False) as client:
+            for request in (client.batches, lambda: client.submit(list(true_false_cases(1)))):
+                began = time.monotonic()
+                with pytest.raises(ServerUnavailableError):
+                    request()
+                assert time.monotonic() - began < seconds
 
 
 class TestOperating:

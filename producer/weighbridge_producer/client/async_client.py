@@ -85,9 +85,14 @@ class AsyncClient:
     """The asyncio client: the methods of Client as coroutines."""
 
     def __init__(
-        self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,
+        settings: Settings | None = None,
+        retry: bool = True,
     ) -> None:
-        self.sync = Client(url, key=key, settings=settings)
+        self.sync = Client(url, key=key, settings=settings, retry=retry)
 
     async def __aenter__(self) -> Self:
         return self

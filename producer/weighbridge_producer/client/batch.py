@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from weighbridge.errors import ConfigError
+from weighbridge.errors import ConfigError, NotDoneError
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge.text import pluralize, shorten
 
@@ -72,8 +71,7 @@ class Batch(ABC):
         """Yield the batch's state now and after each change, ending with its final state."""
         while not (state := self.status()).status.final:
             yield state
-            with suppress(TimeoutError):
-                self.wait(_LOOK_SECONDS)
+            self._waited(_LOOK_SECONDS)
         yield state
 
     @abstractmethod
@@ -125,9 +123,31 @@ class Batch(ABC):
         The function returns None for a line that is blank, missing, or freed.
         """
 
-    @abstractmethod
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
-        """Wait until the batch ends and return its state; TimeoutError after `timeout_seconds`."""
+        """Wait until the batch ends and return its state.
+
+        Raises NotDoneError after `timeout_seconds`, which is a TimeoutError and says if no worker is running.
+        """
+        state = self._waited(timeout_seconds)
+        if state.status.final:
+            return state
+        left = pluralize(state.counts.pending, "job")
+        workers = self._running_workers()
+        raise NotDoneError(
+            f"batch {self.id} is not done after {timeout_seconds:g} s: {left} still to be graded"
+            + (", and no worker is running" if workers == 0 else ""),
+            "start one with `weighbridge worker`"
+            if workers == 0
+            else "wait again, or see what holds it up with `weighbridge doctor`",
+        )
+
+    @abstractmethod
+    def _waited(self, timeout_seconds: float | None) -> BatchState:
+        """Wait until the batch ends, for at most so long, and return its state."""
+
+    @abstractmethod
+    def _running_workers(self) -> int | None:
+        """Return the number of running workers; None if it cannot be found out."""
 
     @abstractmethod
     def cancel(self) -> BatchState:
@@ -151,11 +171,6 @@ class Batch(ABC):
     @abstractmethod
     def delete(self) -> bool:
         """Delete the batch with its inputs and results; return False if there was nothing to delete."""
-
-    def _not_done(self, state: BatchState) -> TimeoutError:
-        return TimeoutError(
-            f"batch {self.id} is not done: {pluralize(state.counts.pending, 'job')} still to be graded"
-        )
 
 
 def check_same_graders(batch: Batch, graders: Sequence[GraderSpec]) -> None:

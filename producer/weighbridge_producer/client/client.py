@@ -25,14 +25,20 @@ class Client:
 
     `url` is the URL of Redis (`redis://`, `rediss://`, `unix://`) or of `weighbridge serve` (`http://`, `https://`); it
     defaults to WEIGHBRIDGE_URL, then to WEIGHBRIDGE_REDIS_URL. `key` is the API key for a service that requires one; it
-    defaults to WEIGHBRIDGE_API_KEY.
+    defaults to WEIGHBRIDGE_API_KEY. With `retry`, requests are repeated while Redis or the service restarts: it takes about
+    20 s until the error of a Redis that does not answer is raised. Without, what fails raises its error at once.
     """
 
     def __init__(
-        self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,
+        settings: Settings | None = None,
+        retry: bool = True,
     ) -> None:
         settings = settings or read_settings()
-        self._backend = backend_of(url, key, settings)
+        self._backend = backend_of(url, key, settings, retry=retry)
         self.url = self._backend.url
         self.settings = settings
 
@@ -195,13 +201,13 @@ def backend_of(
 ) -> Backend:
     """Return the backend for a URL's scheme; the URL defaults to the one in the settings.
 
-    With `retry`, commands wait while Redis restarts.
+    With `retry`, requests are repeated while Redis or the service restarts.
     """
     address = address_of(url, settings)
     if is_service(address):
         from weighbridge_producer.client.http_client import HttpClient
 
-        return HttpClient(address, key=key, settings=settings)
+        return HttpClient(address, key=key, settings=settings, retry=retry)
     from weighbridge_producer.client.redis_client import RedisClient
 
     return RedisClient(address, settings=settings, retry=retry)

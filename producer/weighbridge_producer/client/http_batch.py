@@ -18,6 +18,7 @@ from weighbridge.errors import (
     BatchNotFoundError,
     InputsFreedError,
     ServerError,
+    WeighbridgeError,
 )
 from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage, check_limit
@@ -29,6 +30,7 @@ from weighbridge_producer.batch_shapes import (
     ResultsPage,
     RetriedBatch,
     SubmittedBatch,
+    WorkerList,
 )
 from weighbridge_producer.client.batch import ANYTHING, Batch, Page
 from weighbridge_producer.client.collector import lines_of, without_repeats
@@ -158,17 +160,22 @@ class HttpBatch(Batch):
     def case_finder(self) -> Callable[[int], bytes | None]:
         return ServedLines(self._session, f"{self._path}/lines").at
 
-    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+    def _waited(self, timeout_seconds: float | None) -> BatchState:
         deadline = inf if timeout_seconds is None else time.monotonic() + timeout_seconds
         while not (state := self.status()).status.final:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise self._not_done(state)
+                break
             if left < 2 * _SILENT_SECONDS:
                 time.sleep(min(_LOOK_SECONDS, left))
             elif not self._listen(deadline - _SILENT_SECONDS):
                 time.sleep(_REFUSED_SECONDS)
         return state
+
+    def _running_workers(self) -> int | None:
+        with suppress(WeighbridgeError):
+            return len(self._session.request("GET", "api/workers", WorkerList).workers)
+        return None
 
     def states(self) -> Iterator[BatchState]:
         while not (state := self.status()).status.final:

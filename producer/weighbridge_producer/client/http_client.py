@@ -48,17 +48,22 @@ class _Catalogue(msgspec.Struct):
 class HttpClient(Backend):
     """A connection to `weighbridge serve`, by default at WEIGHBRIDGE_URL with WEIGHBRIDGE_API_KEY.
 
-    Idempotent requests are retried while the service is busy or briefly unavailable.
+    With `retry`, idempotent requests are repeated while the service is busy or briefly unavailable.
     """
 
     def __init__(
-        self, url: str | None = None, *, key: str | None = None, settings: Settings | None = None
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,
+        settings: Settings | None = None,
+        retry: bool = True,
     ) -> None:
         self.settings = settings or read_settings()
         own_key = self.settings.api_key
         self.url = address_of(url, self.settings)
         self.session = HttpSession(
-            self.url, key or (own_key.get_secret_value() if own_key else None)
+            self.url, key or (own_key.get_secret_value() if own_key else None), retry=retry
         )
 
     def close(self) -> None:

@@ -63,10 +63,11 @@ def _certificates(url: httpx2.URL) -> bool | ssl.SSLContext:
 
 
 class HttpSession:
-    """HTTP connections to one service."""
+    """HTTP connections to one service; without `retry`, no request is repeated."""
 
-    def __init__(self, url: str, key: str | None) -> None:
+    def __init__(self, url: str, key: str | None, *, retry: bool = True) -> None:
         self.url = url.strip()
+        self._retry = retry
         self._has_answered = False
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._timeout = httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
@@ -96,7 +97,8 @@ class HttpSession:
 
     def pauses(self) -> RetryPauses:
         """Return the retry schedule for one request."""
-        return RetryPauses(_UNAVAILABLE_SECONDS if self._has_answered else _FIRST_CONTACT_SECONDS)
+        seconds = _UNAVAILABLE_SECONDS if self._has_answered else _FIRST_CONTACT_SECONDS
+        return RetryPauses(seconds, retry=self._retry)
 
     def request(
         self,
@@ -175,13 +177,16 @@ class HttpSession:
 class RetryPauses:
     """The retry schedule of one request: growing pauses, up to a time limit that starts at the first failure."""
 
-    def __init__(self, silent_seconds: float) -> None:
+    def __init__(self, silent_seconds: float, *, retry: bool = True) -> None:
+        self._retry = retry
         self._failing_since: float | None = None
         self._silent_seconds = silent_seconds
         self._next_seconds = _FIRST_PAUSE_SECONDS
 
     def before_next(self, error: RetryableError) -> None:
         """Wait before the next attempt, or raise `error.cause` when the time limit is reached."""
+        if not self._retry:
+            raise error.cause from None
         now = time.monotonic()
         if self._failing_since is None:
             self._failing_since = now

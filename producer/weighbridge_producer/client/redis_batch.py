@@ -20,6 +20,7 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
+from weighbridge.store.worker_registry import WorkerRegistry
 from weighbridge_producer.client.batch import ANYTHING, Batch
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
@@ -279,16 +280,21 @@ class RedisBatch(Batch):
             f"batch {self.id} has no case {custom_id[:80]!r}", "ids are matched exactly"
         )
 
-    def wait(self, timeout_seconds: float | None = None) -> BatchState:
+    def _waited(self, timeout_seconds: float | None) -> BatchState:
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         position = ""
         while not (state := self.status()).status.final:
             left = 5.0 if deadline is None else deadline - time.monotonic()
             if left <= 0:
-                raise self._not_done(state)
+                break
             entries = self._store.read_log(self.id, position, min(left, 5.0), most=1000)
             position = entries[-1].position if entries else position
         return state
+
+    def _running_workers(self) -> int | None:
+        with suppress(ServerError):
+            return len(WorkerRegistry(self._store.redis).alive())
+        return None
 
     def cancel(self) -> BatchState:
         state = self._end(BatchStatus.CANCELLED)
