@@ -23,6 +23,7 @@ WeighbridgeError
 │   ├── JoinError                     a file cannot be joined with the rows of the input
 │   ├── MappingNeededError            the input has columns of its own, and no mapping to a case
 │   ├── InvalidInputError             some of its lines cannot be graded, and it was submitted with `strict`
+│   ├── NoCasesError                  the input has no cases
 │   └── NoGraderError                 neither the submission nor the input names a grader
 ├── OutputError                       an output cannot be written
 ├── FileError (OSError)               the operating system refuses a file or folder that is neither input nor output
@@ -265,6 +266,18 @@ class MappingNeededError(InputError):
             hint
             or "map them with custom_id=COLUMN,agent_response=COLUMN,expected_output=COLUMN, which the command line takes as"
             " --map and a Source in Python as parse_mapping([...])",
+        )
+
+
+class NoCasesError(InputError):
+    """The input has no cases."""
+
+    code = "NO_CASES"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name!r} has no cases",
+            "no batch is left of it; see why what should yield them is empty",
         )
 
 

@@ -38,6 +38,7 @@ from weighbridge.errors import (
     InputError,
     InvalidFilterError,
     InvalidInputError,
+    NoCasesError,
     NoSuchResultError,
     NoSuchWorkerError,
     NotDoneError,
@@ -207,7 +208,6 @@ class Inputs:
         (folder / "packed.jsonl.zst").write_bytes(zstandard.compress(dirty))
         (folder / "cut.jsonl.gz").write_bytes(gzip.compress(os.urandom(9) + dirty)[:-400])
         (folder / "array.json").write_bytes(orjson.dumps(list(true_false_cases(20))))
-        (folder / "empty.jsonl").write_bytes(b"")
         write_cases(folder / "traces.jsonl", traces())
 
     def make(self, form: str) -> Any:
@@ -228,7 +228,7 @@ class Inputs:
 FORMS = [
     *("objects", "stream", "unbuffered file", "folder", "pattern"),
     *("plain.jsonl", "packed.jsonl.gz", "packed.jsonl.zst", "cut.jsonl.gz"),
-    *("array.json", "empty.jsonl", "traces.jsonl"),
+    *("array.json", "traces.jsonl"),
 ]
 #: Fields in which two batches of the same cases may differ.
 OF_ITS_OWN = {
@@ -257,7 +257,7 @@ class TestSubmitting:
                 assert_counts_agree(state, results)
                 came.append((results, batch.summary(), vars_of(state), batch.unread))
         assert came[0] == came[1]
-        assert bool(came[0][0]) is (form != "empty.jsonl")
+        assert came[0][0]
         assert bool(came[0][3]) is (form == "cut.jsonl.gz")
 
     def test_standard_input_is_read_to_its_end(
@@ -379,6 +379,25 @@ class TestSubmitting:
                 submit(cases)
         assert not begun.status().status.final
         assert [state.batch_id for state in lone_client.batches()] == [begun.id]
+
+    @pytest.mark.parametrize("strict", [False, True])
+    @pytest.mark.parametrize("form", ["list", "iterator", "file", "blank lines", "stream"])
+    def test_no_cases_are_refused_and_leave_no_batch(
+        self, lone_client: Client, tmp_path: Path, form: str, *, strict: bool
+    ) -> None:
+        (tmp_path / "empty.jsonl").write_bytes(b"")
+        (tmp_path / "blank.jsonl").write_bytes(b"\n\n")
+        empty: dict[str, Any] = {
+            "list": [],
+            "iterator": iter(()),
+            "file": tmp_path / "empty.jsonl",
+            "blank lines": tmp_path / "blank.jsonl",
+            "stream": io.BytesIO(),
+        }
+        with pytest.raises(NoCasesError, match="has no cases") as refused:
+            lone_client.submit(empty[form], graders=["true-false"], strict=strict)
+        assert refused.value.code == "NO_CASES"
+        assert lone_client.batches() == []
 
     def test_asynchronous_cases_are_refused_with_the_client_that_takes_them(
         self, lone_client: Client

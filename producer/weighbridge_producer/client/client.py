@@ -75,8 +75,8 @@ class Client:
         The batch's `durability` says whether Redis has confirmed that the batch is on its disk and on its replicas.
         Each confirmation is waited for, up to WEIGHBRIDGE_CONFIRM_SECONDS.
 
-        Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError, also for an empty `resume`. A line that cannot
-        be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
+        Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError, also for an empty `resume`. Without any
+        case it raises NoCasesError, an InputError, and leaves no batch. A line that cannot be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
         anything is submitted, and a line that cannot be graded raises InvalidInputError.
         """
         check_resumed(resume)

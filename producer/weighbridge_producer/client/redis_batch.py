@@ -59,6 +59,7 @@ class RedisBatch(Batch):
         first chunk: the first feeder then need not read them.
         """
         self.id = batch_id
+        self.has_jobs = False  #: True if a job was submitted through this handle
         self._opened_with = opened_with
         self._planned = planned
         self._store = store
@@ -132,6 +133,7 @@ class RedisBatch(Batch):
             finally:
                 self._planned = feeder.planned
             self.unread = feeder.unread
+            self.has_jobs = feeder.has_jobs
         return feeder
 
     def submit(

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.broker.publisher import Publisher
-from weighbridge.errors import NoSuchQueueError, NoSuchWorkerError, UnknownGraderError
+from weighbridge.errors import NoCasesError, NoSuchQueueError, NoSuchWorkerError, UnknownGraderError
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.batch_state import Priority
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
@@ -93,6 +93,9 @@ class RedisClient(Backend):
                     self.store.create_batch(planned)
                 batch = self._new_batch(planned, is_created=not source.is_at_hand)
             batch.fill(source, resumed=bool(resume))
+            if not (resume or batch.has_jobs):
+                batch.delete()
+                raise NoCasesError(source.name)
         return batch
 
     def open(

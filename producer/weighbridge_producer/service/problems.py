@@ -49,6 +49,7 @@ _STATUSES: dict[type[WeighbridgeError], int] = {
     err.InvalidInputError: 422,
     err.MappingError: 422,
     err.MappingNeededError: 422,
+    err.NoCasesError: 422,
     err.InvalidFilterError: 422,
     err.InvalidGateError: 422,
     err.InvalidKeyError: 422,

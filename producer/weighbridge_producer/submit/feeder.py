@@ -15,6 +15,7 @@ from weighbridge.errors import (
     BatchLostError,
     ChunkConflictError,
     Fault,
+    NoCasesError,
     ServerFullError,
 )
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
@@ -295,17 +296,22 @@ class Feeder:
         self._digester = Digester(batch)
         self._prefix = blake2b(digest_size=_DIGEST_BYTES)
         self._seen = SeenIds()
+        self.has_jobs = False  #: True if a job was submitted
         self.unread: Fault | None = None  #: why the source was not read to its end
 
     def feed(self) -> None:
-        """Submit the lines that the server does not have yet, and seal the batch."""
+        """Submit the lines that the server does not have yet, and seal the batch.
+
+        Raises NoCasesError if there are no lines and the batch is not created yet.
+        """
         while True:
             try:
                 position = Position() if self._is_new else self._store.position(self._batch)
                 self._is_new = False
                 self._feed_from(position)
                 if not self._is_sealed and not self._should_stop():
-                    self._create_if_planned()
+                    if self.planned:
+                        raise NoCasesError(self._source.name)
                     self._store.seal(self._batch, self._position.chunks, self._position.prefix)
             except GapError as gap:
                 # The server has lost its last writes.
@@ -336,11 +342,6 @@ class Feeder:
             f"Redis has lost the end of batch {self._batch} (from chunk {chunk})",
             "submit the input again: a pipe or an iterator cannot be read twice",
         )
-
-    def _create_if_planned(self) -> None:
-        if self.planned:
-            self._store.create_batch(self.planned)
-            self.planned = None
 
     def _feed_from(self, position: Position) -> None:
         self._is_sealed = False
@@ -430,10 +431,12 @@ class Feeder:
         self._withdraw_known_ids(draft)
         for index, fault in draft.chunk.faults.items():
             self._note_unread(Line(index, first_line + index, b"", fault, draft.chunk.origins))
+        jobs = draft.cases * self._jobs_a_line + draft.faults
+        self.has_jobs |= jobs > 0
         is_announced = self._with_retries(
             ChunkUpload(
                 id=chunk,
-                jobs=draft.cases * self._jobs_a_line + draft.faults,
+                jobs=jobs,
                 after=after,
                 payload=draft.chunk.pack(),
                 ids=self._digester.pack(draft.claims()),

@@ -15,6 +15,7 @@ from weighbridge.errors import (
     BatchError,
     ChunkConflictError,
     MappingNeededError,
+    NoCasesError,
     ServerError,
     WeighbridgeError,
 )
@@ -195,8 +196,7 @@ class UploadSubmission:
                 batch.feed(source, resumed=bool(resumed), should_stop=lambda: bool(stream.failure))
                 if stream.failure:
                     raise stream.failure
-            # The Python client makes an empty batch of an empty input, as it does without a service.
-            if not (begun_before or params.is_from_client or batch.status().counts.total):
+            if not (begun_before or batch.status().counts.total):
                 self._refuse_empty(batch)
             return Received(batch, batch.confirm(), replayed)
 
@@ -309,9 +309,11 @@ class UploadSubmission:
         batch.delete()
         if self._held:
             self._held.forget()
+        if self._params.is_from_client:
+            raise NoCasesError(self._params.source)
         raise ProblemError(
             422,
-            "NO_CASES",
+            NoCasesError.code,
             "the request has no cases",
             "send them as the body, as curl does with --data-binary @FILE, or as the last field of a form",
         )
