@@ -50,6 +50,7 @@ from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge.store.result_filter import ResultFilter
+from weighbridge.text import pluralize
 from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_client import HttpClient
@@ -355,11 +356,32 @@ class TestSubmitting:
             raise ZeroDivisionError("the source broke")
 
         batch = lone_client.open("cases")
-        with pytest.raises(ZeroDivisionError, match="the source broke"):
+        with pytest.raises(ZeroDivisionError, match="the source broke") as raised:
             batch.fill(breaking())
         state = batch.status()
         assert state.status is BatchStatus.FAILED
         assert "the source broke" in state.reason
+        kept = pluralize(state.lines, "case")
+        note = f"batch {batch.id} ended as failed, with the first {kept}"
+        if state.counts.cancelled:
+            note += f"; {pluralize(state.counts.cancelled, 'job')} cancelled"
+        assert raised.value.__notes__ == [note]
+
+    @pytest.mark.parametrize("kind", ["redis"])
+    def test_an_iterable_that_raises_is_told_which_batch_has_its_first_cases(
+        self, lone_client: Client
+    ) -> None:
+        def breaking() -> Iterator[dict[str, Any]]:
+            yield from true_false_cases(720)
+            raise ZeroDivisionError("the source broke")
+
+        with pytest.raises(ZeroDivisionError) as raised:
+            lone_client.submit(breaking())
+        [state] = lone_client.batches()
+        assert 0 < state.lines <= 720
+        [note] = raised.value.__notes__
+        assert note.startswith(f"batch {state.batch_id} ended as failed, with the first ")
+        assert f"first {state.lines} cases; {state.lines} jobs cancelled" in note
 
     @pytest.mark.parametrize(
         ("cases", "why"),

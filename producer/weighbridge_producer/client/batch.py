@@ -173,6 +173,15 @@ class Batch(ABC):
         """Delete the batch with its inputs and results; return False if there was nothing to delete."""
 
 
+def note_failed(error: BaseException, state: BatchState) -> None:
+    """Add to an error of reading the cases what became of their batch."""
+    cancelled = state.counts.cancelled
+    error.add_note(
+        f"batch {state.batch_id} ended as {state.status}, with the first {pluralize(state.lines, 'case')}"
+        + (f"; {pluralize(cancelled, 'job')} cancelled" if cancelled else "")
+    )
+
+
 def check_same_graders(batch: Batch, graders: Sequence[GraderSpec]) -> None:
     """Raise ConfigError if graders are given for a batch to resume that are not its own, because it keeps these."""
     if not graders:

@@ -32,7 +32,7 @@ from weighbridge_producer.batch_shapes import (
     SubmittedBatch,
     WorkerList,
 )
-from weighbridge_producer.client.batch import ANYTHING, Batch, Page
+from weighbridge_producer.client.batch import ANYTHING, Batch, Page, note_failed
 from weighbridge_producer.client.collector import lines_of, without_repeats
 from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
 from weighbridge_producer.client.http_upload import Upload
@@ -84,9 +84,9 @@ class HttpBatch(Batch):
             self.status()  # check the service first: the cases can be read only once
         try:
             return self.note_submitted(upload.send(self._session, on_wait=on_wait))
-        except Exception:
+        except Exception as error:
             if upload.failure and not upload.rereadable:
-                self._give_up(upload.failure)
+                note_failed(error, self._give_up(upload.failure))
             raise
 
     def note_submitted(self, submitted: SubmittedBatch) -> Durability:
@@ -219,10 +219,12 @@ class HttpBatch(Batch):
     def cancel(self) -> BatchState:
         return self._session.request("POST", f"{self._path}/cancel", BatchSummary).state()
 
-    def _give_up(self, failure: BaseException) -> None:
-        """End the batch as failed, because the rest of its cases will never come."""
+    def _give_up(self, failure: BaseException) -> BatchState:
+        """End the batch as failed and return its state, because the rest of its cases will never come."""
         params: Params = {"failure": f"{type(failure).__name__}: {failure}"[:300]}
-        self._session.request("POST", f"{self._path}/cancel", BatchSummary, params=params)
+        return self._session.request(
+            "POST", f"{self._path}/cancel", BatchSummary, params=params
+        ).state()
 
     def retry(self, *, dead_letters: bool = False) -> int:
         params: Params = {"dead_letters": "true"} if dead_letters else {}

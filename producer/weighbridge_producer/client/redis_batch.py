@@ -21,7 +21,7 @@ from weighbridge.store.cursor import ResultCursor
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
 from weighbridge.store.worker_registry import WorkerRegistry
-from weighbridge_producer.client.batch import ANYTHING, Batch
+from weighbridge_producer.client.batch import ANYTHING, Batch, note_failed
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
 from weighbridge_producer.input.source import Source
@@ -157,7 +157,7 @@ class RedisBatch(Batch):
             raise  # it can be resumed
         except Exception as error:
             if not (source.rereadable or self._planned):
-                self.give_up(f"{type(error).__name__}: {error}"[:300])
+                note_failed(error, self.give_up(f"{type(error).__name__}: {error}"[:300]))
             raise
 
     def fill(
