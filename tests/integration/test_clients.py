@@ -884,10 +884,10 @@ class TestAsynchronousCases:
             async def cases() -> AsyncIterator[dict[str, Any]]:
                 nonlocal read
                 for read, case in enumerate(true_false_cases(100_000)):  # noqa: B007 - the last one
+                    yield case
                     if client.sync.batches():
                         in_time.set()
                         return
-                    yield case
 
             async with AsyncClient(own_url) as client:
                 await client.submit(cases())
