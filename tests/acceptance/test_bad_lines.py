@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from support.cases import assert_counts_agree
-from weighbridge.errors import InputError, InvalidInputError
+from weighbridge.errors import InputError, InvalidInputError, NoCasesError
 from weighbridge.grading.line_grader import grade_lines
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.settings import MIB, Settings
@@ -236,15 +236,15 @@ def test_a_cut_archive_is_graded_as_far_as_it_goes(server: EmbeddedServer, tmp_p
     [b"", b"\n", b"\n \r\n\t\n", b"\xef\xbb\xbf", gzip.compress(b"")],
     ids=["nothing", "a blank line", "blank lines", "a byte-order mark", "an empty archive"],
 )
-def test_an_input_without_a_case_is_a_batch_without_a_job(
-    server: EmbeddedServer, tmp_path: Path, content: bytes
+def test_an_input_without_a_case_is_refused_and_leaves_no_batch(
+    own_server: EmbeddedServer, tmp_path: Path, content: bytes
 ) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(content)
-    with client_on(server) as client:
-        batch = client.submit(path, graders=GRADERS)
-        assert finished(batch) == []
-        assert batch.status().counts.total == 0
+    with client_on(own_server) as client:
+        with pytest.raises(NoCasesError, match="has no cases"):
+            client.submit(path, graders=GRADERS)
+        assert client.batches() == []
 
 
 def test_a_missing_file_is_refused_before_there_is_a_batch(

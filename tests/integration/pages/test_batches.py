@@ -91,7 +91,8 @@ def test_what_jobs_came_to_is_told_apart_from_the_life_of_their_batch(
 ) -> None:
     with HttpServer(own_server.url) as service:
         client = service.service.client
-        batch = client.submit(cases, graders=[grader])
+        batch = client.open("cases", [grader])
+        batch.fill(cases)
         grade_open_chunks(client.store, batch.id)
         [row] = get(service, "/").root.one("tbody").all("tr")
         of_page = get(service, f"/batches/{batch.id}").root
