@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import hazard_case, true_false_cases
-from support.chunks import claimed
+from support.chunks import claimed, opened
 from support.grading import grade_open_chunks
 from support.waiting import eventually
 from weighbridge.jobs.limits import SCHEMA_VERSION
@@ -153,7 +153,7 @@ class TestStuck:
         monkeypatch.setattr("weighbridge.store.health.BATCHES_LIMIT", 2)
         for _ in range(4):
             options = BatchOptions(project="ours")
-            lone.store.open_batch(options, expiry_seconds=60, ttl_seconds=60)
+            opened(lone.store, options, expiry_seconds=60, ttl_seconds=60)
         assert lone.health(project="ours").active_batches == 2
         assert lone.health(project="theirs").active_batches == 0
         assert lone.health().active_batches == 4

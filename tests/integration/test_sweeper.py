@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, recorded
+from support.chunks import a_batch, a_chunk, a_line, blamed, claimed, filled, opened, recorded
 from support.sweeping import QUEUE, SETTINGS, Site
 from support.waiting import eventually
 from weighbridge.jobs.batch_state import BatchStatus
@@ -212,7 +212,7 @@ class TestWhatIsVisited:
     def test_batches_in_which_nothing_is_due_cost_nothing(self, site: Site) -> None:
         options = BatchOptions(queue=QUEUE)
         for number in range(200):
-            batch = site.store.open_batch(options, expiry_seconds=3600, ttl_seconds=3600)
+            batch = opened(site.store, options, expiry_seconds=3600, ttl_seconds=3600)
             if number % 2:
                 site.store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
         site.sweeper.sweep()
@@ -269,7 +269,7 @@ class TestWhatIsVisited:
         self, site: Site
     ) -> None:
         options = BatchOptions(queue=QUEUE)
-        batch = site.store.open_batch(options, expiry_seconds=1, ttl_seconds=60)
+        batch = opened(site.store, options, expiry_seconds=1, ttl_seconds=60)
         filled(site.store, batch, [2])
         eventually(lambda: (site.sweeper.sweep(), site.store.state(batch).status.final)[1], 10)
         state = site.store.state(batch)

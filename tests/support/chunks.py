@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault
 from weighbridge.grading.line_grader import LineGrader, Tally
@@ -50,7 +50,14 @@ def a_chunk(
 def a_batch(store: Store, queue: str = "", priority: Priority = "normal") -> str:
     """Open a batch."""
     options = BatchOptions(source="cases", queue=queue, priority=priority)
-    return store.open_batch(options, expiry_seconds=DAY, ttl_seconds=7 * DAY)
+    return opened(store, options, expiry_seconds=DAY, ttl_seconds=7 * DAY)
+
+
+def opened(store: Store, options: BatchOptions, **given: Any) -> str:
+    """Create a batch without chunks, planned with what is given, and return its id."""
+    planned = store.plan_batch(options, **given)
+    store.create_batch(planned)
+    return planned.id
 
 
 def filled(store: Store, batch: str, sizes: Sequence[int], *, seal: bool = True) -> list[ChunkId]:

@@ -53,28 +53,6 @@ class PlannedBatch(NamedTuple):
 class Producing(StoreBase):
     """A producer's operations on a batch."""
 
-    def open_batch(
-        self,
-        options: BatchOptions,
-        *,
-        expiry_seconds: int,
-        ttl_seconds: int,
-        actor: Actor | None = None,
-        batch: str = "",
-        now: float | None = None,
-    ) -> str:
-        """Create a batch and return its id: `plan_batch`, then `create_batch`."""
-        planned = self.plan_batch(
-            options,
-            expiry_seconds=expiry_seconds,
-            ttl_seconds=ttl_seconds,
-            actor=actor,
-            batch=batch,
-            now=now,
-        )
-        self.create_batch(planned)
-        return planned.id
-
     def plan_batch(
         self,
         options: BatchOptions,

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from support import requests
+from support.chunks import opened
 from support.examples import MIXED
 from support.grading import grade_open_chunks
 from support.http import HttpServer
@@ -539,7 +540,7 @@ def test_a_hostile_source_and_metadata_are_shown_as_text(
 ) -> None:
     attack = '"><script>pwned=1</script><img src=x onerror=pwned=2>\u202egpj.exe'
     options = BatchOptions((), attack, {attack: attack}, "weighbridge")
-    batch = client.store.open_batch(options, expiry_seconds=60, ttl_seconds=60)
+    batch = opened(client.store, options, expiry_seconds=60, ttl_seconds=60)
     for path in ("/", f"/batches/{batch}"):
         text = get(service, path).root.text
         assert "<script>pwned=1</script>" in text

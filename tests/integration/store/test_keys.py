@@ -22,6 +22,7 @@ from support.chunks import (
     filled,
     graded,
     keys_of,
+    opened,
     recorded,
 )
 from support.proxy import Proxy
@@ -251,7 +252,7 @@ class TestMissing:
 
     def test_an_emptied_server_has_lost_the_batch(self, own_server: EmbeddedServer) -> None:
         store = Store(own_server.url)
-        batch = store.open_batch(BatchOptions(), expiry_seconds=DAY, ttl_seconds=DAY)
+        batch = opened(store, BatchOptions(), expiry_seconds=DAY, ttl_seconds=DAY)
         [chunk] = filled(store, batch, [1])
         results = graded(store, batch, chunk)
         store.redis.flushall()
@@ -279,7 +280,7 @@ class TestMissing:
         assert raised.value.code == "BATCH_EXPIRED"
 
     def test_a_batch_dies_with_all_its_keys_when_its_id_says(self, store: Store) -> None:
-        batch = store.open_batch(BatchOptions(), expiry_seconds=1, ttl_seconds=1)
+        batch = opened(store, BatchOptions(), expiry_seconds=1, ttl_seconds=1)
         filled(store, batch, [3])
         assert keys_of(store, batch)
         eventually(lambda: not keys_of(store, batch), 10)

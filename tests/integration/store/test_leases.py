@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chunks import DAY, FAILURE, a_batch, claimed, filled, recorded
+from support.chunks import DAY, FAILURE, a_batch, claimed, filled, opened, recorded
 from support.proxy import Proxy
 from support.waiting import eventually
 from weighbridge.errors import Fault
@@ -191,7 +191,7 @@ def test_a_longer_lease_than_one_that_is_over_is_looked_at_in_time(
 
 def test_a_batch_expires_in_time_although_a_lease_in_it_is_longer(store: Store, queue: str) -> None:
     options = BatchOptions(queue=queue)
-    batch = store.open_batch(options, expiry_seconds=60, ttl_seconds=DAY)
+    batch = opened(store, options, expiry_seconds=60, ttl_seconds=DAY)
     filled(store, batch, [1])
     claimed(store, queue, "w/1", 3600)
     store.reschedule_check(batch)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from redis import Redis
 
-from support.chunks import DAY, a_chunk, a_line, filled, graded, recorded
+from support.chunks import DAY, a_chunk, a_line, filled, graded, opened, recorded
 from weighbridge.errors import (
     BatchClosedError,
     BatchNotFoundError,
@@ -41,18 +41,16 @@ def test_a_batch_opened_twice_is_the_same_batch(store: Store, batch: str) -> Non
     filled(store, batch, [3])
     before = store.state(batch)
     other = BatchOptions(source="other")
-    assert store.open_batch(other, expiry_seconds=1, ttl_seconds=1, batch=batch) == batch
+    assert opened(store, other, expiry_seconds=1, ttl_seconds=1, batch=batch) == batch
     assert store.state(batch) == before
     assert store.options(batch).source == "cases"
 
 
 def test_a_batch_and_its_entries_in_the_lists_are_written_at_once(store: Store) -> None:
     """A server that is emptied between two writes would keep list entries of a batch that it does not have."""
-    store.open_batch(
-        BatchOptions(), expiry_seconds=60, ttl_seconds=60
-    )  # so the server has the script
+    opened(store, BatchOptions(), expiry_seconds=60, ttl_seconds=60)  # so the server has the script
     with store.redis.monitor() as monitor:
-        batch = store.open_batch(BatchOptions(project="p"), expiry_seconds=60, ttl_seconds=60)
+        batch = opened(store, BatchOptions(project="p"), expiry_seconds=60, ttl_seconds=60)
         store.redis.echo("done")
         commands = takewhile(lambda one: one["command"] != "ECHO done", monitor.listen())
         by_client = [
@@ -67,17 +65,17 @@ def test_a_batch_and_its_entries_in_the_lists_are_written_at_once(store: Store) 
 def test_batches_are_listed_by_the_millisecond_in_which_they_were_opened(store: Store) -> None:
     now = int(store.now())
     options = BatchOptions(project="listed")
-    opened = [
-        store.open_batch(options, expiry_seconds=60, ttl_seconds=60, now=now + number / 1000)
+    batches = [
+        opened(store, options, expiry_seconds=60, ttl_seconds=60, now=now + number / 1000)
         for number in range(8)
     ]
-    assert store.batches(project="listed") == opened[::-1]
-    page = store.batch_page(3, opened[5], project="listed")
-    assert page.batches == [opened[4], opened[3], opened[2]]
+    assert store.batches(project="listed") == batches[::-1]
+    page = store.batch_page(3, batches[5], project="listed")
+    assert page.batches == [batches[4], batches[3], batches[2]]
 
 
 def test_a_batch_that_nothing_happens_to_is_looked_at_when_it_expires(store: Store) -> None:
-    batch = store.open_batch(BatchOptions(), expiry_seconds=60, ttl_seconds=60)
+    batch = opened(store, BatchOptions(), expiry_seconds=60, ttl_seconds=60)
     assert batch not in store.due_batches(store.now() + 55, 10_000)
     assert batch in store.due_batches(store.now() + 61, 10_000)
 
@@ -87,7 +85,7 @@ def test_a_new_batch_takes_those_out_of_the_lists_that_are_no_longer_found(store
     names = {b"before": long_ago - 1, b"then": long_ago + 60}
     for name in (BATCHES, listing("old")):
         store.redis.zadd(name, names)
-    store.open_batch(BatchOptions(project="old"), expiry_seconds=60, ttl_seconds=60)
+    opened(store, BatchOptions(project="old"), expiry_seconds=60, ttl_seconds=60)
     for name in (BATCHES, listing("old")):
         assert store.redis.zscore(name, b"before") is None
         assert store.redis.zrem(name, b"then") == 1
@@ -97,7 +95,7 @@ def test_a_batch_tells_its_options_as_they_were_given(store: Store) -> None:
     options = BatchOptions(
         source="cases", queue="q", priority="high", versions={"true-false": 3}, metadata={"a": "b"}
     )
-    batch = store.open_batch(options, expiry_seconds=60, ttl_seconds=60)
+    batch = opened(store, options, expiry_seconds=60, ttl_seconds=60)
     assert store.options(batch) == options
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from support import requests
 from support.cases import hazard_case, true_false_cases
+from support.chunks import opened
 from support.http import HttpServer
 from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
@@ -66,8 +67,7 @@ class TestListing:
         with HttpServer(own_server.url) as service:
             store = service.service.client.store
             made = {
-                store.open_batch(BatchOptions(), expiry_seconds=60, ttl_seconds=60)
-                for _ in range(50)
+                opened(store, BatchOptions(), expiry_seconds=60, ttl_seconds=60) for _ in range(50)
             }
             listed, cursor = [], None
             for _ in range(50):
