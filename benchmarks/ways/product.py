@@ -14,6 +14,7 @@ from benchmarks.task import task
 from benchmarks.ways.way import READY_SECONDS, Way
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.jobs.grader_spec import parse_specs
+from weighbridge.memory import keep_freed_memory
 from weighbridge.settings import read_settings
 from weighbridge_producer import Client
 from weighbridge_producer.input.source import Source
@@ -37,6 +38,7 @@ class Run(Way):
     def take_turn(self, stack: ExitStack, clock: Clock) -> None:
         """Run, and measure from the first line read to the last result written."""
         collect_garbage_seldom()  # as the command does
+        keep_freed_memory()
         os.environ["WEIGHBRIDGE_STATE_DIR"] = str(Path(task().folder) / "state")
         settings = read_settings()
         options = RunOptions(

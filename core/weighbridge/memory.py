@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,8 @@ _STATUS_BYTES = 4096  #: the size of /proc/<pid>/status is about 1,500
 _HELD = re.compile(rb"^(?:RssAnon|VmSwap):\s*(\d+) kB", re.MULTILINE)
 #: Raises the score, of at most 1,000; the kernel kills the process with the highest score first.
 _OOM_SCORE = 500
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  #: from malloc.h
+_KEPT_BYTES = 16 * 1024 * 1024  #: a few times the results of a chunk
 
 
 class PrivateMemory:
@@ -52,6 +55,24 @@ def release_free_memory() -> None:
     """Make the C library return free memory to the operating system, if it supports that."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_freed_memory() -> None:
+    """Make glibc keep some freed memory for the next results.
+
+    By default it returns it to the operating system, and fetching it again takes as long as unpacking the results.
+    """
+    if libc := glibc():
+        libc.mallopt(M_TRIM_THRESHOLD, _KEPT_BYTES)
+        libc.mallopt(M_MMAP_THRESHOLD, _KEPT_BYTES)
+
+
+def glibc() -> ctypes.CDLL | None:
+    """Return the C library if it is glibc, whose allocator can be configured."""
+    if not sys.platform.startswith("linux"):
+        return None
+    libc = ctypes.CDLL(None)
+    return libc if hasattr(libc, "gnu_get_libc_version") else None
 
 
 def prefer_for_oom_kill() -> None:

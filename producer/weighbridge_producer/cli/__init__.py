@@ -26,9 +26,11 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> NoReturn:
     # Imported here, because the imports are slow enough to be interrupted.
     from weighbridge.child_process import collect_garbage_seldom
+    from weighbridge.memory import keep_freed_memory
     from weighbridge_producer.run.local_worker import discard_prepared_worker, prepare_worker
 
     collect_garbage_seldom()  # garbage collection takes a tenth of the time of the imports
+    keep_freed_memory()
     try:
         if _will_grade(sys.argv[1:] if arguments is None else arguments):
             prepare_worker()
