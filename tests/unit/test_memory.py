@@ -24,5 +24,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 @pytest.mark.skipif(glibc() is None, reason="the C library is not glibc")
 def test_freed_memory_of_results_is_used_again_without_going_back_to_the_system() -> None:
     # Pages of memory that were fetched from the system again; it would be some 30,000 of them.
-    ended = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", _CODE], capture_output=True, text=True, check=True
+    )
     assert int(ended.stdout) < 1_000
