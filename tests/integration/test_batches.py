@@ -30,7 +30,7 @@ from weighbridge.errors import (
 )
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.error_codes import RETRY_REOPENS
-from weighbridge.settings import Settings
+from weighbridge.settings import MIB, Settings
 from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
@@ -108,6 +108,19 @@ class TestCutting:
         assert [chunk.first_line for chunk in found] == [
             1 + sum(sizes[:number]) for number in range(len(sizes))
         ]
+
+    def test_chunks_are_of_a_mebibyte_until_it_is_known_how_long_a_job_takes(
+        self, own_server: EmbeddedServer, tmp_path: Path
+    ) -> None:
+        answer = {"agent_response": "x" * 10_000, "expected_output": "x"}
+        cases = ({"custom_id": f"job-{number:03d}", "inputs": answer} for number in range(700))
+        source = write_cases(tmp_path / "cases.jsonl", cases)
+        with RedisClient(own_server.url) as client:
+            found = chunks_of(client, client.submit(source))
+        line_bytes = source.stat().st_size // 700
+        # The last ones are smaller again.
+        for chunk in found[1:5]:
+            assert MIB <= len(chunk.raw) < MIB + line_bytes
 
     def test_what_cannot_be_read_again_is_not_held_back(self, own_server: EmbeddedServer) -> None:
         behind: list[int] = []

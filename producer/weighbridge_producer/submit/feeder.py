@@ -21,6 +21,7 @@ from weighbridge.errors import (
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
 from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
+from weighbridge.settings import MIB
 from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push
 from weighbridge.text import shorten
 from weighbridge_producer.input.source_lines import LineBlock
@@ -39,10 +40,11 @@ if TYPE_CHECKING:
 _ID_BYTES, _LINE_BYTES = 8, 4  #: sizes of the digests in the index of ids
 _DIGEST_BYTES = 16  #: size of the digests that compare lines within a chunk
 _FIRST_JOBS = 64  #: in the first chunk, before the duration of a job is known
+_FIRST_BYTES = MIB  #: in a chunk until then; jobs of unknown duration are mostly traces of some kB, which take 0.2 s
 _MOST_LINES = 50_000  #: in a chunk; blank lines and repeats are not jobs, but use memory
 _AT_ONCE = 4  #: chunks submitted without delay at the start, when workers have none yet
 _HELD = 2  #: chunks held back, to be split into smaller ones if they are the last
-_LAST_PARTS = 8  #: the smallest of the last chunks is an eighth of the held lines
+_LAST_PARTS = 16  #: the smallest of the last chunks is a sixteenth of the held lines
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
 _ID_SHOWN = 80  #: characters
@@ -405,7 +407,10 @@ class Feeder:
     def _filled(self, lines: LineReader, goal: int) -> ChunkDraft:
         """Return a draft with at most `goal` lines; it is empty at the end of the input."""
         draft = ChunkDraft(self._digester)
-        draft.fill(lines, goal, self._settings.chunk_limit_bytes, _MOST_LINES)
+        most_bytes = self._settings.chunk_limit_bytes
+        if not self._pace.jobs:
+            most_bytes = min(_FIRST_BYTES, most_bytes)
+        draft.fill(lines, goal, most_bytes, _MOST_LINES)
         return draft
 
     def _append(self, draft: ChunkDraft) -> None:
