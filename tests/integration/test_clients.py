@@ -370,6 +370,20 @@ class TestSubmitting:
             note += f"; {pluralize(state.counts.cancelled, 'job')} cancelled"
         assert raised.value.__notes__ == [note]
 
+    def test_an_error_of_a_separate_broker_names_the_batch_that_is_stored(
+        self, own_server: EmbeddedServer
+    ) -> None:
+        settings = Settings.model_validate({"broker_url": "redis://127.0.0.1:1/0"})
+        cases = list(true_false_cases(3))
+        with Client(own_server.url, settings=settings, retry=False) as client:
+            with pytest.raises(ServerUnavailableError, match="no answer from the broker") as raised:
+                client.submit(cases)
+            [state] = client.batches()
+            [note] = raised.value.__notes__
+            assert f"submit the same cases with resume={state.batch_id!r}" in note
+        with Client(own_server.url) as client:
+            assert client.submit(cases, resume=state.batch_id).status().counts.total == 3
+
     @pytest.mark.parametrize("kind", ["redis"])
     def test_an_iterable_that_raises_is_told_which_batch_has_its_first_cases(
         self, lone_client: Client

@@ -6,7 +6,13 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.broker.publisher import Publisher
-from weighbridge.errors import NoCasesError, NoSuchQueueError, NoSuchWorkerError, UnknownGraderError
+from weighbridge.errors import (
+    NoCasesError,
+    NoSuchQueueError,
+    NoSuchWorkerError,
+    ServerError,
+    UnknownGraderError,
+)
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.batch_state import Priority
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
@@ -57,7 +63,9 @@ class RedisClient(Backend):
         self.store = Store(address, retry=retry)
         own_broker = self.settings.broker_url
         self.publisher = Publisher(
-            self.settings, own_broker.get_secret_value() if own_broker else address
+            self.settings,
+            own_broker.get_secret_value() if own_broker else address,
+            retry=retry,
         )
         self.worker_registry = WorkerRegistry(self.store.redis)
         self.actor = command_line_actor()  #: default actor for the audit log
@@ -92,7 +100,14 @@ class RedisClient(Backend):
                 if not source.is_at_hand:
                     self.store.create_batch(planned)
                 batch = self._new_batch(planned, is_created=not source.is_at_hand)
-            batch.fill(source, resumed=bool(resume))
+            try:
+                batch.fill(source, resumed=bool(resume))
+            except ServerError as error:
+                error.add_note(
+                    f"batch {batch.id} may have been stored, in part or whole: submit the same cases with"
+                    f" resume={batch.id!r} to continue it"
+                )
+                raise
             if not (resume or batch.has_jobs):
                 batch.delete()
                 raise NoCasesError(source.name)
