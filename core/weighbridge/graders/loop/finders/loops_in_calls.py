@@ -259,12 +259,12 @@ _GROUPS = (
             (_unless_known(known_items),),
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),
+            (_by_calls(repeated_changes),),
         )
     ),
     # What needs calls that were made before.
     _Group(
         (
-            (_by_calls(repeated_changes),),
             (_unless_known(known_screens),),
             (_unless_known(known_walks),),
         ),

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import compress, pairwise
+from operator import or_
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.call_kinds import acts_outside, is_read_only, writes
-from weighbridge.graders.loop.history.tool_names import moves_money, pays, takes_notes
+from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.history.call_kinds import (
+    acts_outside,
+    is_abridged,
+    is_read_only,
+    writes,
+)
+from weighbridge.graders.loop.history.request_words import values_of
+from weighbridge.graders.loop.history.tool_names import (
+    is_overwriting_tool,
+    moves_money,
+    pays,
+    takes_notes,
+)
 from weighbridge.graders.loop.linear_patterns import linear
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +35,9 @@ if TYPE_CHECKING:
 
 #: Minimum length of arguments. Several equal things with short arguments, such as cards or servers, may be wanted.
 _CHARACTERS = 120
+_ALIKE = 0.9  #: minimum share of common words of two contents that are nearly the same
+_FEWEST = 2  #: arguments of a call that writes a thing anew: what, and its content
+_PER_OTHER = 2  #: changes made again for each other one between them
 _CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
 #: An id, a number, or a time; in linear time, as each word is tried once.
 _NUMBERED = re.compile(r"(?<![\w-])(?:[^\W\d]|-)*+\d[\w-]*+")
@@ -35,25 +53,90 @@ _rests = linear(
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `3 * max_repeats` calls that write the same long content, or the same note, or pay or send the same, with only calls between them that change nothing.
+    """Find `2 * max_repeats` calls that write the same long content, or the same note, or pay or send the same, with only calls between them that change nothing.
 
-    Their results may differ: a file grows by a copy each time, and each booking has another id.
+    Their results may differ: a file grows by a copy each time, and each booking has another id. Fewer than half as many other
+    changes may lie between. `3 * max_repeats` are needed if a file or the like is written anew with nearly the same content.
     """
     least = Rule.REPEATED_CHANGE.least(limits)
+    changes = [index for index, call in enumerate(calls) if call is not None and _is_change(call)]
+    if len(changes) >= least:
+        yield from _changes_again(calls, changes, limits)
     times = Counter([call.arguments_id for call in calls if call is not None])
-    if max(times.values(), default=0) < least:
-        return
-    yield from _repeated_acts(calls, least)
-    run: list[int] = []
-    last: int | None = None  #: the arguments of the change that is repeated
-    for index, call in enumerate((*calls, None)):
-        arguments = call.arguments_id if call is not None and _is_change(call) else None
-        if arguments is not None and arguments == last:
-            run.append(index)
-        elif call is None or not is_read_only(call):
-            if len(run) >= least:
-                yield Finding.by(Rule.REPEATED_CHANGE, run, least)
-            run, last = [index] if arguments is not None else [], arguments
+    if max(times.values(), default=0) >= least:
+        yield from _repeated_acts(calls, least)
+
+
+def _changes_again(
+    calls: Sequence[Call | None], changes: Sequence[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find changes that were made before, with others that change nothing between them."""
+    budget = WorkBudget()
+    for row in _undisturbed(calls, changes):
+        made = [call for index in row if (call := calls[index]) is not None]
+        equal = _made_before(made)
+        found = [*_again(row, equal, Rule.REPEATED_CHANGE.least(limits))]
+        least = Rule.REPEATED_CHANGE.least(limits, other=True)
+        if not found and len(row) >= least:
+            anew = (_rewrites(one, other, budget) for one, other in pairwise(made))
+            known = [*map(or_, equal, (False, *anew))]
+            found = [*_again(row, known, least)]
+        yield from found
+
+
+def _again(row: Sequence[int], known: Sequence[bool], least: int) -> Iterator[Finding]:
+    """Find the changes that are known, with the one before them."""
+    for first, last in ranges(known, _PER_OTHER, least - 1):
+        indices = (row[first - 1], *compress(row[first:last], known[first:last]))
+        yield Finding.by(Rule.REPEATED_CHANGE, indices, least)
+
+
+def _undisturbed(calls: Sequence[Call | None], changes: Sequence[int]) -> Iterator[list[int]]:
+    """Split changes where a call that may change something, or a new request, lies between two of them."""
+    row: list[int] = []
+    for index in changes:
+        if row and not all(map(_leaves_alone, calls[row[-1] + 1 : index])):
+            yield row
+            row = []
+        row.append(index)
+    yield row
+
+
+def _leaves_alone(call: Call | None) -> bool:
+    return call is not None and is_read_only(call)
+
+
+def _made_before(made: Sequence[Call]) -> list[bool]:
+    """Return for each change whether an equal one was made before."""
+    seen: set[int] = set()
+    known = []
+    for call in made:
+        known.append(call.arguments_id in seen)
+        seen.add(call.arguments_id)
+    return known
+
+
+def _rewrites(one: Call, other: Call, budget: WorkBudget) -> bool:
+    """Return whether two calls write one thing anew, a file for instance, with nearly the same content."""
+    before, after = one.arguments.value, other.arguments.value
+    if (
+        one.tool != other.tool
+        or not is_overwriting_tool(one.tool)
+        or type(before) is not dict
+        or type(after) is not dict
+        or before.keys() != after.keys()
+        or len(before) < _FEWEST
+    ):
+        return False
+    different = [name for name in before if before[name] != after[name]]
+    if len(different) != 1 or not budget.is_left:
+        return False
+    texts = before[different[0]], after[different[0]]
+    if not all(type(text) is str and len(text) >= _CHARACTERS for text in texts):
+        return False
+    budget.count_attempt(len(one.arguments.key) + len(other.arguments.key))
+    words, others = values_of(one), values_of(other)
+    return len(words & others) >= _ALIKE * len(words | others)
 
 
 def _repeated_acts(calls: Sequence[Call | None], least: int) -> Iterator[Finding]:
@@ -93,4 +176,4 @@ def _act(call: Call | None) -> tuple[int, str] | None:
 
 def _is_change(call: Call) -> bool:
     is_content = len(call.arguments.key) >= _CHARACTERS or takes_notes(call.tool)
-    return is_content and writes(call) and not call.result.has_failed
+    return is_content and writes(call) and not (is_abridged(call) or call.result.has_failed)

@@ -411,7 +411,9 @@ class Rule(Enum):
         Kind.NOTHING_NEW,
         "one change that is made again",
         "with only calls between them that change nothing",
+        _TWICE,
         _THREE_TIMES,
+        "if a file is written anew with nearly the same content",
     )
     UNDONE_CHANGES = (
         Kind.NOTHING_NEW,

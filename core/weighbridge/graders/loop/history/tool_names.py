@@ -65,6 +65,12 @@ stores = named_like(_STORING)
 is_editor = named_like(
     re.compile(r"edit|replace|patch|modify|update", re.IGNORECASE), splits_words=False
 )
+#: Whether a tool's name says that it writes a whole thing, such as a file, in place of what was there.
+is_overwriting_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:write|save|update|overwrite|set|put|store)(?:[_\W]|$)", re.IGNORECASE
+    )
+)
 #: Whether a tool's name says that it pays.
 pays = named_like(
     re.compile(
