@@ -46,6 +46,7 @@ from weighbridge.graders.loop.finders.returning_outcomes import returning_outcom
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
 from weighbridge.graders.loop.finders.silent_rows import silent_rows
+from weighbridge.graders.loop.finders.unanswered_searches import unanswered_searches
 from weighbridge.graders.loop.finders.unchanged_failures import (
     returning_checks,
     unchanged_checks,
@@ -256,6 +257,7 @@ _GROUPS = (
             (_by_calls(silent_rows),),
             (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
             (_by_calls(failing_rows),),
+            (_unless_known(unanswered_searches),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),

@@ -434,6 +434,13 @@ class Rule(Enum):
         _THREE_TIMES,
     )
 
+    UNANSWERED_SEARCHES = (
+        Kind.NOTHING_NEW,
+        "searches of a tool that never finds anything,",
+        "with nothing new between them, or for what other results show",
+        _FOUR_TIMES,
+    )
+
     ENDED_AGAIN = (
         Kind.NOTHING_NEW,
         "calls of one tool that report the work as done in nearly the same words",

@@ -28,6 +28,16 @@ _is_reading_tool = named_like(
         re.IGNORECASE,
     )
 )
+_is_searching_tool = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:search|find|grep|glob|query|lookup|retrieve)(?:[_\W]|$)", re.IGNORECASE
+    )
+)
+#: Names of the argument that says what is searched for.
+_SEARCHED = (
+    *("query", "q", "pattern", "regex", "search_query", "search_term", "term", "text"),
+    *("keyword", "keywords", "question"),
+)
 _COMMAND_CHARACTERS = 2_000  #: longer commands are not classified
 _DISCARDED_OUTPUT = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
 #: Separators of commands, and what runs the command after it for each name that it is given.
@@ -198,6 +208,15 @@ def _is_reading_command(command: str) -> bool:
     parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
     writes = ">" in shown or _WRITES.search(shown)
     return bool(parts) and not writes and all(map(_READING_COMMAND.match, parts))
+
+
+def searched_text(call: Call) -> str:
+    """Return the text or pattern that a tool other than a shell searches for; empty for any other call."""
+    given = call.arguments.value
+    if call.command is not None or type(given) is not dict or not _is_searching_tool(call.tool):
+        return ""
+    texts = (given[name] for name in _SEARCHED if name in given)
+    return next((text for text in texts if type(text) is str), "")
 
 
 def is_trial(call: Call) -> bool:

@@ -73,7 +73,7 @@ _EMPTY_CHARACTERS = 20  #: of a result that holds nothing, with its white space
 _EMPTY = frozenset(("", "[]", "{}", "()", "null", "None", '""'))
 _mentions_negation = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
 _mentions_no_results = occurs(
-    r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents)\b
+    r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents|files (?:were |was )?found)\b
 |\b(?:results?|items|documents|hits|records|matches|data|rows|entries)"?\s?:\s?(?:\[\]|0\b)|^\s*(?:\[\]|\{\}|\(\)|null|none|"")\s*$|\btext='(?:\[\]|\{\})?'|\bnothing (?:was )?found\b"""
 )
 #: Beginning of a longer text that says that nothing was found, before what is similar.

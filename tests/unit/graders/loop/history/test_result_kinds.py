@@ -36,6 +36,8 @@ def test_a_failure_is_told_at_the_beginning(text: str, *, has_failed: bool) -> N
         ("Found: " + REQUEST + HINT, False),
         (REQUEST + HINT * 3, False),
         ("no results", True),
+        ("No files found", True),
+        ("No files were changed", False),
     ],
 )
 def test_an_object_without_results_found_nothing_whatever_it_hints(
