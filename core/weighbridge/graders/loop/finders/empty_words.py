@@ -1,4 +1,4 @@
-"""Messages that only exchange thanks and good wishes, or only promise to act, again and again, without an action."""
+"""Messages that only exchange thanks and good wishes, or only promise to act or to wait, again and again, without an action."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.framework_messages import only_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _CHARACTERS = 300  #: of a message that can be empty words; longer ones say something
+_EMPTY_BETWEEN = 2  #: distance of two messages in steps if an empty one lies between
+_PROMISE_CHARACTERS = 400  #: the same of one that says what will come
 _SENTENCE_END = re.compile(r"[.!?\n]+(?:\s|$)|[.!?\n]+$")
 _PLEASANTRY = re.compile(
     r"""(?:(?:and|oh|well|great|okay|ok|sure|absolutely|of course|wonderful|perfect|excellent|likewise|hi|hello)\b\W{0,3}){0,3}
@@ -27,44 +30,108 @@ _PLEASANTRY = re.compile(
     |(?:all\ the\ )?best\b.*|enjoy\b.*|until\ next\ time\b.*|will\ do\b.*|cheers\b.*)?""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-_COMMITMENT = re.compile(r"\b(?:i'll|i will|i'm|i am|let me|we'll|we will)\b", re.IGNORECASE)
+_COMMITMENT = re.compile(
+    r"\b(?:i'll|i will|i'm|i am|let me(?! know)|we'll|we will)\b", re.IGNORECASE
+)
 _SOON = re.compile(
     r"\b(?:moments?|shortly|right away|immediately|right now|now|soon|momentarily)\b",
+    re.IGNORECASE,
+)
+_WAITS = re.compile(
+    r"""\bwait(?:ing)?\ for\b(?!\ you)|\bstill\ (?:\w{1,20}ly\ )?(?:running|working|going|processing|compiling|building|waiting|in\ progress)\b
+    |\b(?:report|relay|share)\b[\w\ ]{0,40}\b(?:as\ soon\ as|when|once)\b|\blet\ the\ \w{1,20}\ notify\ me\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PROGRESS = re.compile(r"\d\s?%|\d\s?(?:/|of)\s?\d")
+#: Beginning of the last sentence, which says what comes next.
+_NEXT = re.compile(
+    r"(?:\w{1,12},? ){0,2}(?:i'll|i will|i'm going to|i am going to|i need to|let me(?! know)|let's|we'll|we will)\b(?! (?:wait|stay|be)\b)",
     re.IGNORECASE,
 )
 
 
 def empty_words(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find more than `2 * max_repeats` messages in a row that are pleasantries, or that promise to act, and no call."""
+    """Find more than `2 * max_repeats` messages in a row that are pleasantries, or that promise to act or to wait, and no call.
+
+    `max_repeats + 2` announcements of an action are enough if each is answered with no more than a prompt, in a run that
+    has calls: in one that has none, they may not be recorded.
+    """
     for rule, is_empty in ((Rule.PLEASANTRIES, _is_pleasantry), (Rule.PROMISES, _is_promise)):
         least = rule.least(limits)
         for indices in _rows(turns, is_empty):
             if len(indices) >= least:
                 yield Finding.by(rule, indices, least)
+    if turns and turns[-1].calls_before:
+        least = Rule.PROMISES.least(limits, other=True)
+        for indices in _prompted_announcements(turns):
+            if len(indices) >= least and 2 * sum(bool(turns[at].text) for at in indices) > least:
+                yield Finding.by(Rule.PROMISES, indices, least)
 
 
-def _rows(turns: Sequence[Message], is_empty: Callable[[str], bool]) -> Iterator[list[int]]:
+def _rows(turns: Sequence[Message], is_empty: Callable[[Message], bool]) -> Iterator[list[int]]:
     """Yield the indices of messages in a row that are empty words, without a call among them."""
 
     def is_said(index: int) -> bool:
         turn = turns[index]
-        return not turn.calls and not turn.is_action and is_empty(turn.text)
+        return not turn.calls and not turn.is_action and is_empty(turn)
 
     for said, indices in groupby(range(len(turns)), is_said):
         if said:
             yield [*indices]
 
 
-def _is_pleasantry(text: str) -> bool:
-    sentences = [part.strip() for part in _SENTENCE_END.split(_plain(text))] if text else []
+def _prompted_announcements(turns: Sequence[Message]) -> Iterator[list[int]]:
+    """Yield the indices of messages in a row that announce something or are empty, each but the last followed by a prompt."""
+    row: list[int] = []
+    for index, turn in enumerate(turns):
+        is_idle = not turn.calls and not turn.is_action and (not turn.text or _announces(turn.text))
+        if row and turn.calls_before != turns[row[0]].calls_before:
+            yield row
+            row = []
+        if is_idle:
+            row.append(index)
+        if not (is_idle and _is_prompted(turns, index)):
+            yield row
+            row = []
+    yield row
+
+
+def _is_prompted(turns: Sequence[Message], index: int) -> bool:
+    """Return whether the message after one only prompts the agent, or is empty."""
+    turn = turns[index]
+    if turn.reply:
+        return only_prompts(turn.reply)
+    return index + 1 < len(turns) and turns[index + 1].number == turn.number + _EMPTY_BETWEEN
+
+
+def _is_pleasantry(turn: Message) -> bool:
+    text = turn.text
+    sentences = (
+        [part.strip() for part in _SENTENCE_END.split(_plain(text, _CHARACTERS))] if text else []
+    )
     said = [sentence for sentence in sentences if any(map(str.isalpha, sentence))]
     return bool(said) and all(map(_PLEASANTRY.fullmatch, said))
 
 
-def _is_promise(text: str) -> bool:
-    plain = _plain(text)
-    return bool(_COMMITMENT.search(plain) and _SOON.search(plain)) and "?" not in plain
+def _is_promise(turn: Message) -> bool:
+    """Return whether a message promises to act soon, or says that work goes on, of which the next message is no news."""
+    plain = _plain(turn.text, _PROMISE_CHARACTERS)
+    if not plain or "?" in plain:
+        return False
+    if _COMMITMENT.search(plain) and _SOON.search(plain) and len(plain) <= _CHARACTERS:
+        return True
+    is_left_alone = not turn.reply or only_prompts(turn.reply)
+    return is_left_alone and bool(_WAITS.search(plain)) and not _PROGRESS.search(plain)
 
 
-def _plain(text: str) -> str:
-    return text.replace("\u2019", "'") if len(text) <= _CHARACTERS else ""
+def _announces(text: str) -> bool:
+    """Return whether a message ends with what comes next, as in `Let me look at the file:`."""
+    plain = _plain(text, _PROMISE_CHARACTERS).strip()
+    if plain.endswith(":"):
+        return True
+    last = [part.strip() for part in _SENTENCE_END.split(plain) if part.strip()][-1:]
+    return bool(last) and "?" not in plain and _NEXT.match(last[0]) is not None
+
+
+def _plain(text: str, characters: int) -> str:
+    return text.replace("\u2019", "'") if len(text) <= characters else ""

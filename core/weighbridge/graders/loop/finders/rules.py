@@ -554,9 +554,11 @@ class Rule(Enum):
     )
     PROMISES = (
         Kind.PROMISES,
-        "promises to act",
+        "promises to act or to wait",
         "without a call between",
         _MORE_THAN_TWICE,
+        _TWO_MORE,
+        "if each announces an action, and is answered with no more than a prompt",
     )
     SAME_WORDS = (
         Kind.SAME_WORDS,

@@ -29,6 +29,7 @@ _COURTESY = re.compile(
     r"|go ahead|keep going|proceed|next|again|more|please)\b",
     re.IGNORECASE,
 )
+_WORD_ASKED = re.compile(r"\W{0,5}\w{1,20}\W{0,3}\?\W{0,5}")
 _STEP = re.compile(
     r"\W{0,5}(?:(?:the )?next(?: one)?|again|once more|one more|more)\W{0,5}", re.IGNORECASE
 )
@@ -121,6 +122,14 @@ def reports_missing_action(text: str) -> bool:
 def asks_to_continue(text: str) -> bool:
     """Return whether a message only asks the agent to continue, or says how many turns remain."""
     return _asks_to_continue(text[:_COMPARED_CHARACTERS])
+
+
+def only_prompts(text: str) -> bool:
+    """Return whether a message is a courtesy, a question of one word such as `ready?`, or asks the agent to continue."""
+    if is_notification(text):
+        return False
+    is_courtesy = len(text) < _COURTESY_CHARACTERS and _COURTESY.search(text) is not None
+    return is_courtesy or _WORD_ASKED.fullmatch(text) is not None or asks_to_continue(text)
 
 
 def is_notification(text: str) -> bool:
