@@ -20,6 +20,7 @@ from weighbridge.graders.loop.finders.repeated_answers import (
 )
 from weighbridge.graders.loop.finders.repeated_code import repeated_code
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
+from weighbridge.graders.loop.finders.repeated_reviews import mentions_fault, repeated_reviews
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
@@ -53,9 +54,6 @@ _BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
 _WORK_CHARACTERS = 400  #: a text of this length is work, rather than a label or a confirmation
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
 _FAULTS = 2 / 3  #: minimum share of the other agent's answers that speak of a fault
-_mentions_fault = occurs(
-    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|cannot|unable|invalid|wrong|broken|missing|faults?|rejected)\b"
-)
 _mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
 )
@@ -116,7 +114,7 @@ def loops_in_texts(
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
     findings += [*unheard_answers(turns, limits), *repeated_code(turns, limits)]
-    findings += same_words(turns, limits, budget)
+    findings += [*repeated_reviews(turns, limits), *same_words(turns, limits, budget)]
     findings += repeated_talk(turns, limits, budget, looped_ids)
     findings += stopped_runs(turns, limits, looped_ids)
     return row, joined(findings, row)
@@ -363,5 +361,5 @@ def _is_faulted(turns: Sequence[Message], indices: Sequence[int]) -> bool:
     others = [
         turns[index] for index in range(indices[0], indices[-1] + 1) if index not in handed_in
     ]
-    faults = sum(_mentions_fault(turn.text[:_REPORT_CHARACTERS]) for turn in others)
+    faults = sum(mentions_fault(turn.text[:_REPORT_CHARACTERS]) for turn in others)
     return len({turn.step.name for turn in others}) == 1 and faults >= _FAULTS * len(others)

@@ -470,6 +470,12 @@ class Rule(Enum):
         "",
         _MORE_THAN_REPEATS,
     )
+    REPEATED_REVIEW = (
+        Kind.TEXT,
+        "the same fault, found again by one of several agents,",
+        "with at most one other review of that agent between two",
+        _MORE_THAN_REPEATS,
+    )
     WORK_HANDED_IN_AGAIN = (
         Kind.TEXT,
         "the same work, handed in again although faults were found,",
@@ -649,6 +655,7 @@ _WITH_OTHERS_BETWEEN = frozenset(
         Rule.TEXT_BETWEEN_LABELS,
         Rule.EXCHANGE,
         Rule.REPORTED_FAILURE,
+        Rule.REPEATED_REVIEW,
         Rule.WORK_HANDED_IN_AGAIN,
         Rule.CODE_HANDED_IN_AGAIN,
     )
