@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 41
+    version = 42
     Config = LoopConfig
     settings: LoopConfig
 
