@@ -15,6 +15,7 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     chains_of,
     is_related,
 )
+from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
 from weighbridge.graders.loop.history.request_words import (
     combines_values,
     raises_a_limit,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _CALLS_BETWEEN = 2  #: maximum calls that may change something between two attempts
+_PER_OTHER = 2 / 3  #: refused edits for each other call between them
+_MADE = 1 / 4  #: maximum edits that are made for each refused one
 _QUOTED = re.compile(r"""['"`][^'"`\n]{1,400}['"`]""")
 
 
@@ -38,13 +41,15 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
     """Find `2 * max_repeats` related edits that are refused in the same words, whatever they quote, with few calls between.
 
     Edits that go through a list, or through values of an argument, are no loop, and neither are those before most of which
-    something new was read.
+    something new was read. `3 * max_repeats` edits of one tool are, whatever they edit and whatever was read, if at least two
+    of five calls in their range are such, and hardly an edit is made.
     """
     if limits.similarity_threshold >= 1:
         return
+    yield from _edits_in_vain(calls, limits)
     refused: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for index, call in enumerate(calls):
-        if call is not None and call.result.has_failed and refuses_edit(call.result.text or ""):
+        if call is not None and _is_refused(call):
             refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
     least = Rule.REFUSED_EDITS.least(limits)
     if max(map(len, refused.values()), default=0) < least:
@@ -68,6 +73,43 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
                 ):
                     found = (each.call_index for each in related)
                     yield Finding.by(Rule.REFUSED_EDITS, found, least)
+
+
+def _edits_in_vain(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+    least = Rule.EDITS_IN_VAIN.least(limits)
+    by_tool: defaultdict[str, list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        if call is not None and _is_refused(call) and (writes(call) or not is_read_only(call)):
+            by_tool[call.tool].append(index)
+    for indices in by_tool.values():
+        for found in _close(indices) if len(indices) >= least else ():
+            if len(found) < least:
+                continue
+            refused, span = set(found), range(found[0], found[-1])
+            made = sum(_is_made(calls[index]) for index in span if index not in refused)
+            if made <= _MADE * len(found):
+                yield Finding.by(Rule.EDITS_IN_VAIN, found, least)
+
+
+def _close(indices: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Split ascending indices where more others lie between than those before allow."""
+    start, credit = 0, 1.0
+    for at in range(1, len(indices)):
+        credit -= _PER_OTHER * (indices[at] - indices[at - 1] - 1)
+        if credit <= 0:
+            yield indices[start:at]
+            start, credit = at, 0.0
+        credit += 1
+    yield indices[start:]
+
+
+def _is_refused(call: Call) -> bool:
+    return call.result.has_failed and refuses_edit(call.result.text or "")
+
+
+def _is_made(call: Call | None) -> bool:
+    """Return whether a call is an edit or the like that succeeded, or a new request."""
+    return call is None or (writes(call) and not call.result.is_unsuccessful)
 
 
 def _news(calls: Sequence[Call | None]) -> set[int]:

@@ -197,6 +197,12 @@ class Rule(Enum):
         "with little that is new read between them",
         _TWICE,
     )
+    EDITS_IN_VAIN = (
+        Kind.SAME_FAILURE,
+        "edits of one tool that are refused",
+        "which are at least two of five calls in their range, with hardly an edit that is made",
+        _THREE_TIMES,
+    )
     VARIED_ATTEMPTS = (
         Kind.SAME_FAILURE,
         "calls that fail the same way",

@@ -25,7 +25,7 @@ _denies_success = occurs(_UNSUCCESSFUL)
 #: A part of a file that an edit should replace is not in the file.
 _UNMATCHED_EDIT = r"""\b(?:blocks?|hunks?|patch|diff|edits?) (?:has |have )?(?:failed to (?:match|apply)|(?:does|do|did) not (?:match|apply)|(?:could not|cannot) be applied)\b
 |\b(?:could not|couldn't|cannot|unable to|failed to) (?:find|locate) (?:an? |any |the )?(?:exact |specified |given |matching ){1,2}(?:match|content|text|block|string|lines?|snippet)\b
-|\bdid not appear verbatim\b|\b(?:string|text|pattern)(?: to replace)? (?:was )?not found\b"""
+|\bdid not appear verbatim\b|\b(?:string|text|pattern|code)(?: to replace)? (?:was )?not found\b"""
 _mentions_unmatched_edit = occurs(_UNMATCHED_EDIT)
 _mentions_failure = occurs(
     _START

@@ -75,3 +75,48 @@ def test_edits_that_are_refused_after_much_other_work_are_no_loop():
         )
     ]
     assert kinds(steps) == []
+
+
+PLACES = ("ants", "bees", "cats", "dogs", "eels", "fish", "gnus", "hens", "imps", "jays")
+
+
+def edits_in_vain(
+    count, *between, name="replace", output="Error: Code to replace not found in file"
+):
+    """Return edits of other places that are refused, with something new read after each, and what else lies between."""
+    return [
+        step
+        for at, word in enumerate(PLACES[:count])
+        for step in (
+            called(name, output, path=f"{word}.py", old=f"{word}\n{word[::-1]} {word}", new=word[1:] * 3),
+            called("show_file", f"{word}.py\n{word} = {at}\n{word * 2} = {at * 7}", path=f"{word}.py"),
+            *[{**other, "arguments": {"path": f"{word}{number}.md", "text": word}} for number, other in enumerate(between)],
+        )
+    ]  # fmt: skip
+
+
+def test_nine_edits_that_are_refused_are_a_loop_wherever_and_whatever_is_read():
+    assert kinds(edits_in_vain(9)) == [("same_failure", 9)]
+    assert kinds(edits_in_vain(8)) == []
+    assert kinds(edits_in_vain(6), max_repeats=2) == [("same_failure", 6)]
+
+
+def test_refused_edits_among_edits_that_are_made_or_much_other_work_are_no_loop():
+    made = called("write_file", "The file was written.")
+    steps = edits_in_vain(10)
+    assert kinds([*steps[:10], made, *steps[10:]]) == [("same_failure", 10)]
+    assert (
+        kinds(
+            [
+                step
+                for edit in edits_in_vain(10)[::2]
+                for step in (edit, {**made, "arguments": edit["arguments"]})
+            ]
+        )
+        == []
+    )
+    assert kinds(edits_in_vain(10, called("run_tests", "all pass"))) == []
+
+
+def test_searches_for_a_pattern_that_is_not_found_are_no_edits():
+    assert kinds(edits_in_vain(10, name="grep", output="Pattern not found.")) == []
