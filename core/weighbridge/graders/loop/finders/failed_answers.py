@@ -28,14 +28,48 @@ _RULES = {
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers.
 
-    With two errors in turns, as from a model and the one in its place, it is twice as many. No tool is called and no new request made in between, and their inputs, if they are recorded, are equal. Retries of which
-    the last gets an answer have waited for the service.
+    With two errors in turns, as from a model and the one in its place, it is twice as many. No tool is called and no new
+    request made in between, and their inputs, if they are recorded, are equal. Retries of which the last gets an answer
+    have waited for the service.
     """
     if not any(turn.step.error for turn in turns):  # as in most runs
         return
     failures = [*map(_failure, turns)]
     yield from _found(turns, [(failure, failure[:1]) for failure in failures], limits)
     yield from _found(turns, [(failure[1:], failure[:1]) for failure in failures], limits)
+    yield from _unanswered_requests(turns, failures, limits)
+
+
+def _unanswered_requests(
+    turns: Sequence[Message], failures: Sequence[tuple[Any, ...]], limits: Limits
+) -> Iterator[Finding]:
+    """Find more than `4 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before."""
+    least = Rule.UNANSWERED_REQUESTS.least(limits)
+    for failed in _rows_without_answer(turns, failures):
+        last, end = turns[failed[-1]], failed[-1] + 1
+        is_answered = end < len(turns) and _goes_on(last, turns[end])
+        row = [
+            index
+            for index in failed
+            if not (is_answered and turns[index].requests_before == last.requests_before)
+        ]
+        errors = {failures[index][0] for index in row}
+        requests = {turns[index].requests_before for index in row}
+        if len(requests) > 1 and len(row) - len(errors) >= least - 1:
+            yield Finding.by(Rule.UNANSWERED_REQUESTS, row, least)
+
+
+def _rows_without_answer(
+    turns: Sequence[Message], failures: Sequence[tuple[Any, ...]]
+) -> Iterator[list[int]]:
+    """Yield the rows of failed model calls, of whose inputs nothing is recorded, without a tool call between."""
+    calls_before = [
+        failure[1] if failure and not turn.step.input else None
+        for turn, failure in zip(turns, failures, strict=True)
+    ]
+    for calls, indices in groupby(range(len(turns)), calls_before.__getitem__):
+        if calls is not None:
+            yield list(indices)
 
 
 def _found(

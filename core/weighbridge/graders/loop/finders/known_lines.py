@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_wait, polls
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, polls
+from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
-_COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _WINDOWS = 2  #: minimum mean number of windows of a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
-_WORD = re.compile(r"[\w./~-]+")
-_ENDING_CHARACTERS = 10  #: of the name of a file without a folder
 
 
 def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:
@@ -32,7 +28,7 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
     Calls in `known` loops are not examined.
     """
     least = Rule.KNOWN_LINES.least(limits)
-    named = [_file_in(call) if call is not None else "" for call in calls]
+    named = [file_in(call) if call is not None else "" for call in calls]
     times = Counter(filter(None, named))
     if sum(count for count in times.values() if count > 1) <= least:
         return
@@ -68,26 +64,5 @@ def _finding(run: list[int], read: Sequence[str], least: int) -> Iterator[Findin
         yield Finding.by(Rule.KNOWN_LINES, run, enough)
 
 
-def _file_in(call: Call) -> str:
-    """Return the only file that the arguments of a call name; empty for any other call."""
-    value = call.arguments.value
-    if type(value) is dict:
-        for key in _FILES:
-            if type(name := value.get(key)) is str:
-                return name
-    if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
-        return ""
-    words = (word.strip(".") for word in _WORD.findall(call.arguments.texts))
-    named = set(filter(_is_path, words))
-    return named.pop() if len(named) == 1 else ""
-
-
 def _reads(call: Call) -> bool:
     return is_read_only(call) and not (call.result.has_failed or polls(call))
-
-
-def _is_path(word: str) -> bool:
-    """Return whether a word is a path, or the name of a file with an ending."""
-    name, _, ending = word.rpartition(".")
-    is_file = bool(name) and ending[:1].isalpha() and ending.isalnum()
-    return "/" in word[:-1] or (is_file and len(ending) <= _ENDING_CHARACTERS)

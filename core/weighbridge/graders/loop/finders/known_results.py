@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_short, is_wait, runs_code
+from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.history.request_words import raises_a_limit
 from weighbridge.graders.loop.history.result_kinds import (
     is_answer,
@@ -158,7 +159,9 @@ class _Stretches:
         if not is_read_only(call):
             return False
         if is_specific(result[1]):
-            return self._are_alike(call, earlier, _SAME_QUESTION)
+            return not _read_different_files(call, earlier) and self._are_alike(
+                call, earlier, _SAME_QUESTION
+            )
         is_empty = reports_no_results(result[1]) or _EMPTY.fullmatch(result[1])
         return bool(is_empty) and (
             self._is_narrowed(call, earlier) or self._is_attempt_again(call, earlier, result)
@@ -254,6 +257,12 @@ def repeats_in(tool_results: Sequence[ToolResult | None]) -> int:
     """Return the number of calls with the result of an earlier call."""
     results = [result for result in tool_results if result is not None]
     return len(results) - len(set(results))
+
+
+def _read_different_files(one: Call, other: Call) -> bool:
+    """Return whether two calls name one file each, not the same: that files are alike was not known."""
+    file, other_file = file_in(one), file_in(other)
+    return bool(file and other_file) and file != other_file
 
 
 def _quotes(failure: str) -> list[str]:

@@ -596,6 +596,12 @@ class Rule(Enum):
         "without an answer or a call between",
         Least(6, 1),
     )
+    UNANSWERED_REQUESTS = (
+        Kind.FAILED_ANSWERS,
+        "model calls for several requests that fail with errors of before",
+        "without an answer or a call between",
+        _MORE_THAN_FOUR_TIMES,
+    )
     STOPPED = (
         Kind.STOPPED,
         "answers until the harness stopped the agent,",

@@ -24,7 +24,7 @@ from weighbridge.graders.loop.history.framework_messages import (
 )
 from weighbridge.graders.loop.history.listed_items import ListedItems
 from weighbridge.graders.loop.history.ordered_times import Order, order_in
-from weighbridge.graders.loop.history.result_kinds import is_omitted_image
+from weighbridge.graders.loop.history.result_kinds import is_omitted_image, was_not_run
 from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
@@ -245,7 +245,7 @@ class _HistoryReader:
             self._history.turns.append(turn)
 
     def _call(self, step: Step) -> Call | None:
-        """Return the call of a step, or None for a user's call or a nested span of a call."""
+        """Return the call of a step, or None for a user's call, a nested span of a call, or a call that was not run."""
         parent = step.parent_id
         kind = self._types.get(parent) if parent is not None else None
         if kind == "user":
@@ -257,6 +257,8 @@ class _HistoryReader:
             given = {"code": self._code}
         self._code = ""
         arguments = Arguments(normalized(given, tool, self._folder))
+        if was_not_run(step.error or step.output):
+            return None
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None

@@ -87,6 +87,11 @@ _has_no_results = occurs(
 )
 _SUGGESTION_CHARACTERS = 400  #: of a result, in which suggestions begin
 _OBJECT_CHARACTERS = 600  #: of an object with such a field
+#: What Claude Code returns for the calls beside one that fails.
+_NOT_RUN = re.compile(
+    r"\W{0,5}(?:<tool_use_error>)?(?:sibling tool call errored|cancelled: parallel tool call )",
+    re.IGNORECASE,
+)
 #: Placeholder of an image that the trace omits, whose content is unknown.
 _OMITTED = re.compile(
     r"\W{0,5}(?:base64[ _-])?(?:image|screenshot|picture)(?:[ _/:]{1,2}(?:omitted|removed|redacted|elided|data|base64|url|content|png|jpe?g|\w{1,40}\.(?:png|jpe?g))){0,3}\W{0,5}",
@@ -100,6 +105,11 @@ def reports_failure(text: str) -> bool:
         len(text) > _HEAD_CHARACTERS
         and _TIMED_OUT.search(text, len(text) - _END_CHARACTERS) is not None
     )
+
+
+def was_not_run(result: object) -> bool:
+    """Return whether a result says that a call was not run, because another one of its message failed."""
+    return type(result) is str and _NOT_RUN.match(result) is not None
 
 
 def refuses_edit(text: str) -> bool:

@@ -65,3 +65,27 @@ def test_a_model_and_the_one_in_its_place_that_fail_in_turns_are_a_loop_after_tw
     third = {"type": "llm", "error": "the model is not known"}
     assert kinds(asked, *[step for _ in range(10) for step in (FAILS, other, third)]) == []
     assert kinds(asked, *[FAILS] * 10, other, third) == [("failed_answers", 10)]
+
+
+def test_requests_of_which_none_gets_an_answer_are_a_loop_from_more_than_four_times_max_repeats_on():
+    asked = [{"type": "user", "output": f"Draw the map of the {where}."} for where in "ABCDEFG"]
+    errors = ("404: no endpoint", "402: no credit")
+    failing = [{"type": "llm", "error": error} for error in errors]
+    turns = [step for request in asked for step in (request, *failing)]
+    # The first call that fails in a way is no repeat.
+    assert kinds(*turns, asked[0], failing[0]) == [("failed_answers", 15)]
+    assert kinds(*turns[:-1]) == []
+    assert kinds(*turns[:9], {"type": "llm", "output": "Here it is."}, *turns[9:]) == []
+    others = [{"type": "llm", "error": f"{'x' * at}: no"} for at in range(20)]
+    assert kinds(*[step for pair in zip(asked * 3, others, strict=False) for step in pair]) == []
+    tool = {"type": "tool", "name": "look", "output": "a map"}
+    assert kinds(*turns[:9], tool, *turns[9:]) == []
+
+
+def test_failed_calls_for_a_request_that_is_answered_in_the_end_do_not_count():
+    asked = {"type": "user", "output": "Draw the map of the harbour."}
+    then = {"type": "user", "output": "Leave it, and list the ships of the north."}
+    failing = {"type": "llm", "error": "404: no endpoint"}
+    row = [asked, *[failing] * 5, then, *[failing] * 9]
+    assert kinds(*row) == [("failed_answers", 14)]
+    assert kinds(*row, "The ships are these.") == []

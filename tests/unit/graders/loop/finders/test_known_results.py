@@ -309,3 +309,22 @@ def test_the_screen_that_all_commands_of_a_message_share_is_one_result():
     )
     assert kinds(message(0, refused)) == [("same_failure", 8)]
     assert kinds(typed(lambda at: f"m{at}", refused)) == [("same_failure", 8)]
+
+
+STUB = "<h1>Index</h1>\n<p>This module is under construction.</p>"
+
+
+def test_files_that_turn_out_to_be_alike_were_not_known():
+    reads = [
+        tool("read", {"file_path": f"/srv/shop/resources/views/{name}/{page}.html"}, STUB)
+        for name in ("risks", "tasks", "users", "teams", "audits")
+        for page in ("index", "edit", "show")
+    ]
+    assert kinds(reads) == []
+    shown = [bash(f"cat {read['arguments']['file_path']}", STUB) for read in reads]
+    assert kinds(shown) == []
+    again = [
+        tool("read", {"file_path": "views/index.html", "offset": at, "why": "to see it"}, STUB)
+        for at in (1, 1, 2, 1, 2, 1, 2, 1)
+    ]
+    assert kinds(again) != []

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_results
+from weighbridge.graders.loop import LoopGrader
+from weighbridge.graders.loop.history.result_kinds import (
+    reports_failure,
+    reports_no_results,
+    was_not_run,
+)
 
 REQUEST = '{"query": "boat", "total": 0, "results": [], "took_ms": 58, '
 HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
@@ -60,3 +65,31 @@ def test_an_object_without_results_found_nothing_whatever_it_hints(
 )
 def test_refusals_of_a_harness_and_errors_with_their_place_are_failures(refusal):
     assert reports_failure(refusal)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "<tool_use_error>Cancelled: parallel tool call Bash(git add notes.md) errored</tool_use_error>",
+    ],
+)
+def test_a_call_beside_one_that_failed_was_not_run(text):
+    assert was_not_run(text)
+    assert not was_not_run(f"It says: {text}")
+    assert not was_not_run(None)
+    copies = [
+        {
+            "id": f"s{at}",
+            "type": "tool",
+            "name": "Bash",
+            "arguments": {"command": f"cp notes-{at}.md docs/"},
+            "error": text,
+        }
+        for at in range(8)
+    ]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": copies})
+    assert result["details"]["loops"] == []
+    failing = [{**step, "error": "permission denied"} for step in copies]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": failing})
+    assert len(result["details"]["loops"]) == 1
