@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 from msgspec import Struct
 
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import (
     id_of,
@@ -226,8 +227,9 @@ def result_of(value: Any) -> tuple[Any, str | None]:
     if type(held.get("content")) is not list:
         return value, None
     text = text_with_images(held["content"])  # the form of MCP
-    failed = held.get("isError", held.get("is_error")) is True
-    return value if text is None else text, (text or "error") if failed else None
+    failure = mcp_failure(held)
+    error = (text or "error") if failure is True else failure or None
+    return value if text is None else text, error
 
 
 def _tool_message(held: dict[str, Any]) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.fields import (
     counted,
     events_of,
@@ -189,7 +190,7 @@ class _EventReader:
         else:  # after a result, the model was called again
             self.chat.answer(None, [call])
         error = string_of(object_of(item.get("error")).get("message"))
-        failed = error or word_of(item.get("status")) in _FAILED
+        failed = error or word_of(item.get("status")) in _FAILED or mcp_failure(item.get("result"))
         if item.get("status") != "in_progress":
             self.chat.result(name, output, Facts(error=failed or None))
 
@@ -223,7 +224,10 @@ IMPORTER = Importer(
         ("type", "an agent_message is llm; a command, patch, MCP call or search is tool"),
         ("name, arguments", "shell, apply_patch, web_search, or the tool of an MCP call"),
         ("output", "text; of a tool call aggregated_output, status or result"),
-        ("error", "status failed or declined, error of an item, turn.failed"),
+        (
+            "error",
+            "status failed or declined, error of an item, what the result of an MCP call states, such as success: false; turn.failed",
+        ),
         ("usage of the run", "usage of turn.completed"),
     ),
     tried_on="synthetic events, modelled on the source of Codex",

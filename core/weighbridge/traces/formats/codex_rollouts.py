@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.fields import object_of, read_usage, string_of, time_of, usage_less, word_of
 from weighbridge.traces.formats.codex_forks import copied_lines
 from weighbridge.traces.formats.codex_results import (
@@ -292,7 +293,7 @@ def _ended_badly(end: dict[str, Any]) -> bool:
         or end.get("success") is False
         or (type(end.get("exit_code")) is int and end["exit_code"] != 0)
         or "Err" in result
-        or answer.get("isError", answer.get("is_error")) is True
+        or bool(mcp_failure(answer))
     )
 
 

@@ -11,6 +11,7 @@ from weighbridge.traces.chat.call_parts import Call, first_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.chat.provider_bodies import gemini_tools
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.fields import (
     id_of,
     object_of,
@@ -280,7 +281,7 @@ def _error_in(response: dict[str, Any]) -> Any:
         return string_of(error) or True
     if word_of(returned.get("status")).lower() == _ERROR:
         return next(filter(None, (string_of(returned.get(key)) for key in _ERROR_TEXTS)), True)
-    return returned.get("isError") is True or None  # of a tool of an MCP server
+    return mcp_failure(returned) or None
 
 
 def _parts(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -304,7 +305,7 @@ IMPORTER = Importer(
         ("output", "content.parts[].text; of a tool call, function_response.response"),
         (
             "error",
-            "error_message or error_code of an event; of a result error, the status error, or isError of an MCP server, in the response or in its result alone",
+            "error_message or error_code of an event; of a result error, the status error, success: false, the exit code of a command, or isError of an MCP server, in the response or in its result alone; of an MCP server also what its structured content or its only text states",
         ),
         ("model", "model_version"),
         ("usage", "usage_metadata, with the thoughts' tokens among the output"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.fields import (
     content_of,
     cost_of,
@@ -224,7 +225,7 @@ class _LineReader:
         recorded = object_of(result)
         value = recorded.get("value", recorded.get("Ok", result if type(result) is list else None))
         content = value.get("content") if type(value) is dict and "content" in value else value
-        failed = recorded.get("status") == "error" or object_of(value).get("isError") is True
+        failed = recorded.get("status") == "error" or mcp_failure(value)
         error = recorded.get("error", recorded.get("Err"))
         output = error if content is None else content_of(content, self.chat.notes)
         facts = Facts(error=string_of(error) or failed, ended_at=time)
@@ -261,7 +262,10 @@ IMPORTER = Importer(
         ("type", "role: assistant is llm, each toolRequest in it is tool"),
         ("name, arguments", "toolCall.value.name and arguments"),
         ("output", "text; of a tool call toolResult.value"),
-        ("error", "toolResult.status error, value.isError"),
+        (
+            "error",
+            "toolResult.status error, value.isError, or what the content of an MCP server states, such as success: false",
+        ),
         ("usage of the run", "accumulated_input_tokens and so on; else total_tokens"),
         ("cost_usd of the run", "total_cost_usd; accumulated_cost of its database"),
         ("started_at, ended_at", "created"),

@@ -13,6 +13,7 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
+from weighbridge.traces.chat.stated_failures import mcp_failure
 from weighbridge.traces.fields import (
     count_of,
     id_of,
@@ -189,7 +190,7 @@ class _Reader:
     def _result(self, event: dict[str, Any], time: int | None) -> None:
         error = event.get("error")
         content = event.get("content")
-        failed = string_of(error) or (True if error or _is_marked(content) else None)
+        failed = string_of(error) or (bool(error) or mcp_failure(content) or None)
         self.chat.notes.add_fields(event, _RESULT_FIELDS, "tool_result")
         facts = Facts(error=failed, ended_at=time)
         self.chat.result(event.get("toolCallId"), content, facts, event.get("name"))
@@ -253,11 +254,6 @@ def _start_of(event: dict[str, Any]) -> int | None:
     return time_of(event.get("startTime"), "ms") or time_of(event.get("timestamp"), "ms")
 
 
-def _is_marked(content: Any) -> bool:
-    """Return whether a result in MCP's form is marked as an error."""
-    return object_of(content).get("isError") is True
-
-
 IMPORTER = Importer(
     id="tarko",
     name="Agent TARS and Tarko event streams",
@@ -272,7 +268,10 @@ IMPORTER = Importer(
         ),
         ("name, arguments", "toolCalls[].function, or name and arguments of a tool_call event"),
         ("output", "content; of a tool call, content of the tool_result with its toolCallId"),
-        ("error", "error of a tool_result; a system message of level error"),
+        (
+            "error",
+            "error of a tool_result, or what the result of an MCP server states; a system message of level error",
+        ),
         ("model", "model of agent_run_start"),
         ("started_at, ended_at", "timestamp; of a tool call startTime, and that of its result"),
         ("metadata", "agentName, provider and modelDisplayName of agent_run_start"),
