@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.agents_sdk_items import api_item
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.conversation import NO_FACTS, PROGRAM, Facts
@@ -42,6 +43,7 @@ _TEXTS = frozenset({"input_text", "output_text"})
 _ARGUMENTS = ("arguments", "input", "action", "operation")
 _MESSAGE_FIELDS = frozenset({"type", "role", "content", "id", "status", "phase"})
 _TEXT_KEYS = frozenset({"text", "refusal"})
+_INCOMPLETE = "incomplete"  #: status of the result of a call that was stopped
 _RESULTS = ("output", "outputs", "results", "result")
 
 
@@ -58,7 +60,9 @@ def is_typical(item: Any) -> bool:
         )
     if kind == "reasoning":
         return "summary" in item or "encrypted_content" in item
-    return kind in _CALLS or kind.removesuffix("_output") in _CALLS or kind == "mcp_list_tools"
+    # The Agents SDK for JavaScript has results where the API has outputs.
+    made_by = kind.removesuffix("_output").removesuffix("_result")
+    return made_by in _CALLS or kind == "mcp_list_tools"
 
 
 def is_of_model(item: Any) -> bool:
@@ -92,6 +96,7 @@ class Items:
         """Add an item; consecutive items of the model are one answer."""
         if type(item) is not dict:
             raise damaged(f"an item is not an object, after {len(self.messages)} messages")
+        item = api_item(item)
         if is_of_model(item):
             self._of_model(item, time)
             return
@@ -122,7 +127,7 @@ class Items:
         self.close()
         first = len(self.messages)
         has_text = False
-        for item in objects_of(output):
+        for item in map(api_item, objects_of(output)):
             is_text = is_of_model(item) and item.get("type", "message") == "message"
             if parts_texts and is_text and has_text:
                 self.close()
@@ -293,7 +298,8 @@ class Items:
             answered = self._own_ids.pop(kind if kind.endswith("_call") else f"{kind}_call", None)
             call_id = answered or string_of(item.get("id"))
         self._open.discard(call_id or "")
-        error = _error(item) or item.get("is_error") is True
+        was_stopped = item.get("status") == _INCOMPLETE
+        error = _error(item) or item.get("is_error") is True or was_stopped
         content = item.get("output", item.get("tools"))
         return {"role": "tool", "tool_call_id": call_id, "content": content, "error": error}
 

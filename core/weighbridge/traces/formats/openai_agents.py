@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.agents_sdk_items import OUTPUT, api_item
 from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.chat.conversation import Facts, Run, read_messages
 from weighbridge.traces.chat.response_items import Items
@@ -25,7 +26,6 @@ from weighbridge.traces.fields import (
     read_usage,
     scalars,
     string_of,
-    text_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -38,9 +38,6 @@ _STATE = "state"  #: key of the state in a serialised result
 _LISTS_OF_RESPONSES = ("model_responses", "modelResponses")
 #: Keys of the run's items: those of the current turns, and in Python also those that a handoff filtered out.
 _LISTS_OF_ITEMS = ("session_items", "generated_items", "generatedItems")
-#: OpenAI's API names of fields and item types, by JavaScript's names.
-_FIELDS = {"callId": "call_id", "providerData": "provider_data", "rawContent": "raw_content"}
-_RESULT, _OUTPUT = "_result", "_output"
 _REASONS: dict[Capability, str] = {
     "token_usage": "the responses of this run state carry no token counts",
     "timing": "a run state carries no times",
@@ -68,7 +65,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         value = value[_STATE]
     given = first_of(value, ("original_input", "originalInput"))
     for item in [{"role": "user", "content": given}] if type(given) is str else objects_of(given):
-        items.add(_renamed(item))
+        items.add(item)
     of_run = _items_of_run(value)
     responses = objects_of(first_of(value, _LISTS_OF_RESPONSES))
     if responses:
@@ -87,7 +84,7 @@ def _add_responses(
 ) -> None:
     """Add each response, followed by the outputs of its calls, matched by call ID and order; other outputs come last."""
     for response in responses:
-        listed = [_renamed(item) for item in objects_of(response.get("output"))]
+        listed = [api_item(item) for item in objects_of(response.get("output"))]
         response_id = id_of(first_of(response, ("response_id", "responseId")))
         as_given = object_of(first_of(response, ("provider_data", "providerData")))
         facts = Facts(model=string_of(as_given.get("model")), usage=_usage(response.get("usage")))
@@ -126,29 +123,11 @@ def _trace(value: dict[str, Any], items: Items) -> Trace:
 def _items_of_run(value: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the items in the longest of a state's lists of items."""
     listed = max((objects_of(value.get(key)) for key in _LISTS_OF_ITEMS), key=len)
-    return [_renamed(object_of(first_of(held, ("raw_item", "rawItem")))) for held in listed]
-
-
-def _renamed(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item with the names of OpenAI's API."""
-    recorded = {_FIELDS.get(key, key): held for key, held in item.items()}
-    kind = word_of(recorded.get("type"))
-    if kind.endswith(_RESULT):
-        recorded["type"] = kind.removesuffix(_RESULT) + _OUTPUT
-    elif kind == "hosted_tool_call":
-        named = word_of(recorded.get("name"))
-        recorded["type"] = named if named.endswith("_call") else "mcp_call"
-    elif kind == "program":
-        recorded |= {"type": "program_call", "name": "program"}
-    elif kind == "program_output":
-        recorded.setdefault("output", recorded.get("result"))
-    if word_of(recorded.get("type")).endswith(_OUTPUT) and type(recorded.get("output")) is dict:
-        recorded["output"] = text_of([recorded["output"]]) or recorded["output"]
-    return recorded
+    return [api_item(object_of(first_of(held, ("raw_item", "rawItem")))) for held in listed]
 
 
 def _is_output(item: dict[str, Any]) -> bool:
-    return word_of(item.get("type")).endswith(_OUTPUT)
+    return word_of(item.get("type")).endswith(OUTPUT)
 
 
 def _call_id(item: dict[str, Any]) -> str:

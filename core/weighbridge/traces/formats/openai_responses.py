@@ -333,11 +333,11 @@ IMPORTER = Importer(
         ("arguments", "arguments, input, action, operation, queries, code"),
         (
             "output",
-            "output_text parts; of a tool call, its *_call_output item, or output, outputs, results; of a command of Codex, the output without the exit code and the duration, if these are fields beside it",
+            "output_text parts; of a tool call, its *_call_output item (*_call_result of the Agents SDK for JavaScript), or output, outputs, results; of a command of Codex, the output without the exit code and the duration, if these are fields beside it",
         ),
         (
             "error",
-            "error or the status failed, of a response or of an item; Codex's exit code before or beside the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
+            "error or the status failed, of a response or of an item; the status incomplete of a result; Codex's exit code before or beside the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
         ),
         ("model", "model of the response"),
         ("usage", "usage of the response; at least that, if it holds several answers"),

@@ -579,3 +579,41 @@ def test_rows_of_the_agents_sdks_sessions_are_a_trace_for_each():
     for unread in ("{", '{"__enc__": 1, "payload": "x"}'):
         damaged, _ = read_traces([rows[0] | {"message_data": unread}, *rows[1:]])
         assert {"llm_calls", "tool_calls"} <= damaged.missing.keys()
+
+
+def of_javascript(*items):
+    """Return items as the Agents SDK for JavaScript names them."""
+    told = [{"callId" if key == "call_id" else key: held for key, held in item.items()} for item in items]  # fmt: skip
+    for item in told:
+        if item.get("type") == "function_call_output":
+            item |= {"type": "function_call_result", "status": item.get("status", "completed")}
+    return told
+
+
+def test_items_of_the_agents_sdk_for_javascript_read_the_same():
+    items = [USER, call(), call("c2"), result(), result("c2"), says("Here.")]
+    told = of_javascript(*items)
+    told[3]["output"] = {"type": "text", "text": "found"}
+    told[4]["output"] = [{"type": "input_text", "text": "found"}]
+    trace = read_trace(told)
+    assert trace.format == "openai-responses"
+    assert trace.steps == read_trace(items).steps
+    assert trace.not_carried == ()
+    assert shape(of_javascript(call(), result())) == [("llm", None), ("tool", "found")]
+
+
+def test_calls_of_hosted_tools_and_programs_of_the_agents_sdk_are_calls():
+    hosted = {"type": "hosted_tool_call", "name": "web_search_call", "id": "w", "output": "a page"}
+    program = {"type": "program", "callId": "p", "code": "1 + 1"}
+    ran = {"type": "program_output", "callId": "p", "output": "2", "status": "completed"}
+    calls = read_trace([USER, hosted, program, ran, says("2")]).steps_of("tool")
+    assert [(step.name, step.output) for step in calls] == [("web_search_call", "a page"), ("program", "2")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [("completed", None), ("incomplete", "aborted"), ("failed", "failed")]
+)
+@pytest.mark.parametrize("named", [of_javascript, lambda *items: list(items)])
+def test_the_status_of_a_result_says_whether_the_call_failed(named, status, error):
+    [step] = read_trace(named(USER, call(), result(output="aborted", status=status))).steps_of("tool")  # fmt: skip
+    assert (step.output, step.error) == ("aborted", error)
