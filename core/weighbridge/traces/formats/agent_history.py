@@ -1,5 +1,7 @@
 """Chats of several agents under `history`, as AG2 and Magentic-One write them: each message names its speaker.
 
+AutoGen 0.2 also has them under the name of the other agent.
+
 Neither separates calls from text, but each has fixed rules for how agents act and report. AG2's executor runs the code
 blocks of the message before it and answers `exitcode: ...`. Magentic-One's terminal does the same, with other words. Its
 WebSurfer begins each report with its action in the browser. AgentChat, the AutoGen since 0.4, has messages with types; some
@@ -8,6 +10,7 @@ programs keep each as it is printed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.conversation import Run
@@ -21,8 +24,15 @@ from weighbridge.traces.fields import (
     usage_of,
 )
 from weighbridge.traces.formats.agent_history_reader import ORCHESTRATOR, HistoryReader
+from weighbridge.traces.formats.autogen_chats import (
+    AMBIGUOUS,
+    are_chats,
+    chats_in,
+    with_speakers,
+)
 from weighbridge.traces.formats.autogen_printed import are_printed
 from weighbridge.traces.importer import Importer, damaged
+from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -47,6 +57,8 @@ _REASONS: dict[Capability, str] = {
 
 
 def _matches(value: Any) -> bool:
+    if are_chats(value):
+        return True
     if type(value) is list:  # a bare list of AG2's messages has no distinguishing mark
         return any(map(_is_of_orchestrator, value[:_LOOKED_AT])) and all(
             map(_is_said, value[:_LOOKED_AT])
@@ -84,7 +96,27 @@ def _is_said(message: Any) -> bool:
     )
 
 
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return each chat of an agent that has several."""
+    chats = chats_in(value) if are_chats(value) else []
+    return [(name, {name: chat}) for name, chat in chats] if len(chats) > 1 else []
+
+
+def _of_chat(other: str, chat: list[Any]) -> Trace:
+    """Return a chat of an agent with another one."""
+    messages, is_uncertain = with_speakers(other, chat)
+    reader = HistoryReader(messages)
+    if len(messages) < len(chat):
+        reader.chat.notes.add("messages in another form", len(chat) - len(messages))
+    trace = reader.chat.trace("agent-history", _REASONS, Run(id=other))
+    lacking: dict[Capability, str] = {"llm_calls": AMBIGUOUS} if is_uncertain else {}
+    trace = replace(trace, missing={**lacking, **trace.missing})
+    return with_unread_lines(reader.completed(trace), len(chat) - len(messages))
+
+
 def _read(value: Any) -> list[Trace]:
+    if are_chats(value):
+        return [_of_chat(name, chat) for name, chat in chats_in(value)]
     value = {"history": value} if type(value) is list else value
     history = _history(value)
     for number, message in enumerate(history, 1):
@@ -118,11 +150,12 @@ IMPORTER = Importer(
     name="AG2 and Magentic-One histories",
     matches=_matches,
     read=_read,
+    parts=_parts,
     fields=(
-        ("id", "id, or question_ID; of a printed message its id"),
+        ("id", "id, question_ID, or the name under which a chat is; of a printed message its id"),
         (
             "type",
-            "an agent's message is llm, the first and a person's is user, what the orchestrator hands on or notes itself (Next speaker ...) is other; by role and name, or by the type and source of a printed message",
+            "an agent's message is llm, the first and a person's is user, what the orchestrator hands on or notes itself (Next speaker ...) is other; by role and name, or by the type and source of a printed message; under another agent's name assistant is the agent itself, and user the other one, of which one without a name is a model's",
         ),
         (
             "name, arguments",
@@ -136,7 +169,7 @@ IMPORTER = Importer(
         ("usage, cost_usd of the run", "cost.usage_including_cached_inference"),
         ("metadata", ", ".join(_ABOUT)),
     ),
-    tried_on="real runs of AG2 and of Magentic-One, two of them with printed messages; synthetic printed messages of all types",
+    tried_on="real runs of AG2, of AutoGen 0.2 and of Magentic-One, two of them with printed messages; synthetic printed messages of all types",
     lacks="tool definitions; times, unless messages are printed; tokens and cost, unless the chat's cost is stored with it or"
     " printed messages have their tokens; what FileSurfer and others did with their tools",
 )

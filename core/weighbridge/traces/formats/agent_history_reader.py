@@ -257,6 +257,11 @@ class HistoryReader:
         return Call(f"call_{self._calls}", name, arguments)
 
 
+def is_report(text: str) -> bool:
+    """Return whether AG2's executor or Magentic-One's terminal wrote a text: what code printed, or that there was none."""
+    return _EXECUTED.match(text) is not None or text.startswith(_NOT_EXECUTED)
+
+
 def _is_of_program(speaker: str, text: str) -> bool:
     """Return whether a message of the orchestrator was written or passed on by its program, not answered by the model."""
     if speaker == _THOUGHT:
