@@ -40,6 +40,8 @@ from weighbridge.traces.formats.openclaw_attempts import (
     is_cut,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
+from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -56,6 +58,13 @@ _OF_ATTEMPTS = frozenset({PROMPT, CALL, RESULT, ASKED_MODEL})
 _BOOKKEEPING = frozenset(
     {_STARTED, _ENDED, "trace.metadata", "provider.call.started", "tool.timeout"}
 )
+#: What an attempt lacks whose messages were cut with its last event; the end of its last answer is known.
+_LACKING_WITHOUT_EVENT: dict[Capability, str] = dict.fromkeys(
+    (name for name in COUNTED if name != "timing"),
+    f"the messages of an attempt were cut with its {_COMPLETED}",
+)
+#: Totals that the attempts state, whatever was cut from their messages.
+_STATED: frozenset[Capability] = frozenset({"token_usage"})
 _REASONS: dict[Capability, str] = {
     "token_usage": "no attempt of this trajectory records its usage",
     "timing": "no event of this trajectory has a time",
@@ -105,6 +114,8 @@ class _Session:
         self._usages: list[Usage | None] = []  #: usage of each attempt
         self._calls_counted = 0  #: number of tool calls that the attempts state
         self._left = 0  #: number of dropped or cut events, which may be calls
+        #: What the last attempts lack because their messages were cut, each with the reason; a later snapshot may have it.
+        self._lacking: dict[Capability, str] = {}
 
     def trace(self) -> Trace:
         """Return the trace of the session."""
@@ -131,7 +142,9 @@ class _Session:
         if left:
             reason = f"{pluralize(left, 'event')} with calls, or with their arguments, were cut or dropped"
             trace = replace(trace, missing={"tool_calls": reason, **trace.missing})
-        return trace
+        stated = _STATED if run.usage and not run.usage.is_partial else frozenset()
+        lacking = {name: why for name, why in self._lacking.items() if name not in stated}
+        return with_unknown_part(trace, lacking)
 
     def _usage(self) -> Usage | None:
         """Return the usage of all attempts, marked as partial if one of them has none."""
@@ -175,6 +188,8 @@ class _Session:
     def _artifacts(self, held: dict[str, Any]) -> None:
         """Add an attempt's artifacts, which have some of the data that its last event may lack."""
         self._calls_counted += _length(held.get("toolMetas"))
+        if self._cut is not None and type(held.get("toolMetas")) is list:
+            self._lacking.pop("tool_calls", None)  # the attempt states how many it made
         if self._usages and self._usages[-1] is None:
             self._usages[-1] = usage_in(object_of(held.get("usage")))
         self._settle(_texts(held))
@@ -201,6 +216,8 @@ class _Session:
             self._usages.append(usage_in(object_of(held.get("usage"))))
         snapshot = held.get("messagesSnapshot")
         messages = self._new(objects_of(snapshot))
+        if type(snapshot) is list and snapshot:
+            self._lacking = _lacking_in(snapshot)
         answers = list(filter(is_answer, messages))
         if all(message["role"] != "user" for message in messages):
             self._prompts(events)
@@ -218,11 +235,15 @@ class _Session:
         if held.get("truncated") is True:
             self._chat.notes.add("events cut at the limit of their size")
             self._cut = rest
+            self._lacking = {**_LACKING_WITHOUT_EVENT, **self._lacking}
         elif not answers and (_texts(held) or (is_whole and not error and snapshot is None)):
             rest.answer(_texts(held))
         elif answers and is_cut(snapshot):
             said = set(map(_text_of, answers))
-            rest.answer([text for text in _texts(held) if text not in said][-1:])
+            texts = [text for text in _texts(held) if text not in said][-1:]
+            if texts:  # the last message, with the time of the attempt's end
+                rest.answer(texts)
+                self._lacking.pop("timing", None)
         if error and not (answers and answers[-1].get("errorMessage")):
             self._chat.say("error", error, Facts(error=error, ended_at=time_of(end.get("ts"))))
 
@@ -253,6 +274,22 @@ class _Session:
             prompt = data_of(event).get("prompt")
             if event.get("type") == PROMPT and prompt is not None:
                 self._chat.say("user", prompt, Facts(started_at=time_of(event.get("ts"))))
+
+
+def _lacking_in(snapshot: list[Any]) -> dict[Capability, str]:
+    """Return all totals with the reason, if a snapshot says that messages of the session were cut from it."""
+    cuts = [cut for cut in objects_of(snapshot) if is_cut(cut)]
+    if not cuts:
+        return {}
+    kept = len(snapshot) - len(cuts)
+    lengths = [count_of(cut.get("originalLength")) or 0 for cut in cuts]
+    left = max(max(lengths) - kept, len(cuts))
+    which = (
+        f"at least {left:,} messages of the session were"
+        if left > 1
+        else "a message of the session was"
+    )
+    return dict.fromkeys(COUNTED, f"{which} cut from the last snapshot of {_COMPLETED}")
 
 
 def _error_in(held: dict[str, Any]) -> str | None:
@@ -326,5 +363,5 @@ IMPORTER = Importer(
         ("metadata", "provider, cwd"),
     ),
     tried_on="two fixtures in public repositories, one of them from a real session; and synthetic ones, modelled on the source of OpenClaw",
-    lacks="calls, texts and arguments beyond the limits of what the runtime keeps; model calls of attempts whose messages it cut",
+    lacks="calls, texts and arguments beyond the limits of what the runtime keeps: where it cut messages, the counts are lower bounds",
 )

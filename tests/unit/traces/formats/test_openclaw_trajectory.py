@@ -6,6 +6,7 @@ import pytest
 
 from support.trace_examples.personal_agents import OPENCLAW, OPENCLAW_TRAJECTORY
 from weighbridge.errors import TraceError
+from weighbridge.graders import BudgetGrader
 from weighbridge.traces import Step, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces
@@ -91,6 +92,46 @@ def test_a_snapshot_that_was_cut_is_completed_from_events():
     ]
     assert trace.steps[1].error == "error"
     assert trace.not_carried == ("snapshots that lack their last messages (1)",)
+
+
+def snapshot(kept, length=None):
+    """Return an attempt's end with some of its messages, of which the others were cut."""
+    cuts = [cut("trajectory-array-size-limit", originalLength=length)] if length else []
+    said = [answer(f"{number}.", timestamp=number) for number in range(1, kept + 1)]
+    return event("model.completed", messagesSnapshot=[*said, *cuts], usage={"input": 1})
+
+
+def test_messages_that_were_cut_from_a_snapshot_make_the_counts_lower_bounds():
+    trace = read_trace([snapshot(2, 9)])
+    assert [step.output for step in trace.steps] == ["1.", "2."]
+    assert {"llm_calls", "tool_calls", "cost", "timing"} <= trace.missing.keys()
+    assert trace.missing["llm_calls"] == "at least 7 messages of the session were cut from the last snapshot of model.completed"  # fmt: skip
+    assert trace.missing["tool_calls"] == trace.missing["llm_calls"]
+    assert "token_usage" not in trace.missing  # the attempt states them
+    assert trace.usage == Usage(1)
+    judged = BudgetGrader(config={"max_tool_calls": 5}).judge(trace)
+    assert {"llm_calls", "tool_calls", "steps"} <= set(judged["details"]["at_least"])
+
+
+def test_messages_that_a_later_snapshot_has_are_not_missing():
+    assert "llm_calls" not in read_trace([snapshot(2, 3), snapshot(3)]).missing
+    trace = read_trace([snapshot(3), snapshot(2, 4)])
+    assert trace.missing["llm_calls"].startswith("at least 2 messages")
+    last = snapshot(2, 3)
+    last["data"]["assistantTexts"] = ["3."]
+    assert "timing" not in read_trace([last]).missing
+    assert read_trace([last]).missing["llm_calls"].startswith("a message of the session was cut")
+
+
+def test_messages_that_were_cut_with_the_event_make_the_counts_lower_bounds():
+    ended = event("model.completed", **cut())
+    trace = read_trace([event("prompt.submitted", prompt="Go."), ended])
+    assert {"llm_calls", "tool_calls", "token_usage", "cost"} <= trace.missing.keys()
+    assert trace.missing["llm_calls"].startswith("the messages of an attempt were cut")
+    stated = event("trace.artifacts", toolMetas=[], usage={"input": 3, "output": 1})
+    trace = read_trace([event("prompt.submitted", prompt="Go."), ended, stated])
+    assert "tool_calls" not in trace.missing
+    assert "llm_calls" in trace.missing
 
 
 @pytest.mark.parametrize(
