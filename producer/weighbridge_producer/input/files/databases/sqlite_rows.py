@@ -47,8 +47,9 @@ _QUOTES = (
 )  #: beginnings of names, texts and comments, which may have any words
 _ROOTS = "SELECT rootpage FROM sqlite_master WHERE rootpage > 0"
 _VIRTUAL = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1"
-#: Since 3.44, a check of a database runs code of its virtual tables.
+#: Since 3.44, a check of a database runs code of its virtual tables, and one of a table alone does not.
 _CHECKS_VIRTUAL = sqlite3.sqlite_version_info >= (3, 44)
+_is_number = re.compile(r"[+-]?\d").match  #: names that a check takes for a number of errors
 _PAGES = "*** in database"  #: how the result of a check begins if pages are damaged
 #: What SQLite says of a schema with a function that it does not evaluate for files it does not trust, such as JSON_EXTRACT.
 _UNSAFE = "unsafe use of "
@@ -171,14 +172,25 @@ class Database:
 
     def _may_compute(self) -> bool:
         """Return whether a check would evaluate expressions, or run code of virtual tables, which nothing limits."""
-        has_virtual = self._connection.execute(_VIRTUAL).fetchone() is not None
         many = self._connection.execute(_TABLES, (_MOST_TABLES + 1,)).fetchall()
-        return self._has_computed or (_CHECKS_VIRTUAL and has_virtual) or len(many) > _MOST_TABLES
+        is_apart = not self._runs_virtual() or not any(map(_is_number, self.tables))
+        return self._has_computed or not is_apart or len(many) > _MOST_TABLES
+
+    def _runs_virtual(self) -> bool:
+        """Return whether a check of the whole database would run code of virtual tables."""
+        return _CHECKS_VIRTUAL and self._connection.execute(_VIRTUAL).fetchone() is not None
 
     def _checked(self) -> str | None:
-        """Return what SQLite's own check of the pages finds first."""
+        """Return what SQLite's own check of the pages finds first, of each table alone if there are virtual ones."""
+        if not self._runs_virtual():
+            return self._found_by("PRAGMA quick_check(1)")
+        checks = (f"PRAGMA quick_check({_quoted(table)})" for table in self.tables)
+        return next(filter(None, map(self._found_by, checks)), None)
+
+    def _found_by(self, check: str) -> str | None:
+        """Return what a check of pages finds first."""
         try:
-            with closing(self._connection.execute("PRAGMA quick_check(1)")) as found:
+            with closing(self._connection.execute(check)) as found:
                 text = str(*(next(found, None) or ("",)))
         except sqlite3.DataError:
             return None  # A row is too long, which is looked at after the pages.
@@ -270,8 +282,8 @@ def damage(what: str) -> Fault:
 
 _UNCHECKED = Fault(
     ErrorCode.INPUT_TRUNCATED,
-    "the SQLite database may be damaged, which is not checked, as it has computed columns, virtual tables, collations of"
-    " the program that writes it, or very many tables",
+    "the SQLite database may be damaged, which is not checked, as it has computed columns, collations of the program"
+    " that writes it, very many tables, or virtual tables beside one whose name begins with a digit",
     "for exact counts, export the rows: `sqlite3 -json FILE 'SELECT * FROM TABLE'`",
 )
 

@@ -282,16 +282,37 @@ def test_an_index_with_a_collation_of_the_program_that_writes_it_leaves_lower_bo
     assert ["tool_calls" in trace.missing for trace in traces_in(lines)] == [True] * 2
 
 
-def test_virtual_tables_whose_code_the_check_would_run_leave_lower_bounds(
-    sdk: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("runs_code", [False, True])
+@pytest.mark.parametrize("name", ["t", "2025"])
+def test_virtual_tables_do_not_keep_the_others_from_being_checked(
+    sdk: Path, monkeypatch: pytest.MonkeyPatch, name: str, runs_code: bool
 ) -> None:
     with closing(sqlite3.connect(sdk)) as base, base:
         base.execute("CREATE VIRTUAL TABLE f USING fts5(a)")
-    for runs_code in (False, True):
-        monkeypatch.setattr(sqlite_rows, "_CHECKS_VIRTUAL", runs_code)
-        lines = lines_of(sdk)
-        assert bool(faults_in(lines)) is runs_code
-        assert ["tool_calls" in trace.missing for trace in traces_in(lines)] == [runs_code] * 2
+        base.execute(f'CREATE TABLE "{name}" (a)')
+    monkeypatch.setattr(sqlite_rows, "_CHECKS_VIRTUAL", runs_code)
+    # SQLite takes such a name for a number of errors, and would check the virtual table too.
+    is_unchecked = runs_code and name == "2025"
+    lines = lines_of(sdk)
+    assert bool(faults_in(lines)) is is_unchecked
+    assert ["tool_calls" in trace.missing for trace in traces_in(lines)] == [is_unchecked] * 2
+
+
+@pytest.mark.parametrize("runs_code", [False, True])
+def test_damage_is_found_beside_virtual_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs_code: bool
+) -> None:
+    monkeypatch.setattr(sqlite_rows, "_CHECKS_VIRTUAL", runs_code)
+    path = write(
+        tmp_path / "a.db", {"agent_messages": SDK_ROWS}, "CREATE VIRTUAL TABLE f USING fts5(a)"
+    )
+    with closing(sqlite3.connect(path)) as base:
+        (page,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 'agent_messages'").fetchone()  # fmt: skip
+        (size,) = base.execute("PRAGMA page_size").fetchone()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * size + 8 : (page - 1) * size + 10] = b"\xff\xff"  # where the first row is
+    path.write_bytes(content)
+    assert "damaged" in faults_in(lines_of(path))[0][1]
 
 
 @pytest.mark.parametrize("has_log", [False, True])
