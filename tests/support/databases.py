@@ -21,6 +21,7 @@ from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
 from support.trace_examples.observability import PHOENIX_STORED
+from support.trace_examples.personal_agents import HERMES_STORED
 from support.trace_examples.vendor_sdks import GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from weighbridge.settings import Settings
 from weighbridge.traces import Trace, read_trace, read_traces
@@ -130,6 +131,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Agno 2": ({"agno_sessions": AGNO_ROWS}, list(read_traces(AGNO_ROWS))),
     "Agno 1": ({"my_agent": AGNO_OLD_ROWS}, list(read_traces(AGNO_OLD_ROWS))),
     "Goose": ({"sessions": [GOOSE_STORED["session"]], "messages": GOOSE_STORED["rows"]}, list(read_traces(GOOSE_STORED))),
+    "Hermes": ({"sessions": [HERMES_STORED["session"]], "messages": HERMES_STORED["rows"]}, list(read_traces(HERMES_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
     "Mastra": ({"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}, list(read_traces(MASTRA))),
     "Phoenix": (

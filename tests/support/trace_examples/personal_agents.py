@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 
@@ -118,6 +119,46 @@ HERMES = [
     {"role": "tool", "content": '{"output": "a.md", "exit_code": 0}', "tool_call_id": "c1", "timestamp": "2025-01-01T12:00:02"},
     {"role": "assistant", "content": "One file.", "finish_reason": "stop", "timestamp": "2025-01-01T12:00:03"},
 ]  # fmt: skip
+
+#: Of Hermes' database: the row of a session, and the rows of its messages.
+HERMES_STORED: dict[str, Any] = {
+    "session": {
+        "id": "h",
+        "source": "cli",
+        "model": "m",
+        "system_prompt": "Be brief.",
+        "system_prompt_hash": None,
+        "parent_session_id": None,
+        "title": "Listing",
+        "started_at": 1735732800.0,
+        "ended_at": 1735732804.0,
+        "message_count": 4,
+        "tool_call_count": 1,
+        "api_call_count": 2,
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cache_read_tokens": 20,
+        "cache_write_tokens": 3,
+        "estimated_cost_usd": 0.25,
+        "actual_cost_usd": None,
+    },
+    "rows": [
+        {
+            "id": number,
+            "session_id": "h",
+            "role": message["role"],
+            "content": message["content"],
+            "tool_call_id": message.get("tool_call_id"),
+            "tool_calls": json.dumps(message["tool_calls"]) if "tool_calls" in message else None,
+            "tool_name": "terminal" if message["role"] == "tool" else None,
+            "timestamp": 1735732800.5 + number,
+            "finish_reason": message.get("finish_reason"),
+            "reasoning": message.get("reasoning"),
+            "active": 1,
+        }
+        for number, message in enumerate(HERMES[1:])
+    ],
+}
 
 NANOBOT = [
     {"_type": "metadata", "key": "cli:direct", "created_at": "2026-03-02T10:00:00", "updated_at": "2026-03-02T10:00:03", "metadata": {}, "last_consolidated": 0},

@@ -20,6 +20,7 @@ from support.trace_examples.editor_agents import CLINE_SESSION, CLINE_TALK
 from support.trace_examples.model_apis import CALL, CHAT, REQUEST_LOG
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_CALLS, AUTOGEN_STUDIO, CAMEL_GAIA
 from support.trace_examples.observability import PHOENIX_STORED
+from support.trace_examples.personal_agents import HERMES_STORED
 from support.trace_examples.swe_agents import MOATLESS_TREE, OPENHANDS_CALLS
 from support.trace_examples.vendor_sdks import AI_SDK_DEVTOOLS, GOOGLE_ADK_OLD_ROWS, GOOGLE_ADK_ROWS
 from support.trace_forms import (
@@ -151,6 +152,8 @@ FORMS = [
     CRUSH["rows"],
     AUTOGEN_STUDIO,
     GOOSE_STORED,
+    HERMES_STORED,
+    HERMES_STORED["rows"],
     PHOENIX_STORED,
     [{"id": 1, "session_id": "s", "message_data": json.dumps(CALL)}],
     *LOGS.values(),

@@ -1,6 +1,6 @@
-"""Sessions of Hermes Agent: a log that begins with `session_meta`, a saved session, or `hermes sessions export`'s output.
+"""Sessions of Hermes Agent: a log that begins with `session_meta`, a saved session, `hermes sessions export`'s output, or rows.
 
-The export states the tokens of a session; a long session has several segments. A request that Hermes dumped when it failed
+The export states the tokens of a session, as do the rows of its database (`state.db`); a long session has several segments. A request that Hermes dumped when it failed
 (`request_dump_*.json`) has the messages of the session up to it.
 """
 
@@ -21,6 +21,7 @@ from weighbridge.traces.chat.conversation import (
     read_messages,
 )
 from weighbridge.traces.fields import (
+    Notes,
     added,
     cost_of,
     count_of,
@@ -35,13 +36,23 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
+from weighbridge.traces.formats.hermes_rows import is_row, session_of
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.unread_counts import missing_before_summary
+from weighbridge.traces.stored_rows import (
+    ROWS,
+    SESSION,
+    are_rows,
+    in_order,
+    rows_by_session,
+    several,
+)
+from weighbridge.traces.unread_counts import missing_before_summary, with_unread_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.traces.model import Capability, Trace, Usage
+    from weighbridge.traces.stored_rows import Sessions
 
 _LOOKED_AT = 20  #: number of messages by which the format is recognised
 _META = "session_meta"
@@ -56,7 +67,7 @@ _BODY_FIELDS = frozenset({"model", "messages", "tools"})
 _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
 _REASONS: dict[Capability, str] = {
-    "token_usage": "only `hermes sessions export` writes the tokens of a session, if they were counted",
+    "token_usage": "only Hermes's database and `hermes sessions export` have the tokens of a session, if they were counted",
     "timing": "the messages of a saved session have no times",
     "cost": "this session records no cost",
     "tool_definitions": "this session does not list the tools that were offered",
@@ -66,8 +77,12 @@ _REASONS: dict[Capability, str] = {
 def _matches(value: Any) -> bool:
     if type(value) is list:
         some = value[:_LOOKED_AT]
+        if are_rows(value, is_row):
+            return True
         return any(map(_is_meta, some)) and _are_messages(some)
     held = object_of(value)
+    if type(held.get(SESSION)) is dict:
+        return are_rows(held.get(ROWS), is_row)
     if held.keys() >= _DUMPED:
         body = _body(held)
         return are_messages(body.get("messages")) and "system" not in body
@@ -86,6 +101,10 @@ def _is_meta(value: Any) -> bool:
     return type(value) is dict and value.get("role") == _META
 
 
+def _is_line(value: Any) -> bool:
+    return _is_meta(value) or is_row(value)
+
+
 def _are_messages(value: Any) -> bool:
     """Return whether a list has only messages, or nothing, beside items that describe the session."""
     if type(value) is not list:
@@ -94,14 +113,38 @@ def _are_messages(value: Any) -> bool:
     return not said or are_messages(said)
 
 
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the rows of each session of a table that has several."""
+    return several(_sessions(value))
+
+
+def _sessions(value: Any) -> Sessions:
+    return rows_by_session(value, ("session_id",), "id") if are_rows(value, is_row) else []
+
+
+def _of_rows(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
+    notes = Notes()
+    held, damaged = session_of(rows, about, notes)
+    return with_unread_lines(_session(held, notes), damaged)
+
+
 def _read(value: Any) -> list[Trace]:
+    if sessions := _sessions(value):
+        return [_of_rows(rows, {"id": name}) for name, rows in sessions]
+    if type(value) is dict and type(value.get(SESSION)) is dict:
+        return [_of_rows(in_order(objects_of(value[ROWS]), "id"), value[SESSION])]
     held = {"messages": value} if type(value) is list else value
-    return [_session(held) if "messages" in held else _dumped(held)]
+    return [_session(held, Notes()) if "messages" in held else _dumped(held)]
 
 
-def _session(held: dict[str, Any]) -> Trace:
+def _session(held: dict[str, Any], notes: Notes) -> Trace:
     messages, run = _conversation(held)
-    return read_messages(messages, "hermes", run, _REASONS)
+    run.notes = notes
+    trace = read_messages(messages, "hermes", run, _REASONS)
+    if "tool_calls" in trace.missing and trace.counts:
+        # Hermes counts the calls of the messages that it keeps.
+        trace = replace(trace, counts=counts_of(trace.counts.llm_calls))
+    return trace
 
 
 def _dumped(dump: dict[str, Any]) -> Trace:
@@ -118,7 +161,7 @@ def _dumped(dump: dict[str, Any]) -> Trace:
 
 def _conversation(held: dict[str, Any]) -> tuple[list[Any], Run]:
     """Return the messages of a session, and what it states beside them."""
-    messages = [message for message in held["messages"] if not _is_meta(message)]
+    messages = [_with_role(message) for message in held["messages"] if not _is_meta(message)]
     meta: dict[str, Any] = next(filter(_is_meta, held["messages"]), {})
     prompt = string_of(held.get("system_prompt"))
     if prompt and object_of(messages[0] if messages else None).get("role") != "system":
@@ -143,6 +186,14 @@ def _conversation(held: dict[str, Any]) -> tuple[list[Any], Run]:
         fields=_FIELDS,
     )
     return messages, run
+
+
+def _with_role(message: Any) -> Any:
+    """Return a message; a summary of earlier ones is no answer, though Hermes may give it the role of one."""
+    is_answer = object_of(message).get("role") == "assistant"
+    if is_answer and _summary(message) and not message.get("tool_calls"):
+        return {**message, "role": "user"}
+    return message
 
 
 def _summary(message: Any) -> str | None:
@@ -220,7 +271,8 @@ IMPORTER = Importer(
     name="Hermes Agent sessions",
     matches=_matches,
     read=_read,
-    is_line=_is_meta,
+    parts=_parts,
+    is_line=_is_line,
     fields=(
         *CHAT_FIELDS,
         (
@@ -230,11 +282,11 @@ IMPORTER = Importer(
         ("model", "model of the session"),
         (
             "usage of the run",
-            "input_tokens with cache_read_tokens and cache_write_tokens, and output_tokens of an exported session or its segments",
+            "input_tokens with cache_read_tokens and cache_write_tokens, and output_tokens of an exported session or its segments, or of a session's row",
         ),
         ("cost_usd", "actual_cost_usd, or else estimated_cost_usd"),
         ("started_at, ended_at", "timestamp"),
     ),
-    tried_on="sessions in public tests, and the source; a real dump of a request",
-    lacks="the tokens of a single call; in the dump of a request the messages that a summary replaces, and the model call that failed; in logs and saved sessions all tokens and cost; in exports tool definitions",
+    tried_on="sessions in public tests, and the source; a real dump of a request; real databases of 2026 (state.db)",
+    lacks="the tokens of a single call; in the dump of a request the messages that a summary replaces, and the model call that failed; in logs and saved sessions all tokens and cost; in exports and databases tool definitions; a session that continues a compressed one begins with copies of its messages, which count in both",
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from support.trace_examples.personal_agents import HERMES
-from weighbridge.traces import Counts, Step, Usage, read_trace
+from support.trace_examples.personal_agents import HERMES, HERMES_STORED
+from weighbridge.traces import Counts, Step, Usage, read_trace, read_traces
 from weighbridge.traces.formats.hermes import IMPORTER
-from weighbridge.traces.split import opens_session
+from weighbridge.traces.split import opens_session, single_traces
 
 NOON = 1_735_732_800 * 10**9  #: 2025-01-01T12:00:00Z
 SECOND = 10**9
@@ -181,3 +181,70 @@ def test_counts_of_a_dumped_request_with_a_summary_are_lower_bounds(prefix):
 )
 def test_dumps_of_other_requests_are_not_claimed(value):
     assert not IMPORTER.matches(value)
+
+
+ROWS = HERMES_STORED["rows"]
+
+
+def stored(*rows, **about):
+    return {"session": HERMES_STORED["session"] | about, "rows": [*rows]}
+
+
+def test_a_stored_session_reads_as_its_export():
+    export = HERMES_STORED["session"] | {"messages": EXPORT["messages"]}
+    messages = [
+        {**message, "timestamp": row["timestamp"]}
+        for message, row in zip(EXPORT["messages"], ROWS, strict=True)
+    ]
+    trace = read_trace(HERMES_STORED)
+    assert trace.steps == read_trace(export | {"messages": messages}).steps
+    assert (trace.id, trace.usage, trace.cost_usd) == ("h", Usage(33, 5, None, 20, 3), 0.25)
+    assert trace.counts == Counts(2, 1)
+    assert trace.metadata == {"title": "Listing", "source": "cli"}
+
+
+def test_rows_of_several_sessions_are_traces_of_their_own():
+    rows = [row | {"session_id": name} for row in reversed(ROWS) for name in "gh"]
+    traces = read_traces(rows)
+    assert [trace.id for trace in traces] == ["g", "h"]
+    assert [step.type for step in traces[0].steps] == ["user", "llm", "tool", "llm"]
+    assert [name for name, _ in single_traces(rows)] == ["g", "h"]
+    assert opens_session(ROWS[0])
+
+
+def test_a_content_of_parts_is_read():
+    parts = '\0json:[{"type": "text", "text": "List."}]'
+    assert read_trace(stored(ROWS[0] | {"content": parts}, *ROWS[1:])).steps[1].output == "List."
+    broken = read_trace(stored(ROWS[0] | {"content": "\0json:["}, *ROWS[1:]))
+    assert broken.steps[1].output == "\0json:["
+
+
+def test_what_a_compacted_session_repeats_counts_once():
+    archived = [row | {"active": 0} for row in ROWS]
+    summary = ROWS[3] | {"id": 4, "content": "[CONTEXT COMPACTION] Listed.", "timestamp": ROWS[3]["timestamp"] + 1}  # fmt: skip
+    shortened = ROWS[2] | {"id": 6, "content": "[cleared]"}
+    tail = [ROWS[1] | {"id": 5}, shortened, ROWS[3] | {"id": 7}]
+    trace = read_trace(stored(*archived, summary, *tail, tool_call_count=1, api_call_count=0))
+    assert [step.type for step in trace.steps] == ["system", "user", "llm", "tool", "llm", "user"]
+    assert trace.steps[3].output == ROWS[2]["content"]
+    assert trace.counts is None  # the stated calls are those of the active messages
+    assert "messages that the session repeats after it was compacted (3)" in trace.not_carried
+    again = read_trace(stored(*ROWS, *(row | {"id": row["id"] + 4} for row in ROWS)))
+    assert len(again.steps_of("llm")) == 4  # nothing was compacted
+
+
+def test_calls_whose_messages_are_lost_are_not_counted_by_hermes_either():
+    trace = read_trace(stored(ROWS[0], *ROWS[2:], tool_call_count=0))
+    assert "tool_calls" in trace.missing
+    assert trace.counts == Counts(2)
+
+
+@pytest.mark.parametrize("calls", ["[", "{}"])
+def test_calls_that_cannot_be_read_leave_lower_bounds(calls):
+    trace = read_trace(stored(ROWS[0], ROWS[1] | {"tool_calls": calls}, *ROWS[2:]))
+    assert "damaged line" in trace.missing["llm_calls"]
+
+
+def test_a_system_prompt_in_another_table_is_named():
+    trace = read_trace(stored(*ROWS, system_prompt=None, system_prompt_hash="x"))
+    assert "system prompts that stand in a table of their own (1)" in trace.not_carried

@@ -129,6 +129,25 @@ STORES = (
         ),
         parent="parent_session_id",
     ),
+    # Hermes Agent.
+    Store(
+        frozenset(
+            {"role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp"},
+        ),
+        ("session_id",),
+        frozenset({"id", "finish_reason", "reasoning", "active"}),
+        sessions=Table(
+            "sessions",
+            frozenset({"id", "source", "started_at", "message_count", "tool_call_count"}),
+            frozenset(
+                {
+                    *("model", "title", "system_prompt", "system_prompt_hash", "ended_at"),
+                    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+                    *("api_call_count", "estimated_cost_usd", "actual_cost_usd"),
+                }
+            ),
+        ),
+    ),
     # Mastra, with LibSQL.
     Store(
         frozenset({"thread_id", "content", "role", "type", "createdAt"}),

@@ -29,6 +29,7 @@ from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, MASTRA
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
+from support.trace_examples.personal_agents import HERMES_STORED
 from support.trace_examples.vendor_sdks import GOOGLE_ADK_ROWS
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
@@ -80,6 +81,10 @@ def test_a_database_of_mlflow_without_spans_says_how_to_export_its_traces(tmp_pa
     assert "search_traces" in line.fault.hint
 
 
+HERMES_TOTALS = (
+    *("api_call_count", "tool_call_count", "input_tokens", "output_tokens"),
+    *("cache_read_tokens", "cache_write_tokens", "estimated_cost_usd"),
+)
 #: In each store, a chat of one message, which nobody has answered.
 UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
     "ADK": {"events": GOOGLE_ADK_ROWS[:1]},
@@ -94,6 +99,12 @@ UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
             {name: GOOSE_STORED["session"][name] for name in ("id", "working_dir")}
         ],
         "messages": GOOSE_STORED["rows"][:1],
+    },
+    "Hermes": {
+        "sessions": [
+            HERMES_STORED["session"] | dict.fromkeys(HERMES_TOTALS, 0) | {"system_prompt": None}
+        ],
+        "messages": HERMES_STORED["rows"][:1],
     },
     "LangGraph": {"checkpoints": [LANGGRAPH_ASKED]},
     "Mastra": {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"][:1]},
@@ -308,6 +319,7 @@ SAID = {
     "Agno 2": ("runs",),
     "Agno 1": ("memory",),
     "Goose": ("role", "content_json"),
+    "Hermes": ("role", "content", "tool_calls"),
     "Crush": ("role", "parts"),
     "Mastra": ("role", "content"),
     "opencode": ("data",),
