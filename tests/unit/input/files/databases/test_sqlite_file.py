@@ -303,16 +303,18 @@ def test_damage_is_found_beside_virtual_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs_code: bool
 ) -> None:
     monkeypatch.setattr(sqlite_rows, "_CHECKS_VIRTUAL", runs_code)
-    path = write(
-        tmp_path / "a.db", {"agent_messages": SDK_ROWS}, "CREATE VIRTUAL TABLE f USING fts5(a)"
-    )
+    tables = {"agent_messages": SDK_ROWS, "t": [{"a": 1}, {"a": 2}]}
+    path = write(tmp_path / "a.db", tables, "CREATE VIRTUAL TABLE f USING fts5(a)")
     with closing(sqlite3.connect(path)) as base:
-        (page,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 'agent_messages'").fetchone()  # fmt: skip
+        (page,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 't'").fetchone()
         (size,) = base.execute("PRAGMA page_size").fetchone()
     content = bytearray(path.read_bytes())
-    content[(page - 1) * size + 8 : (page - 1) * size + 10] = b"\xff\xff"  # where the first row is
+    at = (page - 1) * size + 8  # where the pointers to the two rows are, whose order is turned
+    content[at : at + 4] = content[at + 2 : at + 4] + content[at : at + 2]
     path.write_bytes(content)
-    assert "damaged" in faults_in(lines_of(path))[0][1]
+    lines = lines_of(path)
+    assert "out of order" in faults_in(lines)[0][1]
+    assert ["tool_calls" in trace.missing for trace in traces_in(lines)] == [True] * 2
 
 
 @pytest.mark.parametrize("has_log", [False, True])
