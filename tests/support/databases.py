@@ -16,6 +16,7 @@ from support.trace_examples.agent_frameworks import (
     LANGGRAPH,
     LANGGRAPH_MESSAGES,
     MASTRA,
+    MASTRA_SPANS,
 )
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
@@ -120,6 +121,8 @@ OPEN_WEBUI_ROWS = [
     {"id": "p", "user_id": "shared-o", "title": "Listing", "chat": CHAT, "archived": 0},
     {"id": "q", "user_id": "u", "title": "New", "chat": '{"messages": []}', "archived": 0},
 ]
+#: What is read of Mastra's spans, without those that are no step.
+MASTRA_TRACES = list(read_traces([row for row in MASTRA_SPANS if row["name"].startswith("ai.")]))
 LANGGRAPH_TRACE = replace(read_trace(LANGGRAPH), id="t")
 STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "ADK": ({"events": GOOGLE_ADK_ROWS}, list(read_traces(GOOGLE_ADK_ROWS))),
@@ -134,6 +137,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Hermes": ({"sessions": [HERMES_STORED["session"]], "messages": HERMES_STORED["rows"]}, list(read_traces(HERMES_STORED))),
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
     "Mastra": ({"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}, list(read_traces(MASTRA))),
+    "Mastra's telemetry": ({"mastra_traces": MASTRA_SPANS}, MASTRA_TRACES),
     "Phoenix": (
         {"traces": [PHOENIX_STORED["session"]], "spans": PHOENIX_STORED["rows"], "span_costs": PHOENIX_STORED["parts"]},
         list(read_traces(PHOENIX_STORED)),

@@ -413,6 +413,54 @@ MASTRA = {
     ],
 }  # fmt: skip
 
+
+def _mastra_span(
+    trace: str,
+    number: int,
+    parent: int | None,
+    name: str,
+    attributes: dict[str, Any],
+    failed: str | None = None,
+) -> dict[str, Any]:
+    status = {"code": 2, "message": failed} if failed else {"code": 0}
+    return {
+        "id": f"{trace}{number}",
+        "parentSpanId": None if parent is None else f"{trace}{parent}",
+        "name": name,
+        "traceId": trace,
+        "scope": "default-service",
+        "kind": 1,
+        "attributes": json.dumps(attributes),
+        "status": json.dumps(status),
+        "events": "[]",
+        "links": "[]",
+        "startTime": 1735732800000000 + number * 1000,
+        "endTime": 1735732800000500 + number * 1000,
+        "createdAt": "2025-01-01T12:00:00.000Z",
+    }  # fmt: skip
+
+
+def _mastra_call(**answered: Any) -> dict[str, Any]:
+    tool = {"stringValue": json.dumps({"type": "function", "name": "search", "parameters": {"type": "object"}})}  # fmt: skip
+    return {
+        "operation.name": "ai.streamText.doStream",
+        "ai.operationId": "ai.streamText.doStream",
+        "ai.model.id": "m",
+        "ai.prompt.messages": json.dumps([{"role": "user", "content": "Find x."}]),
+        "ai.prompt.tools": {"values": [tool]},
+        **{f"ai.{name}": held for name, held in answered.items()},
+    }
+
+
+#: Rows of Mastra's telemetry: two runs, of which one failed, and the start of the program.
+MASTRA_SPANS = [
+    _mastra_span("a", 1, None, "agent.stream", {"componentName": "helper"}),
+    _mastra_span("a", 2, 1, "ai.streamText", {"ai.operationId": "ai.streamText", "ai.prompt": "{}"}),
+    _mastra_span("a", 3, 2, "ai.streamText.doStream", _mastra_call(**{"response.text": "It is there.", "usage.promptTokens": 9, "usage.completionTokens": 2})),
+    _mastra_span("c", 4, None, "ai.streamText.doStream", _mastra_call(), failed="no key"),
+    _mastra_span("b", 0, None, "mastra.getAgent", {"componentName": "Mastra"}),
+]  # fmt: skip
+
 LLAMA_INDEX_CHATS: dict[str, Any] = {
     "store": {
         "anna": [

@@ -19,6 +19,7 @@ from weighbridge.traces.spans.attributes import (
 from weighbridge.traces.spans.cloud_trace import is_cloud_trace, spans_of_cloud_trace
 from weighbridge.traces.spans.content import include_details
 from weighbridge.traces.spans.genkit import include_genkit
+from weighbridge.traces.spans.mastra_rows import is_mastra_row, span_of_mastra_row
 from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.otlp_fields import (
     attributes_in,
@@ -115,6 +116,8 @@ def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from spans_of_stored_trace(value)
         elif is_stored_span(value):
             yield stored_span(value)
+        elif is_mastra_row(value):
+            yield span_of_mastra_row(value)
         elif is_row(value):
             yield span_of_row(value)
         elif not ROW_KEYS.isdisjoint(value):
@@ -169,7 +172,8 @@ def _is_line(value: Any) -> bool:
     held = value.get(_COLUMN, value) if type(value) is dict else None
     if type(held) is not dict or _DOCUMENT_KEYS.isdisjoint(held):
         return False
-    return is_row(held) or is_stored_span(held) or _is_span(held) or is_cloud_trace(held)
+    is_of_table = is_row(held) or is_stored_span(held) or is_mastra_row(held)
+    return is_of_table or _is_span(held) or is_cloud_trace(held)
 
 
 def _is_js_span(value: Any) -> bool:
@@ -364,7 +368,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     is_line=_is_line,
-    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and a real database of MLflow; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
+    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and real databases of MLflow and of Mastra's telemetry; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
     fields=(("id of the trace", "traceId; of MLflow trace_id in info"), *FIELDS),
     lacks=LACKS,
 )

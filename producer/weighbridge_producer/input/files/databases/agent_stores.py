@@ -12,6 +12,7 @@ from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
 from weighbridge_producer.input.files.databases.row_readers import RowReader
+from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.files.databases.sqlite_rows import Database
@@ -46,6 +47,7 @@ class Store:
     copies: tuple[str, str] | None = None
     #: A table with a row for each session that is not read, and its columns with the key, by which empty sessions are counted.
     listed: tuple[str, tuple[str, ...]] | None = None
+    instead_of: str = ""  #: a table with the same runs; if it has rows, they alone are read
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -156,6 +158,15 @@ STORES = (
         name="mastra_messages",
         sessions=Table("mastra_threads", frozenset({"id", "title", "resourceId", "createdAt"})),
     ),
+    # Mastra's telemetry of 2025: the spans of Vercel's AI SDK have all that its own lack.
+    Store(
+        frozenset({"id", "parentSpanId", "name", "attributes", "startTime", "endTime"}),
+        ("traceId",),
+        frozenset({"status", "events"}),
+        name="mastra_traces",
+        filled=("attributes", '"ai.operationId"', "model calls"),
+        instead_of="mastra_messages",
+    ),
     # opencode.
     Store(
         frozenset({"id", "session_id", "time_created", "data"}),
@@ -255,6 +266,13 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "MLflow keeps the spans of these traces elsewhere: write each trace of `mlflow.search_traces(return_type='list')` by its `to_json()`, on a line",
     ),
 )
+#: What to do with a store without sessions that has records in another table.
+_OTHER_RECORDS = (
+    (
+        "mastra_ai_spans",
+        "its traces are in mastra_ai_spans, which is not read: let Mastra's OtelExporter send them to a collector that writes OTLP as JSON",
+    ),
+)
 _EXPORT = (
     "export the rows with the steps of the agent as JSON Lines, and if no format is recognised, describe theirs in a"
     " mapping file (--trace-mapping)"
@@ -266,9 +284,25 @@ def stores_in(database: Database) -> list[tuple[str, Store]]:
     found = []
     for table in database.tables:
         store = next((store for store in STORES if store.is_in(database, table)), None)
-        if store:
+        if store and not _has_rows(database, store.instead_of):
             found.append((table, store))
     return found
+
+
+def _has_rows(database: Database, table: str) -> bool:
+    """Return whether a table of a database has rows, or cannot be read."""
+    if table not in database.tables:
+        return False
+    try:
+        return next(database.rows(table, ()), None) is not None
+    except DamageError:
+        return True
+
+
+def hint_without_sessions(database: Database) -> str:
+    """Return what to do with a database of a known store that has no sessions."""
+    others = (hint for table, hint in _OTHER_RECORDS if _has_rows(database, table))
+    return next(others, "give one with sessions")
 
 
 def unknown_store(database: Database) -> Fault:

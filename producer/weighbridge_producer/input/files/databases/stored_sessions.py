@@ -11,6 +11,7 @@ from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge_producer.input.files.databases.agent_stores import (
     NAMES_SHOWN,
+    hint_without_sessions,
     shown_name,
     stores_in,
     unknown_store,
@@ -160,4 +161,5 @@ def _lines_of(
         why = f"the rows of {tables} have no {lacking}"
         why = why if have_rows else f"there are no rows in {tables}"
         text = f"the SQLite database has no sessions yet: {why}"
-        yield SourceLine(b"\n", Fault(ErrorCode.NO_SESSIONS, text, "give one with sessions"))
+        hint = hint_without_sessions(database)
+        yield SourceLine(b"\n", Fault(ErrorCode.NO_SESSIONS, text, hint))

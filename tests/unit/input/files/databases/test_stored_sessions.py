@@ -15,6 +15,7 @@ import pytest
 from support.databases import (
     ITEMS,
     LANGGRAPH_ASKED,
+    MASTRA_TRACES,
     MLFLOW_ROWS,
     MLFLOW_SPANS,
     OPEN_WEBUI_ROWS,
@@ -25,7 +26,7 @@ from support.databases import (
     traces_in,
     write,
 )
-from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, MASTRA
+from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, MASTRA, MASTRA_SPANS
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
@@ -187,6 +188,30 @@ def test_a_store_with_rows_of_empty_sessions_says_so(tmp_path: Path) -> None:
     assert "no sessions yet: the rows of agno_sessions have no runs" in message
 
 
+def test_the_telemetry_of_mastra_is_read_if_there_are_no_messages(tmp_path: Path) -> None:
+    empty = "CREATE TABLE mastra_messages (id, thread_id, content, role, type, createdAt)"
+    threads = {"mastra_threads": [MASTRA["session"]]}
+    spans = {"mastra_traces": MASTRA_SPANS}
+    source = Source(write(tmp_path / "a.db", {**threads, **spans}, empty), Settings())
+    assert traces_in(source) == MASTRA_TRACES
+    assert source.notes.empty_sessions == 2  # the thread, and what was no run
+    both = {**threads, **spans, "mastra_messages": MASTRA["rows"]}
+    assert [trace.format for trace in traces_in(lines_of(write(tmp_path / "b.db", both)))] == ["mastra"]  # fmt: skip
+    started = {"mastra_traces": MASTRA_SPANS[-1:]}
+    [(code, message)] = faults_in(lines_of(write(tmp_path / "c.db", {**threads, **started}, empty)))
+    assert (code, "have no model calls" in message) == ("NO_SESSIONS", True)
+
+
+def test_newer_telemetry_of_mastra_is_named_if_there_are_no_messages(tmp_path: Path) -> None:
+    empty = "CREATE TABLE mastra_messages (id, thread_id, content, role, type, createdAt)"
+    tables: dict[str, list[dict[str, Any]]] = {"mastra_threads": [MASTRA["session"]]}
+    for spans, is_named in (([{"traceId": "a", "spanId": "b"}], True), ([], False)):
+        table = {"mastra_ai_spans": spans} if spans else {}
+        [line] = lines_of(write(tmp_path / f"{is_named}.db", {**tables, **table}, empty))
+        assert line.fault
+        assert ("mastra_ai_spans" in line.fault.hint) is is_named
+
+
 def test_sessions_that_others_started_are_part_of_the_first_one(tmp_path: Path) -> None:
     about, parents = OPENCODE_STORED["session"], {"s": None, "t": "s", "u": "t", "v": "w", "w": "v"}
     sessions = [{**about, "id": name, "parent_id": parent} for name, parent in parents.items()]
@@ -322,6 +347,7 @@ SAID = {
     "Hermes": ("role", "content", "tool_calls"),
     "Crush": ("role", "parts"),
     "Mastra": ("role", "content"),
+    "Mastra's telemetry": ("attributes",),
     "opencode": ("data",),
     "LangGraph": ("checkpoint",),
     "Phoenix": ("attributes",),
@@ -340,10 +366,10 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
         for name in tables
         if name not in {"sessions", "session", "run", "traces", "mastra_threads"}
     )
-    rows = [{**row, "id": None} if "id" in row else row for row in tables[name]]
-    key = next(
-        key for key in ("trace_rowid", "run_id", "session_id", "thread_id", "id") if key in rows[0]
-    )
+    # The spans of a trace have no other id.
+    rows = [{**row, "id": None} if "id" in row and "traceId" not in row else row for row in tables[name]]  # fmt: skip
+    keys = ("trace_rowid", "traceId", "run_id", "session_id", "thread_id", "id")
+    key = next(key for key in keys if key in rows[0])
     rows = [row for row in rows if row[key] == rows[0][key]]
     rows *= 1 + 20 // len(rows)
     for column in SAID[store]:
