@@ -16,17 +16,14 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_empty_expected,
     print_notes,
     print_unused,
 )
-from weighbridge_producer.cli.reading_options import (
-    USUAL_READING,
-    ReadingOptions,
-    takes_reading_options,
-)
+from weighbridge_producer.cli.reading_options import USUAL_READING, ReadingOptions
 from weighbridge_producer.cli.show import (
     Bar,
     cell,
@@ -68,7 +65,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("dead-letters")(dead_letters)
 
 
-@takes_reading_options
+@takes_option_groups
 def submit(
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help=opt.CASES_HELP)],
     grader: opt.Graders = None,
@@ -203,7 +200,7 @@ def status(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the state of a batch."""
-    gating = gate_opt.parse_gate_options(by=by)
+    gating = gate_opt.NO_GATES.parse(by)
     with opt.client(url) as client:
         handle = client.batch(batch)
         state, summary = handle.status(), handle.summary()
@@ -228,7 +225,7 @@ def _print_outcomes(
         out.print(f"\neach error, with a hint: weighbridge results {batch} --errored")
 
 
-def _slices(handle: Batch, gating: gate_opt.GateOptions) -> SliceTally:
+def _slices(handle: Batch, gating: gate_opt.Gating) -> SliceTally:
     """Return the counts of a batch's current results by the requested fields; empty without fields."""
     slices = SliceTally(gating.fields)
     for page in handle.pages(follow=False) if gating.fields else ():
@@ -236,11 +233,10 @@ def _slices(handle: Batch, gating: gate_opt.GateOptions) -> SliceTally:
     return slices
 
 
+@takes_option_groups
 def watch(
     batch: opt.BatchId,
-    min_pass_rate: gate_opt.MinPassRate = None,
-    min_gradable: gate_opt.MinGradable = None,
-    max_vacuous: gate_opt.MaxVacuous = None,
+    gates: gate_opt.GateOptions = gate_opt.NO_GATES,
     by: gate_opt.By = None,
     url: opt.Url = None,
     as_json: opt.AsJson = False,
@@ -249,7 +245,7 @@ def watch(
 
     Exit status as for `run`: 0 when every job passed, 100 when jobs failed, 1 otherwise; `run --help` has the details.
     """
-    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gates.parse(by)
     with opt.client(url) as client:
         handle = client.batch(batch)
         state = _followed(handle, quiet=as_json)

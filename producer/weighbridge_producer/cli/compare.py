@@ -12,6 +12,7 @@ from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.compared_runs import ComparedRuns, comparison_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.pair_comparison import compare_pairs
 from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP
@@ -25,6 +26,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(compare)
 
 
+@takes_option_groups
 def compare(
     runs: Annotated[
         list[str],
@@ -103,9 +105,7 @@ def compare(
             help="With a gate: accept results that the first run judged and another did not.",
         ),
     ] = False,
-    min_pass_rate: gate_opt.MinPassRate = None,
-    min_gradable: gate_opt.MinGradable = None,
-    max_vacuous: gate_opt.MaxVacuous = None,
+    gates: gate_opt.GateOptions = gate_opt.NO_GATES,
     url: opt.Url = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -122,23 +122,27 @@ def compare(
     judged are missing, errored or ungradable (--allow-lost accepts that). 2 for a usage error.
     """
     try:
-        gates = RegressionGates(max_regressions, fail_on_regression, min_effect, allow_lost)
+        regression_gates = RegressionGates(
+            max_regressions, fail_on_regression, min_effect, allow_lost
+        )
         key = RepeatKey.parse(repeats_by) if repeats_by else None
         pair_key = PairKey.parse(pair_by)
     except (InvalidGateError, InvalidFilterError) as error:
         raise typer.BadParameter(str(error)) from None
     chosen = chosen_outputs(output or [])
     if key:
-        if any((by, pair_by, examples, max_regressions, min_pass_rate, min_gradable, max_vacuous)):
+        if any((by, pair_by, examples, max_regressions, gates.are_given)):
             raise typer.BadParameter(
                 "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
                 param_hint="--repeats-by",
             )
         outputs = comparison_outputs(chosen.writable, runs)
-        compare_repeated_cases(ComparedRuns(runs, label, url, outputs, chosen, gates, as_json), key)
+        compare_repeated_cases(
+            ComparedRuns(runs, label, url, outputs, chosen, regression_gates, as_json), key
+        )
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")
-    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gates.parse(by)
     outputs = comparison_outputs(chosen.writable, runs)
-    compared = ComparedRuns(runs, label, url, outputs, chosen, gates, as_json)
+    compared = ComparedRuns(runs, label, url, outputs, chosen, regression_gates, as_json)
     compare_pairs(compared, gating, examples, pair_key)

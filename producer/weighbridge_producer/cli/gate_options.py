@@ -56,8 +56,8 @@ By = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class GateOptions:
-    """The gates and fields given on the command line."""
+class Gating:
+    """The gates of a command, and the fields by which it counts jobs."""
 
     gates: tuple[Gate, ...] = ()
     by: tuple[FieldPath, ...] = ()
@@ -68,20 +68,30 @@ class GateOptions:
         return tuple(dict.fromkeys((*self.by, *(gate.field for gate in self.gates if gate.field))))
 
 
-def parse_gate_options(
-    min_pass_rate: Sequence[str] | None = None,
-    min_gradable: Sequence[str] | None = None,
-    max_vacuous: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
-) -> GateOptions:
-    """Parse the options; an invalid gate or field is a usage error."""
-    texts = {
-        GateKind.MIN_PASS_RATE: min_pass_rate,
-        GateKind.MIN_GRADABLE: min_gradable,
-        GateKind.MAX_VACUOUS: max_vacuous,
-    }
-    try:
-        gates = [parse_gate(kind, text) for kind, given in texts.items() for text in given or ()]
-        return GateOptions(tuple(gates), tuple(map(parse_field, by or ())))
-    except (InvalidGateError, InvalidFilterError) as error:
-        raise typer.BadParameter(str(error)) from None
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """The options for gates; each field is an option of every command that takes them, with the name of a GateKind."""
+
+    min_pass_rate: MinPassRate = None
+    min_gradable: MinGradable = None
+    max_vacuous: MaxVacuous = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any of them was given."""
+        return any(self._texts(kind) for kind in GateKind)
+
+    def parse(self, by: Sequence[str] | None) -> Gating:
+        """Parse the options and the fields of `--by`; an invalid gate or field is a usage error."""
+        try:
+            gates = [parse_gate(kind, text) for kind in GateKind for text in self._texts(kind)]
+            return Gating(tuple(gates), tuple(map(parse_field, by or ())))
+        except (InvalidGateError, InvalidFilterError) as error:
+            raise typer.BadParameter(str(error)) from None
+
+    def _texts(self, kind: GateKind) -> Sequence[str]:
+        texts: Sequence[str] | None = getattr(self, kind.name.lower())
+        return texts or ()
+
+
+NO_GATES = GateOptions()

@@ -10,13 +10,10 @@ import typer
 from weighbridge.settings import read_settings
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import print_unused
-from weighbridge_producer.cli.reading_options import (
-    USUAL_READING,
-    ReadingOptions,
-    takes_reading_options,
-)
+from weighbridge_producer.cli.reading_options import USUAL_READING, ReadingOptions
 from weighbridge_producer.cli.show import err, out, print_json, shown, table
 from weighbridge_producer.gating.gates import ERROR
 
@@ -30,7 +27,7 @@ _ID_WIDTH = 40
 _REASON_WIDTH = 300
 
 
-@takes_reading_options
+@takes_option_groups
 def profile(
     grader: Annotated[str, typer.Argument(metavar="ID", help="A grader's id.")],
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help=opt.CASES_HELP)],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from weighbridge_producer.cli.compared_runs import ComparedRuns
-    from weighbridge_producer.cli.gate_options import GateOptions
+    from weighbridge_producer.cli.gate_options import Gating
     from weighbridge_producer.comparison.compare import Comparison
     from weighbridge_producer.comparison.pairing import PairKey
     from weighbridge_producer.comparison.pairs import Pair
@@ -40,7 +40,7 @@ _EXAMPLES_SHOWN = 3
 
 
 def compare_pairs(
-    runs: ComparedRuns, gating: GateOptions, examples: int | None, pair_by: PairKey | None
+    runs: ComparedRuns, gating: Gating, examples: int | None, pair_by: PairKey | None
 ) -> NoReturn:
     """Compare runs, write and print the comparisons, and exit by the gates; `examples` of each group are listed."""
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def compare_pairs(
 
 def _compared(
     runs: ComparedRuns,
-    gating: GateOptions,
+    gating: Gating,
     examples: int | None,
     pair_by: PairKey | None,
     stack: ExitStack,
@@ -84,7 +84,7 @@ def _compared(
     return results
 
 
-def _gates_of(comparison: Comparison, runs: ComparedRuns, gating: GateOptions) -> list[GateResult]:
+def _gates_of(comparison: Comparison, runs: ComparedRuns, gating: Gating) -> list[GateResult]:
     """Return the results of all gates for a comparison."""
     of_rates = check_gates(gating.gates, comparison.after_labels, comparison.after_slices)
     gates = of_rates + runs.gates.check(comparison)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 
 from weighbridge_producer.cli import options as opt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Map = Annotated[
     list[str] | None,
@@ -128,35 +123,6 @@ class ReadingOptions:
 
 
 USUAL_READING = ReadingOptions()
-_PARAMETER = "reading"
-
-
-def takes_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has an option for each field of ReadingOptions in place of its parameter `reading`."""
-
-    @wraps(command)
-    def taking(**given: Any) -> None:
-        reading = ReadingOptions(
-            **{field.name: given.pop(field.name) for field in fields(ReadingOptions)}
-        )
-        command(**given, **{_PARAMETER: reading})
-
-    parameters = list(_parameters(command))
-    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    taking.__annotations__ = {each.name: each.annotation for each in parameters}
-    return taking
-
-
-def _parameters(command: Callable[..., None]) -> Iterator[inspect.Parameter]:
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if parameter.name != _PARAMETER:
-            yield parameter
-            continue
-        hints = get_type_hints(ReadingOptions, include_extras=True)
-        for field in fields(ReadingOptions):
-            yield parameter.replace(
-                name=field.name, default=field.default, annotation=hints[field.name]
-            )
 
 
 def _names() -> dict[str, str]:

@@ -17,6 +17,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.completed_values import batch_ids
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.result_output import (
     CountedResults,
     gathered,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge.jobs.batch_state import BatchState
-    from weighbridge_producer.cli.gate_options import GateOptions
+    from weighbridge_producer.cli.gate_options import Gating
     from weighbridge_producer.cli.results_summary import Summarised
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.reports.report import CasesOf
@@ -62,6 +63,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(results)
 
 
+@takes_option_groups
 def results(
     source: Annotated[
         str,
@@ -123,9 +125,7 @@ def results(
     ] = None,
     by_case: opt.ByCase = False,
     with_cases: opt.WithCases = False,
-    min_pass_rate: gate_opt.MinPassRate = None,
-    min_gradable: gate_opt.MinGradable = None,
-    max_vacuous: gate_opt.MaxVacuous = None,
+    gates: gate_opt.GateOptions = gate_opt.NO_GATES,
     by: gate_opt.By = None,
     url: opt.Url = None,
     as_json: Annotated[
@@ -142,7 +142,7 @@ def results(
     Exit status: without a gate, 0 when the results were read, whatever they are. With a gate, as for `run`; `run --help`
     has the details.
     """
-    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gates.parse(by)
     shows_summary = bool(causes or gating.fields or gating.gates)
     chosen = chosen_outputs(output or ([] if shows_summary else [STDOUT]))
     outputs = chosen.writable
@@ -214,7 +214,7 @@ class _Found(NamedTuple):
 
 def _check(
     source: str,
-    gating: GateOptions,
+    gating: Gating,
     given: Sequence[str],
     outputs: Sequence[str],
     *,

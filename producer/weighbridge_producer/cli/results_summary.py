@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge.jobs.batch_state import BatchState
-    from weighbridge_producer.cli.gate_options import GateOptions
+    from weighbridge_producer.cli.gate_options import Gating
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.report import Report
@@ -36,7 +36,7 @@ class Summarised(NamedTuple):
         return tuple(self.decision.gates) if self.decision else ()
 
 
-def summarised(report: Report, gating: GateOptions, state: BatchState | None) -> Summarised:
+def summarised(report: Report, gating: Gating, state: BatchState | None) -> Summarised:
     """Count the results of a batch or file, and check the gates; `state` is the batch's state."""
     slices = SliceTally(gating.fields)
     found = survey(report, slices)

@@ -13,6 +13,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_chosen,
@@ -20,11 +21,7 @@ from weighbridge_producer.cli.reading_notes import (
     print_notes,
     print_unused,
 )
-from weighbridge_producer.cli.reading_options import (
-    USUAL_READING,
-    ReadingOptions,
-    takes_reading_options,
-)
+from weighbridge_producer.cli.reading_options import USUAL_READING, ReadingOptions
 from weighbridge_producer.cli.run_names import RUN_HELP, failed_ids, no_case, no_failed_case
 from weighbridge_producer.cli.run_report import print_report, report_as_dict
 from weighbridge_producer.cli.run_to_end import run_to_end
@@ -46,7 +43,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(run)
 
 
-@takes_reading_options
+@takes_option_groups
 def run(
     cases: Annotated[list[str] | None, typer.Argument(metavar="CASES", help=opt.CASES_HELP)] = None,
     grader: opt.Graders = None,
@@ -84,9 +81,7 @@ def run(
         ),
     ] = "",
     strict: opt.Strict = False,
-    min_pass_rate: gate_opt.MinPassRate = None,
-    min_gradable: gate_opt.MinGradable = None,
-    max_vacuous: gate_opt.MaxVacuous = None,
+    gates: gate_opt.GateOptions = gate_opt.NO_GATES,
     by: gate_opt.By = None,
     fail_fast: Annotated[
         int | None,
@@ -142,7 +137,7 @@ def run(
     if not cases:
         raise typer.BadParameter("name a file of cases, or - for a pipe", param_hint="CASES")
     settings = read_settings()
-    gating = gate_opt.parse_gate_options(min_pass_rate, min_gradable, max_vacuous, by)
+    gating = gates.parse(by)
     specs = opt.specs(grader, config, graders)
     opt.check_here(specs, graders)
     chosen = chosen_outputs(output or [default_output(cases)])

@@ -10,13 +10,10 @@ import typer
 from weighbridge.errors import InputError
 from weighbridge.settings import read_settings
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import print_unused
-from weighbridge_producer.cli.reading_options import (
-    USUAL_READING,
-    ReadingOptions,
-    takes_reading_options,
-)
+from weighbridge_producer.cli.reading_options import USUAL_READING, ReadingOptions
 from weighbridge_producer.cli.run_names import result_file
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
@@ -27,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(verify)
 
 
-@takes_reading_options
+@takes_option_groups
 def verify(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A .jsonl file of results.")],
     cases: Annotated[list[str], typer.Argument(metavar="CASES", help="The cases they came from.")],
