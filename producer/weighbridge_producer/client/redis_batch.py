@@ -25,7 +25,8 @@ from weighbridge_producer.client.batch import ANYTHING, Batch, note_failed
 from weighbridge_producer.client.collector import ChunkPage, Collector
 from weighbridge_producer.client.submitted_lines import SubmittedLines
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.submit.feeder import Digester, Feeder
+from weighbridge_producer.submit.digests import Digester
+from weighbridge_producer.submit.feeder import Feeder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Index of custom_ids, which detects duplicates without a server: in a dry run, a strict check, or a verification.
 
-Of a batch, `submit/feeder.py` finds them: within a chunk itself, in earlier chunks by asking the store.
+Of a batch, `submit/chunk_draft.py` and `submit/feeder.py` find them: within a chunk itself, in earlier chunks by asking the store.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.jobs.result_line_parts import ERRORED_BYTES, field_bytes
-from weighbridge_producer.submit.feeder import ID_CONFLICT, id_conflict
+from weighbridge_producer.submit.id_conflict import ID_CONFLICT, id_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.temporary import scratch_database
 from weighbridge_producer.reports.case_lines import without_case
 from weighbridge_producer.run.regrading import NOT_GRADED, LineToGrade, grade_here
-from weighbridge_producer.submit.feeder import ID_CONFLICT
+from weighbridge_producer.submit.id_conflict import ID_CONFLICT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

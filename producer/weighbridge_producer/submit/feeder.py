@@ -1,14 +1,11 @@
-"""Splits lines into chunks, and submits the chunks in order, each exactly once."""
+"""Submits the chunks of a source in order, each exactly once."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
-from itertools import count
 from typing import TYPE_CHECKING
 
 from weighbridge.errors import (
@@ -18,27 +15,24 @@ from weighbridge.errors import (
     NoCasesError,
     ServerFullError,
 )
-from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId, Line
-from weighbridge.jobs.error_codes import UNREAD_INPUT, ErrorCode
-from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
+from weighbridge.jobs.chunk import DIGEST_CHARACTERS, ChunkId, Line
+from weighbridge.jobs.error_codes import UNREAD_INPUT
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.settings import MIB
 from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push
-from weighbridge.text import shorten
-from weighbridge_producer.input.source_lines import LineBlock
+from weighbridge_producer.submit.chunk_draft import ChunkDraft
+from weighbridge_producer.submit.digests import DIGEST_BYTES, Digester
 from weighbridge_producer.submit.line_reader import LineReader
 from weighbridge_producer.submit.seen_ids import SeenIds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from weighbridge.broker.publisher import Publisher
     from weighbridge.settings import Settings
     from weighbridge.store import BatchOptions, PlannedBatch, Store
     from weighbridge_producer.input.source import Source
-    from weighbridge_producer.input.source_lines import SourceLine
 
-_ID_BYTES, _LINE_BYTES = 8, 4  #: sizes of the digests in the index of ids
-_DIGEST_BYTES = 16  #: size of the digests that compare lines within a chunk
 _FIRST_JOBS = 64  #: in the first chunk, before the duration of a job is known
 _FIRST_BYTES = MIB  #: in a chunk until then; jobs of unknown duration are mostly traces of some kB, which take 0.2 s
 _MOST_LINES = 50_000  #: in a chunk; blank lines and repeats are not jobs, but use memory
@@ -47,216 +41,6 @@ _HELD = 2  #: chunks held back, to be split into smaller ones if they are the la
 _LAST_PARTS = 16  #: the smallest of the last chunks is a sixteenth of the held lines
 _MEMORY_CHECKED_EVERY = 16  #: chunks
 _FULL_PAUSE_SECONDS = 0.25
-_ID_SHOWN = 80  #: characters
-ID_CONFLICT = Fault(
-    ErrorCode.ID_CONFLICT,
-    "an earlier, different line has the same custom_id",
-    "give each case its own custom_id; for repeats of a case, map custom_id={id}/{trial} with the column that counts them, for"
-    " ids that repeat in several files custom_id={@file}/{id}, and in the entries of a list custom_id={id}/{@entry}",
-)
-
-
-def id_conflict(custom_id: str, line: int | None = None) -> Fault:
-    """Return ID_CONFLICT with the id, and the number of the earlier line if it is known."""
-    where = "" if line is None else f" (line {line})"
-    named = f"{ID_CONFLICT.message} {shorten(custom_id, _ID_SHOWN)!r}{where}"
-    return replace(ID_CONFLICT, message=named)
-
-
-class Digester:
-    """Digests of a batch's ids and lines, salted so that an attacker cannot prepare collisions."""
-
-    def __init__(self, batch: str) -> None:
-        # The end of a batch's id is random. A key in place of a salt would be hashed as a block of its own.
-        end = batch.encode()[-2 * blake2b.SALT_SIZE :]
-        salt, person = end[: blake2b.SALT_SIZE], end[blake2b.SALT_SIZE :]
-        # Copying a hash takes half the time of creating one.
-        self._of_id = blake2b(digest_size=_ID_BYTES, salt=salt, person=person)
-        self._of_line = blake2b(digest_size=_DIGEST_BYTES, salt=salt, person=person)
-
-    def of_id(self, custom_id: str) -> bytes:
-        """Return the 8-byte digest under which a custom_id is indexed."""
-        salted = self._of_id.copy()
-        salted.update(custom_id.encode())
-        return salted.digest()
-
-    def of_line(self, content: bytes) -> bytes:
-        """Return the 16-byte digest of a line, stripped of whitespace."""
-        return self.of_lines((content,))[0]
-
-    def of_lines(self, contents: Iterable[bytes]) -> list[bytes]:
-        """Return the 16-byte digests of lines, stripped of whitespace."""
-        digests: list[bytes] = []
-        begin, note = self.begin_line, digests.append
-        for content in contents:
-            salted = begin()
-            salted.update(content)
-            note(salted.digest())
-        return digests
-
-    @property
-    def begin_line(self) -> Callable[[], blake2b]:
-        """Factory of the salted hash for a line; saves a call per line in hot loops."""
-        return self._of_line.copy
-
-    def pack(self, claims: Iterable[IdClaim]) -> bytes:
-        """Return claimed ids in the store's format: 8 bytes for each id, and 4 for its line."""
-        copy = self._of_id.copy
-        packed: list[bytes] = []
-        note = packed.append
-        for name, _, line in claims:
-            salted = copy()
-            salted.update(name.encode())
-            note(salted.digest())
-            note(line[:_LINE_BYTES])
-        return b"".join(packed)
-
-
-IdClaim = tuple[str, int, bytes]
-"""An id, and the index in the chunk and digest of the line that claims it."""
-
-
-@dataclass(slots=True)
-class ChunkDraft:
-    """A chunk being filled."""
-
-    digester: Digester
-    lines: list[SourceLine] = field(default_factory=list)
-    digests: list[bytes] = field(default_factory=list)  #: one per line
-    chunk: Chunk = field(default_factory=partial(Chunk, 0))
-    size: int = 0  #: in bytes
-    taken: int = 0  #: bytes of the input
-    cases: int = 0  #: lines that become jobs
-    faults: int = 0
-    ends_source: bool = False  #: True if the source had no more lines
-    is_last: bool = False  #: True for the last chunk of its batch
-    _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first claim of each custom_id
-    #: The later claims of each custom_id.
-    _later: dict[str, list[IdClaim]] = field(default_factory=dict)
-
-    def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
-        """Take lines up to a limit."""
-        while True:
-            index = self.chunk.line_count
-            # Each line is at most one job, so that jobs need not be counted line by line.
-            room = min(most_jobs - self.cases - self.faults, most_lines - index)
-            if room <= 0 or self.size >= most_bytes:
-                return
-            self.take(lines.read(room, most_bytes - self.size))
-            if self.chunk.line_count - index < room and self.size < most_bytes:
-                self.ends_source = True
-                return
-
-    def take(self, lines: Iterable[SourceLine]) -> None:
-        """Add lines, and mark those that are repeats, conflicts or faulty.
-
-        It is a single loop because for a small line each function call takes longer than its digest.
-        """
-        chunk, begin, claim_id = self.chunk, self.digester.begin_line, self._claims.setdefault
-        take, note, space = self.lines.append, self.digests.append, JSON_SPACE
-        index, size, taken, cases = chunk.line_count, self.size, self.taken, 0
-        for line in lines:
-            raw = line.raw
-            take(line)
-            size += len(raw)
-            taken += line.size
-            if isinstance(line, LineBlock):
-                self._take_block(line, index)
-                index += line.count
-                continue
-            content = raw.strip(space)
-            salted = begin()
-            salted.update(content)
-            digest = salted.digest()
-            note(digest)
-            if line.origin:
-                chunk.line_count = index
-                chunk.note_origin(*line.origin)
-            if line.fault:
-                chunk.faults[index] = line.fault
-                self.faults += 1
-            elif content:
-                cases += 1
-                custom_id = line.custom_id or peek_custom_id(content)
-                if custom_id is not None:
-                    claim = (custom_id, index, digest)
-                    first = claim_id(custom_id, claim)
-                    if first is not claim:
-                        self._refuse(claim, first)
-            index += 1
-        chunk.line_count, self.size, self.taken = index, size, taken
-        self.cases += cases
-
-    def _take_block(self, block: LineBlock, index: int) -> None:
-        """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
-        contents = block.contents()
-        digests = self.digester.of_lines(contents)
-        self.digests += digests
-        self.cases += sum(map(bool, contents))
-        names = peek_custom_ids(contents)
-        claims = [
-            (name, place, digest)
-            for name, place, digest in zip(names, count(index), digests, strict=False)
-            if name is not None
-        ]
-        by_name = {claim[0]: claim for claim in claims}
-        if len(by_name) == len(claims) and self._claims.keys().isdisjoint(by_name):
-            self._claims.update(by_name)
-            return
-        for claim in claims:
-            first = self._claims.setdefault(claim[0], claim)
-            if first is not claim:
-                self._refuse(claim, first)
-
-    def _refuse(self, claim: IdClaim, first: IdClaim) -> None:
-        """Mark a line whose id another line of the chunk has claimed."""
-        custom_id, index, digest = claim
-        self._later.setdefault(custom_id, []).append(claim)
-        self._exclude(index, same_line=first[2] == digest)
-
-    def claims(self) -> list[IdClaim]:
-        """Return the ids claimed by the chunk's lines."""
-        return list(self._claims.values())
-
-    def number_lines(self, first_line: int) -> None:
-        """Complete the chunk when the number of its first line is known."""
-        self.chunk.first_line = first_line
-        self.chunk.raw = b"".join([line.raw for line in self.lines])
-        self.lines.clear()
-
-    def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
-        """Withdraw a claim on an id that an earlier chunk owns, and mark the line as a repeat or a conflict.
-
-        After a conflict, later claims of the id in this chunk have been compared with the wrong line. They are
-        returned, and count as separate cases until they are checked with the server too.
-        """
-        custom_id, index, _ = claim
-        later: list[IdClaim] = []
-        if self._claims.get(custom_id) == claim:
-            del self._claims[custom_id]
-            later = self._later.pop(custom_id, later)
-        self._exclude(index, same_line=same_line)
-        if same_line:
-            return []
-        for _, other, _ in later:
-            self._include(other)
-        return later
-
-    def _exclude(self, index: int, *, same_line: bool) -> None:
-        self.cases -= 1
-        if same_line:
-            self.chunk.repeats.add(index)
-        else:
-            self.chunk.faults[index] = ID_CONFLICT
-            self.faults += 1
-
-    def _include(self, index: int) -> None:
-        self.cases += 1
-        if index in self.chunk.repeats:
-            self.chunk.repeats.remove(index)
-        else:
-            del self.chunk.faults[index]
-            self.faults -= 1
 
 
 class Feeder:
@@ -296,7 +80,7 @@ class Feeder:
         self._is_sealed = False
         self._position = Position()
         self._digester = Digester(batch)
-        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
+        self._prefix = blake2b(digest_size=DIGEST_BYTES)
         self._seen = SeenIds()
         self.has_jobs = False  #: True if a job was submitted
         self.unread: Fault | None = None  #: why the source was not read to its end
@@ -347,7 +131,7 @@ class Feeder:
 
     def _feed_from(self, position: Position) -> None:
         self._is_sealed = False
-        self._prefix = blake2b(digest_size=_DIGEST_BYTES)
+        self._prefix = blake2b(digest_size=DIGEST_BYTES)
         self._seen = SeenIds()
         lines = LineReader(self._source.blocks())
         self._skip_to(position, lines)

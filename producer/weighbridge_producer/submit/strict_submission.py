@@ -11,7 +11,7 @@ from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.submit.feeder import id_conflict
+from weighbridge_producer.submit.id_conflict import id_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from weighbridge.errors import Fault
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.run.first_errors import SHOWN, first_errors
-from weighbridge_producer.submit.feeder import ID_CONFLICT
+from weighbridge_producer.submit.id_conflict import ID_CONFLICT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,8 @@ from weighbridge.jobs.outcome import Outcome
 from weighbridge.settings import Settings
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.run.verify import verify
-from weighbridge_producer.submit.feeder import ChunkDraft, Digester
+from weighbridge_producer.submit.chunk_draft import ChunkDraft
+from weighbridge_producer.submit.digests import Digester
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine, grouped
-from weighbridge_producer.submit.feeder import ChunkDraft, Digester
+from weighbridge_producer.submit.chunk_draft import ChunkDraft
+from weighbridge_producer.submit.digests import Digester
 from weighbridge_producer.submit.line_reader import LineReader
 
 BATCH = "batch-1"

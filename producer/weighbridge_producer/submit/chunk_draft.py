@@ -1,0 +1,163 @@
+"""A chunk being filled with lines, with those marked that are repeats, conflicts or faulty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING
+
+from weighbridge.jobs.chunk import Chunk
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
+from weighbridge_producer.input.source_lines import LineBlock
+from weighbridge_producer.submit.digests import Digester, IdClaim
+from weighbridge_producer.submit.id_conflict import ID_CONFLICT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge_producer.input.source_lines import SourceLine
+    from weighbridge_producer.submit.line_reader import LineReader
+
+
+@dataclass(slots=True)
+class ChunkDraft:
+    """A chunk being filled."""
+
+    digester: Digester
+    lines: list[SourceLine] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)  #: one per line
+    chunk: Chunk = field(default_factory=partial(Chunk, 0))
+    size: int = 0  #: in bytes
+    taken: int = 0  #: bytes of the input
+    cases: int = 0  #: lines that become jobs
+    faults: int = 0
+    ends_source: bool = False  #: True if the source had no more lines
+    is_last: bool = False  #: True for the last chunk of its batch
+    _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first claim of each custom_id
+    #: The later claims of each custom_id.
+    _later: dict[str, list[IdClaim]] = field(default_factory=dict)
+
+    def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
+        """Take lines up to a limit."""
+        while True:
+            index = self.chunk.line_count
+            # Each line is at most one job, so that jobs need not be counted line by line.
+            room = min(most_jobs - self.cases - self.faults, most_lines - index)
+            if room <= 0 or self.size >= most_bytes:
+                return
+            self.take(lines.read(room, most_bytes - self.size))
+            if self.chunk.line_count - index < room and self.size < most_bytes:
+                self.ends_source = True
+                return
+
+    def take(self, lines: Iterable[SourceLine]) -> None:
+        """Add lines, and mark those that are repeats, conflicts or faulty.
+
+        It is a single loop because for a small line each function call takes longer than its digest.
+        """
+        chunk, begin, claim_id = self.chunk, self.digester.begin_line, self._claims.setdefault
+        take, note, space = self.lines.append, self.digests.append, JSON_SPACE
+        index, size, taken, cases = chunk.line_count, self.size, self.taken, 0
+        for line in lines:
+            raw = line.raw
+            take(line)
+            size += len(raw)
+            taken += line.size
+            if isinstance(line, LineBlock):
+                self._take_block(line, index)
+                index += line.count
+                continue
+            content = raw.strip(space)
+            salted = begin()
+            salted.update(content)
+            digest = salted.digest()
+            note(digest)
+            if line.origin:
+                chunk.line_count = index
+                chunk.note_origin(*line.origin)
+            if line.fault:
+                chunk.faults[index] = line.fault
+                self.faults += 1
+            elif content:
+                cases += 1
+                custom_id = line.custom_id or peek_custom_id(content)
+                if custom_id is not None:
+                    claim = (custom_id, index, digest)
+                    first = claim_id(custom_id, claim)
+                    if first is not claim:
+                        self._refuse(claim, first)
+            index += 1
+        chunk.line_count, self.size, self.taken = index, size, taken
+        self.cases += cases
+
+    def _take_block(self, block: LineBlock, index: int) -> None:
+        """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
+        contents = block.contents()
+        digests = self.digester.of_lines(contents)
+        self.digests += digests
+        self.cases += sum(map(bool, contents))
+        names = peek_custom_ids(contents)
+        claims = [
+            (name, place, digest)
+            for name, place, digest in zip(names, count(index), digests, strict=False)
+            if name is not None
+        ]
+        by_name = {claim[0]: claim for claim in claims}
+        if len(by_name) == len(claims) and self._claims.keys().isdisjoint(by_name):
+            self._claims.update(by_name)
+            return
+        for claim in claims:
+            first = self._claims.setdefault(claim[0], claim)
+            if first is not claim:
+                self._refuse(claim, first)
+
+    def _refuse(self, claim: IdClaim, first: IdClaim) -> None:
+        """Mark a line whose id another line of the chunk has claimed."""
+        custom_id, index, digest = claim
+        self._later.setdefault(custom_id, []).append(claim)
+        self._exclude(index, same_line=first[2] == digest)
+
+    def claims(self) -> list[IdClaim]:
+        """Return the ids claimed by the chunk's lines."""
+        return list(self._claims.values())
+
+    def number_lines(self, first_line: int) -> None:
+        """Complete the chunk when the number of its first line is known."""
+        self.chunk.first_line = first_line
+        self.chunk.raw = b"".join([line.raw for line in self.lines])
+        self.lines.clear()
+
+    def take_back(self, claim: IdClaim, *, same_line: bool) -> list[IdClaim]:
+        """Withdraw a claim on an id that an earlier chunk owns, and mark the line as a repeat or a conflict.
+
+        After a conflict, later claims of the id in this chunk have been compared with the wrong line. They are
+        returned, and count as separate cases until they are checked with the server too.
+        """
+        custom_id, index, _ = claim
+        later: list[IdClaim] = []
+        if self._claims.get(custom_id) == claim:
+            del self._claims[custom_id]
+            later = self._later.pop(custom_id, later)
+        self._exclude(index, same_line=same_line)
+        if same_line:
+            return []
+        for _, other, _ in later:
+            self._include(other)
+        return later
+
+    def _exclude(self, index: int, *, same_line: bool) -> None:
+        self.cases -= 1
+        if same_line:
+            self.chunk.repeats.add(index)
+        else:
+            self.chunk.faults[index] = ID_CONFLICT
+            self.faults += 1
+
+    def _include(self, index: int) -> None:
+        self.cases += 1
+        if index in self.chunk.repeats:
+            self.chunk.repeats.remove(index)
+        else:
+            del self.chunk.faults[index]
+            self.faults -= 1
