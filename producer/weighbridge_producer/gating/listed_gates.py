@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.gating.gates import GateResult
 
-GATE_RESULTS_SHOWN = 20  #: of a gate for each label or each value
+_SHOWN = 20  #: of a gate for each label or each value
 
 
 class ListedGate(NamedTuple):
@@ -28,16 +28,18 @@ class ListedGate(NamedTuple):
             yield f"gate {self.gate}: {self.more}"
 
 
-def listed_gates(
-    results: Iterable[GateResult], most: int = GATE_RESULTS_SHOWN
-) -> Iterator[ListedGate]:
-    """Yield the first `most` results of each gate; if it has more, those that are not met come first."""
+def listed_gates(results: Iterable[GateResult]) -> Iterator[ListedGate]:
+    """Yield the first results of each gate; if it has more than are shown, those that are not met come first."""
     for gate, group in groupby(results, key=attrgetter("gate")):
         of_gate = list(group)
-        if len(of_gate) <= most:
+        if len(of_gate) <= _SHOWN:
             yield ListedGate(gate, of_gate, "")
             continue
         of_gate.sort(key=attrgetter("met"))
-        unmet = sum(not result.met for result in of_gate[most:])
+        unmet = sum(not result.met for result in of_gate[_SHOWN:])
         which = f"{unmet:,} of them not met" if unmet else "all met"
-        yield ListedGate(gate, of_gate[:most], f"and {len(of_gate) - most:,} more, {which}")
+        yield ListedGate(
+            gate,
+            of_gate[:_SHOWN],
+            f"and {len(of_gate) - _SHOWN:,} more, {which}",
+        )
