@@ -19,8 +19,10 @@ from weighbridge_producer.pages import parquet_parts
 from weighbridge_producer.pages.column_pickers import Picks
 from weighbridge_producer.pages.forms import Entries
 from weighbridge_producer.pages.grader_selection import ChosenGraders
+from weighbridge_producer.pages.input_head import HEAD_BYTES, Head
 from weighbridge_producer.pages.parquet_parts import is_parquet_name
-from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
+from weighbridge_producer.pages.preview import preview_of
+from weighbridge_producer.pages.preview_builder import Preview
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.access.auth import Submitter
 from weighbridge_producer.service.problems import Problem, ProblemError, problem_of

@@ -15,7 +15,7 @@ from support import requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from support.tool_results import LAYOUTS, LONG
-from weighbridge_producer.pages.preview import HEAD_BYTES
+from weighbridge_producer.pages.input_head import HEAD_BYTES
 from weighbridge_producer.service.uploads import request_bodies
 
 if TYPE_CHECKING:

@@ -19,9 +19,11 @@ from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import Settings
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.traces.input_kinds import InputKind
+from weighbridge_producer.pages.input_head import HEAD_BYTES, Head
 from weighbridge_producer.pages.parquet_parts import END_BYTES, ParquetParts
 from weighbridge_producer.pages.parquet_parts import HEAD_BYTES as PARQUET_HEAD_BYTES
-from weighbridge_producer.pages.preview import HEAD_BYTES, Head, Preview, preview_of
+from weighbridge_producer.pages.preview import preview_of
+from weighbridge_producer.pages.preview_builder import Preview
 from weighbridge_producer.templating import environment
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
