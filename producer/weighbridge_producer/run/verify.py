@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from array import array
 from contextlib import closing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from msgspec.structs import replace
@@ -16,17 +15,15 @@ from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.jobs.outcome import JobStatus
 from weighbridge.jobs.result_line import ResultRow
-from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
-from weighbridge_producer.input.temporary import scratch_database
-from weighbridge_producer.reports.case_lines import without_case
 from weighbridge_producer.run.regrading import NOT_GRADED, LineToGrade, grade_here
+from weighbridge_producer.run.result_index import ResultIndex
+from weighbridge_producer.run.verification import LABEL_SHOWN, Verification
 from weighbridge_producer.submit.id_conflict import ID_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
     from weighbridge.jobs.chunk import Line
     from weighbridge.jobs.grader_spec import GraderSpec
@@ -38,27 +35,9 @@ if TYPE_CHECKING:
         [Sequence[GraderSpec], Iterable[LineToGrade]], Generator[tuple[LineToGrade, Regraded]]
     ]
 
-_SHOWN = 20
-_LABEL_SHOWN = 80
 _FIELDS_SHOWN = 10
-_LABELS_SHOWN = 10
-_OTHERS = (
-    "No result belongs to these cases and graders: give the cases of the run, and the same --grader, --config and"
-    " --graders."
-)
-_ALTERED = (
-    "Check that this command has the cases of the run, with their files named in the same way, its mapping and joined files, its"
-    " --grader, --config and --graders, and its version of Weighbridge. If so, these results were altered after the run: run"
-    " the cases again."
-)
-_UNNAMED = "give the --grader, --config and --graders of the run"
-_UNPROVEN = (
-    "Grading again cannot reproduce why a job was not graded: `weighbridge retry` grades such jobs again, and"
-    " --allow-unproven accepts them as they are."
-)
-_LAST_LINE = 2**63 - 1  #: the largest line number that the index can hold
 #: Error codes for past events, which grading again cannot reproduce.
-_CODES: dict[str, frozenset[str]] = {
+_PAST_CODES: dict[str, frozenset[str]] = {
     JobStatus.ERRORED: RETRYABLE - {ErrorCode.CANCELLED, ErrorCode.EXPIRED},
     JobStatus.CANCELLED: frozenset({ErrorCode.CANCELLED}),
     JobStatus.EXPIRED: frozenset({ErrorCode.EXPIRED}),
@@ -67,101 +46,7 @@ _CODES: dict[str, frozenset[str]] = {
 _HARMFUL = frozenset({ErrorCode.TIMEOUT, ErrorCode.OUT_OF_MEMORY, ErrorCode.WORKER_KILLED})
 _UNGRADED = b'"result":null'  #: in the row of each job that was not graded
 #: Error codes of jobs that are not graded again, by their status.
-_SKIPPED_CODES = {**_CODES, JobStatus.ERRORED: _HARMFUL}
-
-
-@dataclass(slots=True)
-class Verification:
-    """Result of verifying a results file."""
-
-    allow_unproven: bool = False  #: whether unproven results are accepted
-    proven: int = 0  #: results that grading again reproduced byte for byte
-    changed: int = 0  #: results that differ from those of grading again
-    #: results of jobs not graded because of a past event, which cannot be reproduced
-    unproven: int = 0
-    missing: int = 0  #: jobs without a result
-    surplus: int = 0  #: results without a job, duplicate results, and lines that are not results
-    problems: list[str] = field(default_factory=list)  #: the first few problems
-    more_problems: int = 0  #: number of problems not in `problems`
-    #: Graders of results, by label, that the command does not name, and no case does; the first few of them.
-    unnamed: dict[str, str] = field(default_factory=dict)
-    of_unnamed: int = 0  #: number of missing and surplus results that they explain
-    has_labelled: bool = (
-        False  #: True if a result is of a job of the cases, and not only of a bad line
-    )
-    #: Missing results of lines that have those of graders that are not named, in the words of `problems`.
-    replaced: list[str] = field(default_factory=list)
-    more_replaced: int = 0  #: number of these that are not in `problems`
-
-    @property
-    def ok(self) -> bool:
-        """True if no problem was found."""
-        doubted = self.unproven and not self.allow_unproven
-        return not (self.changed or self.missing or self.surplus or doubted)
-
-    def add_problem(self, what: str, *, is_replaced: bool = False) -> None:
-        """Add a problem, or only count it if there are many already."""
-        if len(self.problems) < _SHOWN:
-            self.problems.append(what)
-            self.replaced += [what] if is_replaced else []
-        else:
-            self.more_problems += 1
-            self.more_replaced += is_replaced
-
-    def add_unnamed(self, label: str, grader: str) -> None:
-        """Count a surplus result of a grader that the command does not name."""
-        self.surplus += 1
-        self.of_unnamed += 1
-        if label in self.unnamed or len(self.unnamed) <= _LABELS_SHOWN:
-            self.unnamed[label] = grader
-
-    def name_unnamed(self, graders: Sequence[GraderSpec]) -> None:
-        """Add the first problem: the graders that the results have, but neither the cases nor `graders`."""
-        if not self.unnamed:
-            return
-        names = [
-            label[:_LABEL_SHOWN] if label == grader else f"{label}={grader}"[: 2 * _LABEL_SHOWN]
-            for label, grader in list(self.unnamed.items())[:_LABELS_SHOWN]
-        ]
-        listed = ", ".join(names) + (" and more" if len(self.unnamed) > _LABELS_SHOWN else "")
-        why = f"the results are also of {listed}, which this command does not name"
-        if not graders:
-            why = f"no grader is named, and the results are of {listed}"
-        elif not self.has_labelled:
-            given = ", ".join(spec.label[:_LABEL_SHOWN] for spec in graders[:_LABELS_SHOWN])
-            given += " and more" if len(graders) > _LABELS_SHOWN else ""
-            why = f"the results are of {listed}, and none is of {given}, which this command names"
-            self._leave_out_replaced()
-        self.problems.insert(0, f"{why}: {_UNNAMED}")
-
-    def _leave_out_replaced(self) -> None:
-        """Leave out the missing results that the labels of the others explain."""
-        self.of_unnamed += len(self.replaced) + self.more_replaced
-        self.problems = [each for each in self.problems if each not in self.replaced]
-        self.more_problems -= self.more_replaced
-
-    def advice(self) -> list[str]:
-        """Return advice on the problems that were found."""
-        found = []
-        if self.changed + self.missing + self.surplus > self.of_unnamed:
-            is_other = not self.proven and (self.missing or self.surplus)
-            found.append(_OTHERS if is_other else _ALTERED)
-        if self.unproven and not self.allow_unproven:
-            found.append(_UNPROVEN)
-        return found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the outcome in its JSON form."""
-        return {
-            "ok": self.ok,
-            "proven": self.proven,
-            "changed": self.changed,
-            "unproven": self.unproven,
-            "missing": self.missing,
-            "surplus": self.surplus,
-            "problems": self.problems,
-            "more_problems": self.more_problems,
-        }
+_SKIPPED_CODES = {**_PAST_CODES, JobStatus.ERRORED: _HARMFUL}
 
 
 def verify(
@@ -182,7 +67,7 @@ def verify(
     labels = frozenset(spec.label for spec in graders)
     with (
         results.open("rb") as file,
-        closing(_Index(file, outcome)) as index,
+        closing(ResultIndex(file, outcome)) as index,
         closing(DuplicateIndex()) as earlier_ids,
     ):
         lines = (
@@ -201,7 +86,7 @@ def verify(
 
 
 def _to_grade(
-    number: int, line: SourceLine, earlier_ids: DuplicateIndex, index: _Index
+    number: int, line: SourceLine, earlier_ids: DuplicateIndex, index: ResultIndex
 ) -> LineToGrade:
     """Return a line to be graded again, but not its jobs that were given up, nor a blank line, a repeat, or a line given up."""
     offsets = index.offsets(number)
@@ -264,7 +149,7 @@ class _Comparison:
         given: LineToGrade,
         expected: list[bytes],
         labels: frozenset[str],
-        index: _Index,
+        index: ResultIndex,
         outcome: Verification,
     ) -> None:
         self._line, self._offsets = given.line, given.offsets
@@ -367,7 +252,7 @@ class _Comparison:
     def _add_problem(
         self, what: str, label: str | None = None, *, is_replaced: bool = False
     ) -> None:
-        named = "" if label is None else f", label {label[:_LABEL_SHOWN]!r}"
+        named = "" if label is None else f", label {label[:LABEL_SHOWN]!r}"
         self._outcome.add_problem(f"{_place(self._line)}{named}: {what}", is_replaced=is_replaced)
 
 
@@ -400,7 +285,7 @@ def _difference(row: bytes, expected: bytes) -> str:
     """Name the fields in which a row differs from the expected result of its job."""
     given, job = orjson.loads(row), orjson.loads(expected)
     fields = [name for name in job if given.get(name) != job[name]]
-    fields += sorted(name[:_LABEL_SHOWN] for name in given.keys() - job.keys())
+    fields += sorted(name[:LABEL_SHOWN] for name in given.keys() - job.keys())
     if not fields:
         return "changed; the values are equal, but the bytes differ"
     return f"changed; differs in: {', '.join(fields[:_FIELDS_SHOWN])}"
@@ -411,7 +296,7 @@ def _could_have_happened(row: bytes, found: ResultRow, job: ResultRow) -> bool:
 
     Only the error's message may differ, and whether the grader had been created by then.
     """
-    error, codes = found.error, _CODES.get(found.status)
+    error, codes = found.error, _PAST_CODES.get(found.status)
     if error is None or codes is None or error.code not in codes:
         return False
     is_errored = found.status == JobStatus.ERRORED
@@ -429,57 +314,3 @@ def _could_have_happened(row: bytes, found: ResultRow, job: ResultRow) -> bool:
         receipt=None,
     )
     return happened.to_bytes() == row + b"\n"
-
-
-class _Index:
-    """Index of a results file in any order: the offsets of each line's results."""
-
-    def __init__(self, file: BinaryIO, outcome: Verification) -> None:
-        self._file = file
-        self._base = scratch_database(
-            "results (line INTEGER, offset INTEGER, PRIMARY KEY (line, offset))"
-        )
-        self._base.executemany("INSERT INTO results VALUES (?, ?)", self._offsets(outcome))
-        self._found = self._base.execute("SELECT line, offset FROM results ORDER BY line, offset")
-        self._next: tuple[int, int] | None = self._found.fetchone()
-
-    def _offsets(self, outcome: Verification) -> Iterator[tuple[int, int]]:
-        offset = 0
-        for at, row in enumerate(self._file, start=1):
-            try:
-                line = line_number_of(row)
-            except ValueError:
-                line = 0
-            if 0 < line <= _LAST_LINE:
-                yield line, offset
-            else:
-                outcome.surplus += 1
-                outcome.add_problem(f"line {at} of the results is not a result")
-            offset += len(row)
-
-    def offsets(self, number: int) -> array[int]:
-        """Return the offsets of a line's results; to be called for all lines in ascending order."""
-        offsets = array("Q")
-        while self._next and self._next[0] == number:
-            offsets.append(self._next[1])
-            self._next = self._found.fetchone()
-        return offsets
-
-    def read(self, offsets: Iterable[int]) -> Iterator[bytes]:
-        """Yield the results at given offsets."""
-        return map(self._at, offsets)
-
-    def settle_rest(self, outcome: Verification) -> None:
-        """Count results for line numbers beyond the cases."""
-        while self._next:
-            outcome.surplus += 1
-            outcome.add_problem(f"line {self._next[0]}: the cases have no such line")
-            self._next = self._found.fetchone()
-
-    def _at(self, offset: int) -> bytes:
-        self._file.seek(offset)
-        return without_case(self._file.readline().removesuffix(b"\n"))
-
-    def close(self) -> None:
-        """Close the index."""
-        self._base.close()

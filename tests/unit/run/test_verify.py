@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weighbridge.jobs.chunk import Line
-    from weighbridge_producer.run.verify import Verification
+    from weighbridge_producer.run.verification import Verification
 
     Check = Callable[..., Verification]
 
