@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 COMMANDS = {
     "init": Entry("init", "Write starter files: answers, a mapping, graders, a CI workflow."),
     "run": Entry("run", "Grade cases on this machine and write the results."),
-    "submit": Entry("batches", "Submit cases as one batch and print its id."),
+    "submit": Entry("submit", "Submit cases as one batch and print its id."),
     "status": Entry("batches", "Show the state of a batch."),
     "watch": Entry("batches", "Follow a batch to its end."),
     "results": Entry("results", "Write the results of a batch or of a file, in any form."),

@@ -11,7 +11,7 @@ import typer
 
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
-from weighbridge_producer.cli import batches, grader_profile, run, verify
+from weighbridge_producer.cli import grader_profile, run, submit, verify
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_options import ReadingOptions
 
@@ -83,9 +83,7 @@ def test_a_run_with_another_value_of_any_option_does_not_resume_an_interrupted_o
     assert first != changed
 
 
-@pytest.mark.parametrize(
-    "command", [run.run, batches.submit, verify.verify, grader_profile.profile]
-)
+@pytest.mark.parametrize("command", [run.run, submit.submit, verify.verify, grader_profile.profile])
 def test_every_command_that_reads_cases_has_all_options_in_their_order(command: Any) -> None:
     names = list(inspect.signature(command).parameters)
     start = names.index(NAMES[0])
