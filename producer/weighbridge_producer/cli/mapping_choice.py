@@ -151,7 +151,7 @@ def suggested_mapping(
 
 def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[GraderSpec]) -> None:
     """Require of joined rows what each of the graders needs; what only some need is an error of their jobs alone."""
-    from weighbridge_producer.input.recognition import needed_inputs
+    from weighbridge_producer.input.grader_inputs import needed_inputs
 
     if joined and graders:
         needed = [needed_inputs([spec]) for spec in graders]
@@ -161,7 +161,7 @@ def _require(joined: Joins | None, mapping: FieldMapping, graders: Sequence[Grad
 
 
 def _still_needed(graders: Sequence[GraderSpec], given: frozenset[str]) -> tuple[str, ...]:
-    from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs
+    from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 
     return tuple(name for name in needed_inputs(graders) or USUAL_INPUTS if name not in given)
 
@@ -263,7 +263,8 @@ def _recognised_mapping(
 ) -> FieldMapping | None:
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
     from weighbridge_producer.input.first_rows import Opened, from_first_row_on
-    from weighbridge_producer.input.recognition import input_groups, recognise
+    from weighbridge_producer.input.grader_inputs import input_groups
+    from weighbridge_producer.input.recognition import recognise
 
     files = from_first_row_on(Opened.all_of(cases, form, ReadAs.ANYTHING), settings)
     opened = files[0]
@@ -318,7 +319,8 @@ def print_unmapped(
 ) -> None:
     """Say how a pipe without a mapping is read, by its first bytes, if they are rows, or traces that a grader cannot take."""
     from weighbridge_producer.input.first_rows import Opened
-    from weighbridge_producer.input.recognition import input_groups, recognise
+    from weighbridge_producer.input.grader_inputs import input_groups
+    from weighbridge_producer.input.recognition import recognise
 
     lines = head[: head.rfind(b"\n") + 1] or head  # the last line may not have arrived
     opened = Opened("stdin", name, lambda: io.BytesIO(lines))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import LineError, MappingNeededError, UnknownGraderError
+from weighbridge.errors import LineError, MappingNeededError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
@@ -23,6 +23,7 @@ from weighbridge_producer.input.first_rows import (
     refuse_list_without_rows,
     under_keys,
 )
+from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.field_mapping import GRADER
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
@@ -54,7 +55,7 @@ from weighbridge_producer.input.rows.table_cells import is_of_totals
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
 _LINES = 20
 _BYTES = 8 * MIB
 _RESPONSE = "agent_response"
-USUAL_INPUTS = (_RESPONSE, "expected_output")  #: the inputs of most graders
 _PROMPTFOO_TABLE = "promptfoo's table, with a verdict before the output in each cell"
 _PROMPTFOO_OUTPUTS = "promptfoo's table, without expected answers among its columns"
 _PROMPTFOO_HINT = "write the results as JSON, which need no mapping: promptfoo eval -o results.json"
@@ -82,49 +82,6 @@ class _ReadAs:
         """Return whether a row is the first of those that make the trace, such as its calls."""
         parts = self.trace
         return isinstance(parts, list) and bool(parts) and parts[0] == row
-
-
-def needed_inputs(graders: Iterable[GraderSpec]) -> tuple[str, ...]:
-    """Return the inputs required by those graders that are installed here."""
-    needed: dict[str, None] = {}
-    for spec in graders:
-        try:
-            schema = default_registry().get(spec.grader).inputs_schema()
-        except UnknownGraderError:
-            continue
-        needed |= dict.fromkeys(schema.get("required", ()))
-    return tuple(needed)
-
-
-def known_inputs(graders: Iterable[GraderSpec]) -> list[str]:
-    """Return the inputs that at least one of the graders takes; none if a grader is not installed here, or takes any."""
-    known: dict[str, None] = {}
-    for spec in graders:
-        try:
-            schema = default_registry().get(spec.grader).inputs_schema()
-        except UnknownGraderError:
-            return []
-        if schema.get("additionalProperties"):
-            return []
-        known |= dict.fromkeys(schema.get("properties", ()))
-    return list(known)
-
-
-def input_groups(graders: Iterable[GraderSpec]) -> dict[tuple[str, ...], list[GraderSpec]]:
-    """Return graders by the inputs that they require, one group for those that can judge the same cases.
-
-    A case must not have inputs that one of its graders does not take.
-    """
-    groups: dict[tuple[str, ...], list[GraderSpec]] = {}
-    for spec in graders:
-        if needed := needed_inputs([spec]):
-            groups.setdefault(needed, []).append(spec)
-    known = {name for needed in groups for name in needed}
-    schemas = [default_registry().get(spec.grader).inputs_schema() for spec, *_ in groups.values()]
-    if groups and all(known <= schema.get("properties", {}).keys() for schema in schemas):
-        every = [spec for specs in groups.values() for spec in specs]
-        return {tuple(dict.fromkeys(name for needed in groups for name in needed)): every}
-    return groups
 
 
 def recognise(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> SeenRows | None:
@@ -165,13 +122,7 @@ def recognise_rows(
     is_table = is_table or (may_be_table(opened.name) and _is_whole_table(seen))
     if is_table and seen.rows and are_spans(dict(seen.rows[0])):
         return None
-    shape = shape_of(seen.rows)
-    if shape and (lacking := shape.lacking(seen.rows, needed)):
-        if hint := shape.hints.get(lacking[0]):
-            raise MappingNeededError(seen.file, f"{shape.name} without {lacking[0]}", hint)
-        shape = None
-    if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
-        shape = INSPECT  # rows cannot be read from the beginning of an archive
+    shape = _shape_of(seen, needed)
     mapping = shape.mapping(needed, graders) if shape else None
     if (
         shape
@@ -202,9 +153,26 @@ def recognise_rows(
         return None
     if shape and not mapping:
         proposal = _without_own_inputs(proposal, shape, seen.rows, needed)
+    return _with_proposal(seen, proposal, takes_grader=not graders)
+
+
+def _shape_of(seen: SeenRows, needed: Sequence[str]) -> Shape | None:
+    """Return the known shape of rows that have the needed inputs; raises MappingNeededError if it says where a lacking one is."""
+    if not seen.rows and seen.layout and seen.layout.format is RowFormat.EVAL:
+        return INSPECT  # rows cannot be read from the beginning of an archive
+    shape = shape_of(seen.rows)
+    if shape and (lacking := shape.lacking(seen.rows, needed)):
+        if hint := shape.hints.get(lacking[0]):
+            raise MappingNeededError(seen.file, f"{shape.name} without {lacking[0]}", hint)
+        return None
+    return shape
+
+
+def _with_proposal(seen: SeenRows, proposal: Proposal, *, takes_grader: bool) -> SeenRows:
+    """Return rows with a proposal, or with its mapping if the columns are named like the fields of a case."""
     if proposal.mapping:
         mapping = replace(proposal.mapping, rows=seen.layout.rows if seen.layout else "")
-        if not graders:
+        if takes_grader:
             mapping = _with_grader_of_rows(mapping, seen.rows)
         proposal = replace(proposal, mapping=mapping)
     names = all(path in {name, f"inputs.{name}"} for name, path in proposal.fields.items())

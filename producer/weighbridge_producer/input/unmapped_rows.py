@@ -13,14 +13,9 @@ from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.files.decompress import DAMAGE, ExpansionError
 from weighbridge_producer.input.files.lines import plain_stream
 from weighbridge_producer.input.first_rows import Opened, first_rows
+from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, known_inputs, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
-from weighbridge_producer.input.recognition import (
-    USUAL_INPUTS,
-    begins_document,
-    known_inputs,
-    needed_inputs,
-    recognise,
-)
+from weighbridge_producer.input.recognition import begins_document, recognise
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
     beginning_of,

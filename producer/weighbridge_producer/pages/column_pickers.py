@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weighbridge.text import shorten
+from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import shape_of
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.row_values import MISSING, ROW_NUMBER, Path, Template
-from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.rows.source_rows import excerpt_of
 from weighbridge_producer.pages.forms import Entries
 

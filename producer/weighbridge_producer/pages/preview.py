@@ -11,11 +11,12 @@ from weighbridge.settings import KIB
 from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.lines import StreamLines, plain_stream
 from weighbridge_producer.input.first_rows import Opened
+from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.compared_values import compared_hint
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.mapping.known_datasets import described_without
 from weighbridge_producer.input.proposals.mapping_proposals import propose
-from weighbridge_producer.input.recognition import USUAL_INPUTS, needed_inputs, recognise
+from weighbridge_producer.input.recognition import recognise
 from weighbridge_producer.input.rows.rows_search import USUAL_NAMES, has_all_rows
 from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind
 from weighbridge_producer.input.unmapped_rows import JOIN_HINT

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean, shorten
-from weighbridge_producer.input.recognition import known_inputs, needed_inputs
+from weighbridge_producer.input.grader_inputs import known_inputs, needed_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,7 +17,7 @@ from weighbridge_producer.input.first_rows import Opened
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
 from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
 from weighbridge_producer.input.proposals.mapping_proposals import propose
-from weighbridge_producer.input.recognition import input_groups, recognise, trace_format
+from weighbridge_producer.input.recognition import recognise, trace_format
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -273,17 +273,6 @@ def test_a_last_answer_in_a_list_without_known_authors_says_which_are_known(
     assert said in str(caught.value.hint)
     with pytest.raises(MappingError, match="no row has 'turns', which agent_response is mapped to"):
         refuse_missing_paths(mapping, [{"turn": turns}], "a.jsonl")
-
-
-def test_graders_that_can_judge_the_same_cases_are_one_group() -> None:
-    specs = [GraderSpec(grader) for grader in ("string-match", "loop", "true-false", "budget")]
-    groups = input_groups([*specs, GraderSpec("unknown")])
-    assert {needed: [spec.grader for spec in group] for needed, group in groups.items()} == {
-        ("agent_response", "expected_output"): ["string-match", "true-false"],
-        ("trace",): ["loop", "budget"],
-    }
-    assert input_groups([]) == {}
-    assert list(input_groups(specs[::2])) == [("agent_response", "expected_output")]
 
 
 def test_the_expected_answer_beside_a_conversation_is_guessed_from_what_agrees_with_the_last_answer() -> (
