@@ -19,11 +19,11 @@ from weighbridge.graders.base import (
     graded,
     unreadable,
 )
+from weighbridge.graders.difference_reason import reason_for
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.text_difference import (
     CONTEXT_CHARACTERS,
     UnequalTexts,
-    reason_for,
     unequal_texts,
 )
 from weighbridge.graders.values import EXCERPT_CHARACTERS, read_text

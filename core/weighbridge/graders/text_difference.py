@@ -10,7 +10,7 @@ from weighbridge.graders.lookalikes import differing_characters, look_alike
 from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.number_notation import are_one_number
-from weighbridge.text import pluralize, revealed, shorten
+from weighbridge.text import pluralize, revealed
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Difference
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 CONTEXT_CHARACTERS = 40  #: of equal text shown on each side of a difference
 PART_CHARACTERS = 80  #: of differing text shown on each side
 COMPARED_CHARACTERS = 1_000_000  #: of differing text; longer differences are not classified
-_QUOTED_CHARACTERS = 160  #: longer texts are quoted around their first difference
 # Characters without width count as whitespace here, because both are invisible.
 _WHITESPACE = dict.fromkeys(
     map(
@@ -36,9 +35,6 @@ _REMOVED_CHARACTERS = "".join(map(chr, _REMOVED))
 _AT_ONCE = 48  #: characters compared as one integer
 _PLACES = 20  #: occurrences of a text checked for being a whole word
 _WORD, _WORD_END = re.compile(r"\S*"), re.compile(r"\S*\Z")
-_EXPECTED, _OBSERVED = "Expected '", "' but got '"  #: in reasons
-_FURTHER = re.compile(r", and [0-9,]+ more failed checks?\Z")  #: at the end of reasons
-_LEAST_QUOTED = 24  #: characters of both texts together in a shortened reason
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
 
@@ -163,65 +159,7 @@ class UnequalTexts(NamedTuple):
 def unequal_texts(expected: str, observed: str) -> UnequalTexts:
     """Determine the common prefix and suffix of two unequal texts."""
     start = first_difference(expected, observed)
-    return UnequalTexts(expected, observed, start, _common_end(expected, observed, start))
-
-
-def reason_for(
-    kind: Kind, difference: Difference, expected: str, observed: str, characters: str = ""
-) -> str:
-    """Return a description of expected and observed text; long texts are quoted around their first difference.
-
-    `characters` are those that differ, of texts that look alike.
-    """
-    if len(expected) > _QUOTED_CHARACTERS or len(observed) > _QUOTED_CHARACTERS:
-        before, after = difference["before"], difference["after"]
-        expected = f"{before}{difference['expected']}{after}"
-        observed = f"{before}{difference['observed']}{after}"
-    else:
-        expected = _with_visible_ends(revealed(expected))
-        observed = _with_visible_ends(revealed(observed))
-    words = f"{WORDS[kind]}, {characters}" if characters else WORDS[kind]
-    return f"{_EXPECTED}{expected}{_OBSERVED}{observed}'{': ' if words else ''}{words}"
-
-
-def shorten_reason(text: str, most: int) -> str:
-    """Return a text with a reason of `reason_for` in at most `most` characters, with what differs rather than what is equal.
-
-    Any other text is cut at its end, or before the number of further checks that failed.
-    """
-    if len(text) > most and (further := _FURTHER.search(text)):
-        room = most - len(further[0])
-        return (
-            shorten(text[: further.start()], room) + further[0] if room > 0 else shorten(text, most)
-        )
-    head, *rest = text.split(_EXPECTED)
-    quotes = rest[0].rpartition("'") if len(rest) == 1 else ("", "", "")
-    expected, between, observed = quotes[0].partition(_OBSERVED)
-    room = most - (len(text) - len(expected) - len(observed))
-    if len(text) <= most or not between or _OBSERVED in observed or room < _LEAST_QUOTED:
-        return shorten(text, most)
-    start = first_difference(expected, observed) if expected != observed else len(expected)
-    tail = _common_end(expected, observed, start)
-    half = room // 2
-    cut = [
-        _around(quote, start, len(quote) - tail, max(half, room - len(other)))
-        for quote, other in ((expected, observed), (observed, expected))
-    ]
-    return f"{head}{_EXPECTED}{cut[0]}{_OBSERVED}{cut[1]}'{quotes[2]}"
-
-
-def _around(text: str, start: int, end: int, most: int) -> str:
-    """Return at most `most` characters of a text around the part from `start` to `end`, of which the beginning is kept."""
-    if len(text) <= most:
-        return text
-    part = shorten(text[start:end], most - 2)
-    spare = most - 2 - len(part)
-    before = min(start, max(spare // 2, spare - (len(text) - end)))
-    after = min(len(text) - end, spare - before)
-    return (
-        f"{'…' if before < start else ''}{text[start - before : start]}{part}"
-        f"{text[end : end + after]}{'…' if after < len(text) - end else ''}"
-    )
+    return UnequalTexts(expected, observed, start, common_end(expected, observed, start))
 
 
 def first_difference(one: str, other: str) -> int:
@@ -240,7 +178,7 @@ def first_difference(one: str, other: str) -> int:
     return high - (differing.bit_length() + bits - 1) // bits
 
 
-def _common_end(one: str, other: str, start: int) -> int:
+def common_end(one: str, other: str, start: int) -> int:
     """Return the length of the common suffix after `start`."""
     if not one.endswith(other[-1:]):
         return 0
@@ -325,11 +263,11 @@ def _stands_in(part: str, whole: str) -> bool:
 
 def _part(text: str, start: int, length: int) -> str:
     if length > PART_CHARACTERS:
-        return _with_visible_ends(revealed(text[start : start + PART_CHARACTERS])) + "…"
-    return _with_visible_ends(revealed(text[start : start + length]))
+        return with_visible_ends(revealed(text[start : start + PART_CHARACTERS])) + "…"
+    return with_visible_ends(revealed(text[start : start + length]))
 
 
-def _with_visible_ends(text: str) -> str:
+def with_visible_ends(text: str) -> str:
     """Return a text with visible spaces at both ends."""
     if not (text.startswith(" ") or text.endswith(" ")):
         return text

@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from weighbridge.errors import OutputError
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import encodable, percent, pluralize, printable
 from weighbridge_producer.cli.expected_hints import (

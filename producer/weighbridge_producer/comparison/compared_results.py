@@ -7,7 +7,7 @@ from zlib import crc32
 
 import msgspec
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.outcome import VACUOUS, Outcome

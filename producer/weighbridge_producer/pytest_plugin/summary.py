@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import RATED, Outcome
 from weighbridge.text import pluralize, printable, shorten
 from weighbridge_producer.gating.gates import GateKind

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from markupsafe import Markup
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import encodable, revealed, shorten

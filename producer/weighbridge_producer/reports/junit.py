@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.text import shorten
 from weighbridge_producer.reports.overview import survey

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge_producer.gating.slices import summary_of
 from weighbridge_producer.reports.passes_by_names import passed_by_names
