@@ -14,8 +14,8 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.completed_values import batch_ids
 from weighbridge_producer.cli.option_groups import takes_option_groups
+from weighbridge_producer.cli.progress_bar import Bar
 from weighbridge_producer.cli.show import (
-    Bar,
     cell,
     err,
     exit_with,
@@ -23,12 +23,12 @@ from weighbridge_producer.cli.show import (
     paused_note,
     print_json,
     print_state,
-    print_summary,
     share,
     shown,
     table,
 )
 from weighbridge_producer.cli.slices_text import print_slice_notes, print_slices
+from weighbridge_producer.cli.summary_tables import print_summary
 from weighbridge_producer.gating.exit_status import decide_on
 from weighbridge_producer.gating.slices import SliceTally
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.jobs.outcome import Counts, Outcome
 from weighbridge.text import pluralize
-from weighbridge_producer.cli.show import print_causes, print_summary, shown
+from weighbridge_producer.cli.show import shown
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.cli.summary_tables import print_causes, print_summary
 from weighbridge_producer.gating.exit_status import decide, decide_on
 from weighbridge_producer.gating.slices import SliceTally
 from weighbridge_producer.input.files.input_paths import repeatable_name

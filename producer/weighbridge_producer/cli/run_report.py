@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize, printable
-from weighbridge_producer.cli.show import err, left_out, out, print_summary, shown
+from weighbridge_producer.cli.show import err, left_out, out, shown
 from weighbridge_producer.cli.slices_text import print_slices
+from weighbridge_producer.cli.summary_tables import print_summary
 from weighbridge_producer.reports.forms import goes_to_stdout
 
 if TYPE_CHECKING:

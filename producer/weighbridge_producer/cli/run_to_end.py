@@ -11,8 +11,8 @@ import typer
 
 from weighbridge.errors import InterruptionError, OutputError, WeighbridgeError
 from weighbridge_producer.cli.interruption import ignore_interruption
+from weighbridge_producer.cli.progress_bar import Bar
 from weighbridge_producer.cli.show import (
-    Bar,
     err,
     error_value,
     print_error,

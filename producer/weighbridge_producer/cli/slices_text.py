@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.cli.show import RATE_COLUMNS, cell, err, out, rates, shown, table
+from weighbridge_producer.cli.show import cell, err, out, shown, table
+from weighbridge_producer.cli.summary_tables import RATE_COLUMNS, rates
 from weighbridge_producer.gating.fields import plain_name
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.reports.overview import Cause, Survey
     from weighbridge_producer.reports.report import Report
 
-CAUSES_SHOWN = 10
+_CAUSES_SHOWN = 10
 _LABELS_SHOWN = 50
 _CHANGES_SHOWN = 50
 _CELL_CHARACTERS = 200
@@ -146,8 +146,8 @@ def _causes(found: Survey) -> str:
     if not causes:
         return ""
     head = ("jobs", "grader", "cause", "example", "why")
-    text = table(head, map(_cause, causes[:CAUSES_SHOWN]), right=("jobs",))
-    if rest := causes[CAUSES_SHOWN:]:
+    text = table(head, map(_cause, causes[:_CAUSES_SHOWN]), right=("jobs",))
+    if rest := causes[_CAUSES_SHOWN:]:
         jobs = pluralize(sum(each.jobs for each in rest), "job")
         text += f"\n\n{pluralize(len(rest), 'other cause')}, {jobs}"
     return f"### Why jobs did not pass\n\n{text}"
