@@ -18,9 +18,10 @@ from weighbridge.memory import keep_freed_memory
 from weighbridge.settings import read_settings
 from weighbridge_producer import Client
 from weighbridge_producer.input.source import Source
-from weighbridge_producer.run.local_run import LocalRun, RunReport
+from weighbridge_producer.run.local_run import LocalRun
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.options import RunOptions
+from weighbridge_producer.run.run_report import RunReport
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

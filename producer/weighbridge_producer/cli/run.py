@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weighbridge_producer.input.source import Source
-    from weighbridge_producer.run.local_run import RunReport
+    from weighbridge_producer.run.run_report import RunReport
 
 
 def add_to(app: typer.Typer) -> None:

@@ -13,7 +13,7 @@ from weighbridge_producer.reports.forms import goes_to_stdout
 if TYPE_CHECKING:
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.run.first_errors import FirstErrors
-    from weighbridge_producer.run.local_run import RunReport
+    from weighbridge_producer.run.run_report import RunReport
 
 _ERROR_WIDTH = 800
 

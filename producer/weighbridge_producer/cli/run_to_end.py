@@ -29,8 +29,9 @@ from weighbridge_producer.run.run_folder import RunState, state_root
 
 if TYPE_CHECKING:
     from weighbridge.settings import Settings
-    from weighbridge_producer.run.local_run import LocalRun, Progress, RunReport
+    from weighbridge_producer.run.local_run import LocalRun
     from weighbridge_producer.run.options import RunOptions
+    from weighbridge_producer.run.run_report import Progress, RunReport
 
 _INTERRUPTED = "interrupted"
 _READER_LEFT = "the program that read the output has ended"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
-from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +14,20 @@ from weighbridge.errors import (
     BatchError,
     ChunkConflictError,
     ResultsIncompleteError,
-    ServerError,
     ServerFullError,
     WeighbridgeError,
 )
 from weighbridge.settings import GIB, masked
 from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
-from weighbridge_producer.gating.exit_status import decide_on
-from weighbridge_producer.gating.slices import SliceTally, slices_of_file
+from weighbridge_producer.gating.slices import slices_of_file
 from weighbridge_producer.reports.forms import absolute, goes_to_stdout, is_plain_stdout
 from weighbridge_producer.reports.passes_by_names import passes_by_names
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
-from weighbridge_producer.run.examples import Examples, first_examples
-from weighbridge_producer.run.first_errors import NO_ERRORS, FirstErrors, first_errors
+from weighbridge_producer.run.examples import first_examples
+from weighbridge_producer.run.first_errors import NO_ERRORS, first_errors
 from weighbridge_producer.run.judging import judging
 from weighbridge_producer.run.local_worker import LocalWorker
 from weighbridge_producer.run.outputs import deliver, write_each
@@ -45,24 +40,25 @@ from weighbridge_producer.run.result_file import (
     sort_by_line,
 )
 from weighbridge_producer.run.run_folder import Collected, RunState, state_root
+from weighbridge_producer.run.run_report import Progress, RunReport
+from weighbridge_producer.run.run_workers import (
+    await_ready,
+    release_chunks_of_dead_workers,
+    release_chunks_of_run_before,
+)
 from weighbridge_producer.run.uncalled_tools import uncalled_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import BinaryIO
 
     from weighbridge.jobs.batch_state import BatchState
-    from weighbridge.jobs.outcome import GraderSummary
     from weighbridge.settings import Settings
     from weighbridge_producer.client.collector import Collector
     from weighbridge_producer.client.redis_batch import RedisBatch
     from weighbridge_producer.client.redis_client import RedisClient
-    from weighbridge_producer.gating.exit_status import Decision
-    from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.run.options import RunOptions
-    from weighbridge_producer.tool_limits import ToolLimit
 
-_READY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _WATCH_SECONDS = 1.0  #: between checks that the server still has all submitted chunks
 #: with --fail-fast, because a chunk that has begun is graded to its end
@@ -71,41 +67,6 @@ _FAIL_FAST_CHUNK_JOBS = 256
 _PRIVATE = {"broker_url": None, "batch_expiry_seconds": 30 * 24 * 3600}
 _CAUSES_WITH_EXAMPLES = 10  #: per label
 _LEAVE_SECONDS = 5.0  #: limit for the threads to end; a thread that is reading a pipe may not
-
-
-@dataclass(frozen=True, slots=True)
-class RunReport:
-    """Result of a run."""
-
-    state: BatchState
-    summary: list[GraderSummary]
-    seconds: float  #: from the first line read to the last result written
-    source: str  #: name of the input
-    server: str
-    resumed: bool
-    byte_order_mark: bool
-    fail_fast: int  #: the N of --fail-fast if the rest was cancelled because of it, else 0
-    errored: FirstErrors
-    examples: Examples  #: one job for each of the commonest causes
-    slices: SliceTally  #: by the requested metadata fields
-    uncalled: list[ToolLimit]  #: limits on tools that no trace calls
-    #: by label, passes in which only lists of names judged the calls
-    passes_by_names: Counter[str]
-
-    def decide(self, gates: Sequence[Gate]) -> Decision:
-        """Return the exit status of the run."""
-        given = (self.state, self.summary, gates, self.slices)
-        return decide_on(*given, fail_fast=self.fail_fast)
-
-
-@dataclass(slots=True)
-class Progress:
-    """Progress of a run, for display."""
-
-    note: str = ""
-    state: BatchState | None = None
-    #: fraction of the input that was read; None if its size is unknown
-    read_share: float | None = None
 
 
 class LocalRun:
@@ -188,9 +149,10 @@ class LocalRun:
 
             client = stack.enter_context(RedisClient(url, settings=settings))
             batch, resumed = self._batch(client)
-            self._await_workers(client, worker)
+            self._report_progress("starting workers")
+            await_ready(worker, client, self.state.folder / "worker.log")
             if private and resumed:
-                self._release_chunks_of_run_before(client, batch, worker)
+                release_chunks_of_run_before(batch, client, worker)
             try:
                 report = self._grade(client, batch, worker, resumed=resumed)
             except ChunkConflictError as error:
@@ -271,38 +233,6 @@ class LocalRun:
     def _collector(self, batch: RedisBatch) -> Collector:
         collected = self.state.collected
         return batch.collector(collected.cursor or None, IntervalSet(collected.delivered))
-
-    def _await_workers(self, client: RedisClient, worker: LocalWorker) -> None:
-        deadline = time.monotonic() + _READY_SECONDS
-        self._report_progress("starting workers")
-        here = socket.gethostname()
-        while not any((info.host, info.pid) == (here, worker.pid) for info in client.workers()):
-            worker.revive()
-            if time.monotonic() > deadline:
-                raise ServerError(
-                    f"the workers were not ready in {_READY_SECONDS:g} s",
-                    f"see {self.state.folder}/worker.log",
-                )
-            time.sleep(0.02)
-
-    def _release_chunks_of_run_before(
-        self, client: RedisClient, batch: RedisBatch, worker: LocalWorker
-    ) -> None:
-        """Release the chunks that an interrupted run was grading: its workers ended with it, by no job's fault."""
-        # In a container, an earlier worker may have had the same process id.
-        workers = [info for info in client.workers() if info.pid == worker.pid]
-        ours = max(workers, key=lambda info: info.started_at, default=None)
-        for name in batch.holders() - {ours.name if ours else ""}:
-            client.worker_registry.note_shutdown_of(name)
-            client.worker_registry.declare_dead(name)
-
-    def _release_chunks_of_dead_workers(self, client: RedisClient, worker: LocalWorker) -> None:
-        """Release the chunks of dead workers at once, instead of after their heartbeats time out."""
-        if self._options.url:
-            return  # a shared server: other workers may be alive
-        for info in client.workers():
-            if info.pid != worker.pid:
-                client.worker_registry.declare_dead(info.name)
 
     def _grade(
         self, client: RedisClient, batch: RedisBatch, worker: LocalWorker, *, resumed: bool
@@ -424,7 +354,8 @@ class LocalRun:
         while not self._stop.wait(_LOOK_SECONDS):
             if worker.revive():
                 self._report_progress("the workers exited and were restarted")
-                self._release_chunks_of_dead_workers(client, worker)
+                if not self._options.url:  # on a shared server, other workers may be alive
+                    release_chunks_of_dead_workers(client, worker)
             with suppress(WeighbridgeError):
                 self._progress.state = batch.status()
             if self._source.size:
