@@ -182,9 +182,9 @@ def status_of(kind: type[WeighbridgeError]) -> int:
     return next(_STATUSES[base] for base in kind.__mro__ if base in _STATUSES)
 
 
-def problem_of(error: WeighbridgeError, status: int | None = None) -> Problem:
+def problem_of(error: WeighbridgeError) -> Problem:
     """Return the problem for a WeighbridgeError."""
-    status = status or status_of(type(error))
+    status = status_of(type(error))
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="weighbridge"'
