@@ -23,7 +23,7 @@ from weighbridge.graders import Registry
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.settings import Settings
+from weighbridge.settings import GIB, MIB, Settings
 from weighbridge.store import Store, key_names
 from weighbridge.store.health import Health
 from weighbridge.traces import FORMATS
@@ -42,6 +42,10 @@ PAGES = sorted(
 )
 ARCHITECTURE = "docs/explanation/architecture.md"
 PROTOCOL = "docs/explanation/protocol.md"
+THREATS = "docs/explanation/threat-model.md"
+DEPLOYMENT = "docs/how-to/deployment.md"
+HTTP = "docs/how-to/http.md"
+CASES = "docs/reference/case-format.md"
 #: Folders that a path on these pages may be relative to; only one of them has the file.
 PATHS_BEGIN_IN = [
     ROOT,
@@ -161,6 +165,40 @@ NUMBERS_OF_THE_PROTOCOL = {
 def test_the_protocol_states_the_numbers_of_the_code(phrase: str) -> None:
     text = " ".join(read(PROTOCOL).split())
     assert phrase.format(NUMBERS_OF_THE_PROTOCOL[phrase]) in text
+
+
+DEFAULTS = Settings()
+#: What pages other than that of settings say of their defaults.
+DEFAULTS_ON_PAGES = {
+    (PROTOCOL, "its expiry ({:g} hours)"): DEFAULTS.batch_expiry_seconds / 3600,
+    (PROTOCOL, "its time to live ({:g} days)"): DEFAULTS.result_ttl_seconds / 86_400,
+    (PROTOCOL, "the producer pauses from {:g} %"): 100 * DEFAULTS.memory_high_water,
+    (PROTOCOL, "write is repeated for {:g} minutes"): DEFAULTS.full_server_timeout_seconds / 60,
+    (PROTOCOL, "a job takes over {:g} MiB"): DEFAULTS.child_memory_limit_bytes / MIB,
+    (PROTOCOL, "64 at most, have {:g} s together"): DEFAULTS.chunk_soft_limit_seconds / 2,
+    (THREATS, "{:g} requests per minute"): DEFAULTS.rate_limit_per_minute,
+    (THREATS, "Lines are bounded by {:g} MiB"): DEFAULTS.line_limit_bytes / MIB,
+    (THREATS, "a batch by {:,} lines"): DEFAULTS.batch_limit_lines,
+    (THREATS, "lines and {:g} GiB"): DEFAULTS.batch_limit_bytes / GIB,
+    (THREATS, "a job is limited to {:g} s"): DEFAULTS.job_deadline_seconds,
+    (THREATS, "the graders of a line to {:g} s"): DEFAULTS.chunk_soft_limit_seconds / 2,
+    (THREATS, "a child to {:g} MiB"): DEFAULTS.child_memory_limit_bytes / MIB,
+    (DEPLOYMENT, "A job may take {:g} MiB"): DEFAULTS.child_memory_limit_bytes / MIB,
+    (DEPLOYMENT, "After {:g} hours (`W"): DEFAULTS.batch_expiry_seconds / 3600,
+    (DEPLOYMENT, "{:g} days later (`W"): DEFAULTS.result_ttl_seconds / 86_400,
+    (HTTP, "over {:g} GiB; refused"): DEFAULTS.upload_limit_bytes / GIB,
+    (HTTP, "sent nothing for {:g} s"): DEFAULTS.upload_silence_seconds,
+    (HTTP, "already has {:g} uploads"): DEFAULTS.uploads_at_once,
+    (CASES, "| one line | {:g} MiB |"): DEFAULTS.line_limit_bytes / MIB,
+    (CASES, "| one batch | {:,} lines"): DEFAULTS.batch_limit_lines,
+    (CASES, "lines, {:g} GiB decompressed"): DEFAULTS.batch_limit_bytes / GIB,
+    (CASES, "expands {:g}-fold"): DEFAULTS.expansion_limit,
+}
+
+
+@pytest.mark.parametrize(("page", "phrase"), DEFAULTS_ON_PAGES)
+def test_pages_state_the_defaults_of_settings(page: str, phrase: str) -> None:
+    assert phrase.format(DEFAULTS_ON_PAGES[page, phrase]) in " ".join(read(page).split())
 
 
 def test_the_diagram_of_the_protocol_is_in_line() -> None:
