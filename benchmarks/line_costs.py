@@ -21,7 +21,8 @@ from benchmarks.generated_traces import ordinary
 from benchmarks.workloads import LIMITS, RESPONSES
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.graders.registry import Registry
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import parse_specs
 

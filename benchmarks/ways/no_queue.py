@@ -11,7 +11,7 @@ from benchmarks.task import grade_line, grade_slice, line_grader, numbered_lines
 from benchmarks.ways.way import Way
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.grading.case import Case
-from weighbridge.grading.line_grader import Tally
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import parse_specs
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.outcome import Outcome
 

@@ -426,7 +426,8 @@ class TestServers:
             TcpServer(tmp_path_factory.mktemp("full")) as server,
             RedisClient(server.url) as client,
         ):
-            from weighbridge.grading.line_grader import LineGrader, Tally
+            from weighbridge.grading.line_grader import LineGrader
+            from weighbridge.grading.tally import Tally
 
             batch = client.submit(true_false_cases(300))
             unsealed = client.open("cases", ())

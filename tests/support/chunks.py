@@ -6,7 +6,8 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import DIGEST_CHARACTERS, Chunk, ChunkId
 from weighbridge.store import BatchOptions, ChunkUpload, FailureCount, Position
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from support.preloaded import forked_call
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.graders.registry import Registry
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 
 if TYPE_CHECKING:

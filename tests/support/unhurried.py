@@ -10,7 +10,8 @@ from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.plugins.hazard_graders import SlowGrader
 from support.workers import PLUGINS
 from weighbridge.graders.registry import Registry
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import parse_specs
 

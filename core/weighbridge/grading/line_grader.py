@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from weighbridge.graders.registry import Registry
 
-__all__ = ["JobDeadlineError", "LineGrader", "Tally", "grade_lines"]
-
 WHOLE_LINE = -1  #: job index that means all jobs of the line
 
 

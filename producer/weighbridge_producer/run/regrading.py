@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from weighbridge.errors import Fault, LineError, WeighbridgeError
 from weighbridge.grading.case import parse_case
 from weighbridge.grading.grader_cache import GraderCache, ReadyGrader
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.settings import GIB, KIB

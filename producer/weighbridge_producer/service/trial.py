@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.errors import Fault, LineError, TrialsBusyError, WeighbridgeError
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
 from weighbridge.grading.strict_json import decode_line
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.result_line import ResultRow

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from weighbridge.errors import Fault
 from weighbridge.graders.registry import default_registry
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import VACUOUS, JobStatus, Outcome

@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.outcome import Outcome

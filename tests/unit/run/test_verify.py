@@ -11,7 +11,8 @@ import pytest
 
 from weighbridge.errors import Fault
 from weighbridge.graders import TrueFalseGrader
-from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
+from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Chunk, unknown_version
 from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec

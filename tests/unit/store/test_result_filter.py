@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from weighbridge.errors import InvalidFilterError
-from weighbridge.grading.line_grader import LineGrader, Tally
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.result_line import JobProfile, ResultRow

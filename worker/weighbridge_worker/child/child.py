@@ -12,7 +12,8 @@ from weighbridge.child_process import RecentGarbage, collect_garbage_seldom
 from weighbridge.errors import BatchError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.grader_cache import MESSAGE_LIMIT, GraderCache
-from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader, Tally
+from weighbridge.grading.line_grader import WHOLE_LINE, LineGrader
+from weighbridge.grading.tally import Tally
 from weighbridge.jobs.capabilities import Lane, Need
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.limits import SCHEMA_VERSION
