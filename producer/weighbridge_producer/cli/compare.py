@@ -18,7 +18,7 @@ from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP
 from weighbridge_producer.comparison.pairing import PairKey
 from weighbridge_producer.comparison.regression_gates import RegressionGates
-from weighbridge_producer.comparison.repeats import RepeatKey
+from weighbridge_producer.comparison.repeat_key import RepeatKey
 
 
 def add_to(app: typer.Typer) -> None:

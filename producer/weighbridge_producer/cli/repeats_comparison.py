@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge_producer.cli.compared_runs import ComparedRuns
-    from weighbridge_producer.comparison.repeats import RepeatedCase, RepeatKey
+    from weighbridge_producer.comparison.repeat_key import RepeatKey
+    from weighbridge_producer.comparison.repeats import RepeatedCase
 
 
 def compare_repeated_cases(runs: ComparedRuns, key: RepeatKey) -> NoReturn:

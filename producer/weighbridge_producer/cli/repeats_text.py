@@ -17,7 +17,7 @@ from weighbridge_producer.comparison.repeats_rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge_producer.comparison.repeats import Reliability, RepeatedLabel
+    from weighbridge_producer.comparison.reliability import Reliability, RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
 
 _LABELS_SHOWN = 20

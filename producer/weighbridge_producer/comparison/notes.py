@@ -11,7 +11,7 @@ from weighbridge_producer.comparison.tallies import commonest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from weighbridge_producer.comparison.repeats import RepeatedLabel
+    from weighbridge_producer.comparison.reliability import RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.comparison.tallies import Conditions
 

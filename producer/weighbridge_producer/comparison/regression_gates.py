@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from weighbridge_producer.comparison.compare import Comparison
-    from weighbridge_producer.comparison.repeats import RepeatedLabel
+    from weighbridge_producer.comparison.reliability import RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
 
 SIGNIFICANCE = 0.05  #: differences with at most this adjusted p-value are significant

@@ -10,7 +10,7 @@ from weighbridge_producer.comparison.regression_gates import p_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weighbridge_producer.comparison.repeats import Reliability, RepeatedLabel
+    from weighbridge_producer.comparison.reliability import Reliability, RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.statistics import Interval
 

@@ -40,9 +40,7 @@ from weighbridge_producer.input.proposals.trace_proposals import (
     propose_beside_traces,
     propose_from_rows,
 )
-from weighbridge_producer.input.rows.keyed_documents import (
-    value_under_key,
-)
+from weighbridge_producer.input.rows.keyed_documents import value_under_key
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
     beginning_of,

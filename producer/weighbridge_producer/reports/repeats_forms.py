@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from weighbridge_producer.comparison.repeats import RepeatedLabel
+    from weighbridge_producer.comparison.reliability import RepeatedLabel
     from weighbridge_producer.comparison.runs import Run
     from weighbridge_producer.gating.gates import GateResult
     from weighbridge_producer.reports.forms import Output

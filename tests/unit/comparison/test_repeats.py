@@ -9,7 +9,8 @@ from weighbridge.errors import InvalidFilterError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.regression_gates import RegressionGates
-from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
+from weighbridge_producer.comparison.repeat_key import RepeatKey
+from weighbridge_producer.comparison.repeats import compare_repeats
 from weighbridge_producer.comparison.runs import run_of_lines
 
 BY_ID = RepeatKey.parse("custom_id:#")

@@ -17,7 +17,8 @@ from support.markdown import unpadded
 from support.pages import Page
 from support.result_lines import case, graded
 from weighbridge_producer.comparison.regression_gates import RegressionGates
-from weighbridge_producer.comparison.repeats import RepeatKey, compare_repeats
+from weighbridge_producer.comparison.repeat_key import RepeatKey
+from weighbridge_producer.comparison.repeats import compare_repeats
 from weighbridge_producer.comparison.runs import run_of_lines
 from weighbridge_producer.reports.forms import FORMS, Output
 from weighbridge_producer.reports.repeats_forms import RepeatsData, case_line, repeats_blocks
