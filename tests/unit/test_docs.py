@@ -146,7 +146,7 @@ NUMBERS_OF_THE_PROTOCOL = {
     "each time up to {:g} s": sweeper._SUSPECT_PAUSE_SECONDS * 2**sweeper._SUSPECT_PAUSES,
     "if none comes from it for another {:g} s": liveness._SURE_SECONDS,
     "under a fresh token for {:g} s": Settings().lease_seconds,
-    "(`renew`) every {:.1f} s": Settings().lease_seconds / 3,
+    "(`renew`) every {:.1f} s": Settings().lease_seconds / supervisor._RENEWALS_IN_LEASE,
     "s, for at most {:g} s": Settings().chunk_hard_limit_seconds,
     "After {:g} s of grading": Settings().chunk_budget_seconds,
     "over its deadline of {:g} s": Settings().job_deadline_seconds,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_worker.child_cgroups import ChildCgroups
-    from weighbridge_worker.scoreboard import Scoreboard, Slot, SlotSnapshot
+    from weighbridge_worker.scoreboard import Assignment, Scoreboard, Slot, SlotSnapshot
 
 _TICK_SECONDS = 0.2
 _GRACE_SECONDS = 2.0  #: extra time, at most, for the child to interrupt its job itself
@@ -43,6 +43,7 @@ _DEAF_SECONDS = 8.0
 _END_GRACE_SECONDS = 30.0
 _STALL_SECONDS = 2.0  #: a longer gap between two checks means that this process was stopped
 _IDLE_SECONDS = 6.0  #: idle time after which a stopping worker exits; normally it takes 3 s
+_RENEWALS_IN_LEASE = 3
 _ADVERTISED_IN_TIMEOUT = 6  #: advertisements of capabilities per capability timeout
 _JOIN_SECONDS = 4.0  #: time for each thread to end
 _log = logging.getLogger("weighbridge.worker")
@@ -286,14 +287,16 @@ class Supervisor:
         if seen.work is None:
             return
         self._end_if_stuck(seen, record, now)
+        self._renew_lease(seen.work, record, now)
+
+    def _renew_lease(self, work: Assignment, record: ChildRecord, now: float) -> None:
+        lease_seconds = self._settings.lease_seconds
         if (
-            now - record.renewed_at > self._settings.lease_seconds / 3
+            now - record.renewed_at > lease_seconds / _RENEWALS_IN_LEASE
             and now - record.entered_at < self._settings.chunk_hard_limit_seconds
         ):
             record.renewed_at = now
-            self._store.renew(
-                seen.work.batch, seen.work.chunk, seen.work.token, self._settings.lease_seconds
-            )
+            self._store.renew(work.batch, work.chunk, work.token, lease_seconds)
 
     def _end_if_stuck(self, seen: SlotSnapshot, record: ChildRecord, now: float) -> None:
         # A job in native code cannot be interrupted by the child's own deadline.

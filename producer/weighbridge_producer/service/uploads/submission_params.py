@@ -38,7 +38,6 @@ FIELDS = (
     *("graders", "grader", "metadata", "source", "strict", "resume", "framed"),
     *("priority", "project", "mapping", "encoding", "header", "header_line"),
 )
-#: Options of the command line for files that it reads itself.
 #: What the command line alone does with other files, by the name of its option, and how to have it here.
 COMMAND_LINE_ONLY = {
     "join": JOIN_HINT,
