@@ -29,7 +29,11 @@ from weighbridge.graders.loop.finders.standstills import standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
 from weighbridge.graders.loop.finders.unheard_answers import unheard_answers
 from weighbridge.graders.loop.history.arguments import canonical
-from weighbridge.graders.loop.history.framework_messages import asks_to_continue, is_refusal
+from weighbridge.graders.loop.history.framework_messages import (
+    asks_to_continue,
+    is_refusal,
+    only_prompts,
+)
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
 from weighbridge.graders.loop.history.text_forms import ANY_KIND, lists_items
@@ -69,6 +73,14 @@ _GREETING = re.compile(
     r"\W{0,5}(?:hi+|hello+|hey+|yo|hola|good (?:morning|afternoon|evening|day)|ping|test(?:ing)?|/?start)(?: there)?\W{0,5}",
     re.IGNORECASE,
 )
+#: A short question about a matter, rather than what the agent does next.
+_QUESTION = re.compile(
+    r"\W{0,5}(?:what|which|who|whose|where|when|how (?:many|much|old|long|far)|is there|are there)\b"
+    r"(?![^?]{0,150}\b(?:you|your|next|now|action|step|move|tool|command|answer|choice|decision|plan|wrong)\b)"
+    r"[^?\n]{1,150}\?\W{0,5}",
+    re.IGNORECASE,
+)
+_OTHER_REQUESTS = 2  #: from which on a person is taken to ask, rather than a harness
 #: A ballot: several players may vote alike.
 _VOTE = re.compile(r"\W{0,3}(?:i vote\b|my vote\b|vote(?:d|s)?\W)", re.IGNORECASE)
 _may_contain_count = occurs(_COUNT.pattern)
@@ -104,6 +116,7 @@ def loops_in_texts(
             _lists_items(turns, row, finding)
             or _is_chorus(turns, finding)
             or _answers_greetings(turns, finding)
+            or _answers_one_question(turns, finding)
             or _answers_others(turns, finding)
             or report_calls(turns, finding.indices)
         )
@@ -163,6 +176,16 @@ def _answers_greetings(turns: Sequence[Message], finding: Finding) -> bool:
     """Return whether texts answer a user who greets the agent again and again."""
     before = [turns[index - 1].reply for index in finding.indices if index]
     return bool(before) and all(map(_GREETING.fullmatch, before))
+
+
+def _answers_one_question(turns: Sequence[Message], finding: Finding) -> bool:
+    """Return whether texts answer a person who asks one question again and again, and other things as well."""
+    asked = {turns[index - 1].reply for index in finding.indices if index}
+    if len(asked) != 1 or any(claims_inability(turns[index].text) for index in finding.indices):
+        return False
+    others = {turn.reply for turn in turns} - asked
+    is_question = all(map(_QUESTION.fullmatch, asked))
+    return is_question and sum(not only_prompts(text) for text in others if text) >= _OTHER_REQUESTS
 
 
 def _answers_others(turns: Sequence[Message], finding: Finding) -> bool:

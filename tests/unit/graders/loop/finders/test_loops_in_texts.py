@@ -265,6 +265,31 @@ def test_one_answer_to_greetings_is_no_loop(said, is_loop):
     assert (result["verdict"] == "fail") is is_loop
 
 
+@pytest.mark.parametrize(
+    ("question", "others", "is_loop"),
+    [
+        ("Which rooms are free today?", 2, False),
+        ("Which rooms are free today?", 0, True),
+        ("What is your next action?", 2, True),
+        ("Book the last free room.", 2, True),
+    ],
+)
+def test_one_answer_to_a_question_that_a_person_repeats_is_no_loop(question, others, is_loop):
+    answer = "The rooms that are free today are the blue one, the green one, and the attic."
+    other = [
+        ("Who booked the hall?", "Ada did."),
+        ("Cancel the hall for Monday.", "It is cancelled."),
+    ]
+    said = [*other[:others], *[(question, answer)] * 5]
+    steps = [
+        {"id": f"s{at}{kind}", "type": kind, "output": text}
+        for at, pair in enumerate([("Good morning.", "Hello, how can I help?"), *said])
+        for kind, text in zip(("user", "llm"), pair, strict=True)
+    ]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    assert (result["verdict"] == "fail") is is_loop
+
+
 def talk(*said, **config):
     """Return the loops in messages of the agent, and of the user if they are pairs."""
     steps = [
