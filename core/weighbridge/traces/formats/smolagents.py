@@ -5,6 +5,7 @@ A step's observation is the result of all its calls. A step of a code agent has 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from weighbridge.traces.fields import (
     text_of,
     time_of,
     usage_of,
+    word_of,
 )
 from weighbridge.traces.formats.smolagents_answers import (
     STEPS,
@@ -69,6 +71,13 @@ _ANSWER_FIELDS = frozenset(
     }
 )
 _TIMES = frozenset({"timing", "start_time", "end_time"})
+#: Errors of calls, by the name of their class or the beginning of their text.
+_CALL_ERRORS = frozenset({"AgentToolCallError", "AgentToolExecutionError"})
+_is_call_error = re.compile(
+    r"(?:(?:Call id: [^\n]{0,200}\n)?Error:\n)?"
+    r"(?:Error executing (?:tool|request to team member) '|Unknown tool )"
+).match
+_LOST_CALLS = "a call that failed is recorded only in words, in the error of its step"
 _REASONS: dict[Capability, str] = {
     "token_usage": "no step of this memory has a token_usage",
     "timing": "no step of this memory has its timing",
@@ -123,9 +132,10 @@ def _read(value: Any) -> list[Trace]:
         ended_at=time_of(timing.get("end_time")),
         metadata=scalars(state=about.get("state")),
     )
-    return [
-        reader.chat.trace("smolagents", _REASONS, run, totals_from="token_usage" if usage else "")
-    ]
+    trace = reader.chat.trace(
+        "smolagents", _REASONS, run, totals_from="token_usage" if usage else ""
+    )
+    return [replace(trace, missing={**reader.lacks, **trace.missing})]
 
 
 def _read_answer(value: dict[str, Any]) -> Trace:
@@ -152,12 +162,13 @@ def _read_answer(value: dict[str, Any]) -> Trace:
     trace = reader.chat.trace(
         "smolagents", _REASONS, run, totals_from="token_counts" if usage else ""
     )
-    return replace(trace, missing={**lacks_calls(value, steps), **trace.missing})
+    return replace(trace, missing={**reader.lacks, **lacks_calls(value, steps), **trace.missing})
 
 
 class _StepReader:
     def __init__(self) -> None:
         self.chat = ChatLog()
+        self.lacks: dict[Capability, str] = {}
         self._calls = 0
 
     def add(self, step: dict[str, Any]) -> None:
@@ -194,15 +205,12 @@ class _StepReader:
         facts = self._facts(step)
         message = object_of(step.get("model_output_message"))
         said = text_of(step.get("model_output")) or text_of(message.get("content"))
-        calls = [
-            self._named(call) for call in calls_of({"tool_calls": step.get("tool_calls") or []})
-        ]
-        code = string_of(step.get("code_action"))
-        if not calls and code:
-            calls = [self._named(Call(None, "python_interpreter", {"code": code}))]
+        calls, are_done = self._calls_of(step, message)
         error = step.get("error")
         recorded = object_of(error).get("message") or error
         failure = string_of(recorded) or (str(recorded)[:2000] if recorded else None)
+        if not calls and failure and _is_of_call(error, failure):
+            self.lacks["tool_calls"] = _LOST_CALLS
         if said is None and not calls and failure is None and facts.usage is None:
             return
         starts = Facts(started_at=facts.started_at)
@@ -213,8 +221,24 @@ class _StepReader:
         if output is None:
             output = step.get("action_output")
         output = failure if output is None else output
+        if not are_done and output is None:
+            return
         for call in calls:
             self.chat.result(call.id, output, Facts(error=failure, ended_at=facts.ended_at))
+
+    def _calls_of(self, step: dict[str, Any], message: dict[str, Any]) -> tuple[list[Call], bool]:
+        """Return the calls of a step, and whether the step records that they were made.
+
+        A step lists its calls only if none of them failed; the model's message has all that it asked for.
+        """
+        code = string_of(step.get("code_action"))
+        for holder in (step, message):
+            calls = calls_of({"tool_calls": holder.get("tool_calls") or []})
+            if calls:
+                return [self._named(call) for call in calls], holder is step
+            if code:
+                return [self._named(Call(None, "python_interpreter", {"code": code}))], True
+        return [], False
 
     def _named(self, call: Call) -> Call:
         self._calls += 1
@@ -222,6 +246,10 @@ class _StepReader:
         if type(arguments) is str and call.name == "python_interpreter":
             arguments = {"code": arguments}
         return Call(call.id or f"call_{self._calls}", call.name, arguments)
+
+
+def _is_of_call(error: Any, failure: str) -> bool:
+    return word_of(object_of(error).get("type")) in _CALL_ERRORS or bool(_is_call_error(failure))
 
 
 IMPORTER = Importer(
@@ -233,7 +261,10 @@ IMPORTER = Importer(
     fields=(
         ("id of a tool call", "tool_calls[].id"),
         ("type", "an action step, or a plan, is llm; each of its tool_calls is tool"),
-        ("name, arguments", "tool_calls[].function; python_interpreter with its code"),
+        (
+            "name, arguments",
+            "tool_calls[].function, of calls that failed in model_output_message; python_interpreter with its code",
+        ),
         ("output", "model_output, plan; of a tool call the step's observations"),
         ("error", "error of the step"),
         ("usage", "token_usage of the step, and of the run beside the steps"),
@@ -247,6 +278,6 @@ IMPORTER = Importer(
             "of an answer: the agent's name, the task, prediction and true answer, errors",
         ),
     ),
-    tried_on="real answers of smolagents_benchmark and open_deep_research; synthetic memories, modelled on the source of smolagents 1",
-    lacks="cost, tool definitions, of a memory the model; what managed agents did, which keep memories of their own; of open_deep_research the model calls outside of the agent's steps",
+    tried_on="real answers of smolagents_benchmark and open_deep_research; memories that smolagents 1.26 wrote with scripted models",
+    lacks="cost, tool definitions, of a memory the model; of several calls in a step that failed, which of them did; what managed agents did, which keep memories of their own; of open_deep_research the model calls outside of the agent's steps",
 )

@@ -117,7 +117,15 @@ def _value(name: str, written: str) -> Any:
         return _text(found[1]) if found else written
     if name == "tool_calls" and written.startswith("["):
         return [_call(call) for call in _inside(written)[0]]
+    if name == "model_output_message" and written.startswith("ChatMessage("):
+        listed = _held_in(written).get("tool_calls", "None")
+        return {"tool_calls": _value("tool_calls", listed)}
     return None
+
+
+def _held_in(written: str) -> dict[str, str]:
+    """Return the fields of a record, each with the text of its value."""
+    return dict(_fields(_inside(written)[0]))
 
 
 def _numbers(written: str) -> Iterator[tuple[str, Any]]:
@@ -147,7 +155,9 @@ def _text(written: str) -> str | None:
 
 
 def _call(written: str) -> dict[str, Any]:
-    held = dict(_fields(_inside(written)[0]))
+    held = _held_in(written)
+    if "function" in held:  # in a message of the model
+        held |= _held_in(held["function"])
     arguments = held.get("arguments", "None")
     return {
         "id": _text(held.get("id", "None")),

@@ -121,6 +121,13 @@ def test_code_without_a_call_is_one():
     assert call.arguments == {"code": "go()"}
 
 
+def test_a_failed_call_in_pythons_notation_is_that_of_the_models_message():
+    message = "ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, content='', tool_calls=[ChatMessageToolCall(function=ChatMessageToolCallFunction(arguments={'q': 'x'}, name='search', description=None), id='c1', type='function')], raw=None)"
+    step = f"ActionStep(step_number=1, tool_calls=None, error=AgentToolExecutionError('no'), model_output_message={message}, model_output='', observations=None)"
+    (call,) = read_trace(answer([step])).steps_of("tool")
+    assert (call.id, call.name, call.arguments, call.error) == ("c1", "search", {"q": "x"}, "no")
+
+
 @pytest.mark.parametrize("written", ["[{'id': <x>}]", "[{'id': b'x'}]", "[]", "[" * 300])
 def test_calls_that_cannot_be_read_are_one_call_with_their_text(written):
     listed = [message("tool-call", f"Calling tools:\n{written}")]
