@@ -103,8 +103,11 @@ class ChildRegrader:
         to_grade = [(given.line, given.skipped) for given in request if given.known is None]
         began = time.monotonic()
         try:
-            work = self._sandbox.run(_grade_in_child, specs, self._job_seconds, to_grade)
-            graded = iter(runner.run(work) if to_grade else ())
+            graded = iter(
+                runner.run(self._sandbox.run(_grade_in_child, specs, self._job_seconds, to_grade))
+                if to_grade
+                else ()
+            )
         except SandboxStartError:
             raise WeighbridgeError("no process for grading again can be started now") from None
         except SandboxLimitError as error:
