@@ -27,18 +27,24 @@ class DuplicateIndex:
     @cached_property
     def _base(self) -> Connection:
         # Created on first use: most inputs do not need the database, and creating it takes time.
-        return scratch_database("first_lines (id BLOB PRIMARY KEY, line BLOB)")
+        return scratch_database("first_lines (id BLOB PRIMARY KEY, line BLOB, file TEXT)")
 
-    def claim(self, custom_id: str, line: bytes) -> Duplicate:
-        """Register the id of a line, and return how the line relates to an earlier one with that id."""
+    def claim(self, custom_id: str, line: bytes, file: str | None = None) -> Duplicate:
+        """Register the id of a line in a file, and return how the line relates to an earlier one with that id."""
         key, digest = _digest(custom_id.encode()), _digest(line)
         claimed = self._base.execute(
-            "INSERT OR IGNORE INTO first_lines VALUES (?, ?)", (key, digest)
+            "INSERT OR IGNORE INTO first_lines VALUES (?, ?, ?)", (key, digest, file)
         )
         if claimed.rowcount:
             return Duplicate.FIRST
         [first] = self._base.execute("SELECT line FROM first_lines WHERE id = ?", (key,)).fetchone()
         return Duplicate.REPEAT if first == digest else Duplicate.CONFLICT
+
+    def first_file(self, custom_id: str) -> str:
+        """Return the file of the first line with an id that has been claimed."""
+        key = _digest(custom_id.encode())
+        [file] = self._base.execute("SELECT file FROM first_lines WHERE id = ?", (key,)).fetchone()
+        return str(file)
 
     def close(self) -> None:
         """Delete the index."""

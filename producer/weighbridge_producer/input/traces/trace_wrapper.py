@@ -91,11 +91,16 @@ class TraceWrapper:
         trace = with_ids_as_text(trace)
         own_id = own_id if own_id and _is_name(own_id) else None
         custom_id = own_id or _fitting(location)
-        # Different traces may have the same id; a repeated trace is one job.
-        if own_id and self._ids.claim(own_id, trace) is Duplicate.CONFLICT:
-            custom_id = _fitting(f"{own_id} ({location})")
+        file = self._file
+        # Different traces may have the same id; a repeated trace is one job, also if it is in several files.
+        if own_id:
+            claim = self._ids.claim(own_id, trace, file)
+            if claim is Duplicate.CONFLICT:
+                custom_id = _fitting(f"{own_id} ({location})")
+            elif claim is Duplicate.REPEAT:
+                file = self._ids.first_file(own_id)
         if self.is_one_of_several:
-            metadata = _with_file(metadata, self._file)
+            metadata = _with_file(metadata, file)
         more = b',"metadata":%b' % metadata if metadata else b""
         case = b'{"custom_id":%b,"inputs":{"trace":%b}%b}\n' % (
             orjson.dumps(custom_id),

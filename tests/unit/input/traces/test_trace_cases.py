@@ -351,6 +351,15 @@ def test_a_document_comes_before_the_graders_as_it_was_written(*, listed: bool) 
         assert b"12345678901234567890123" in line
 
 
+def test_a_trace_that_is_copied_to_other_files_is_one_case_of_the_first(tmp_path: Path) -> None:
+    other = {"id": "z", "steps": []}
+    for name, traces in (("a", [NATIVE, other]), ("b", [NATIVE]), ("c", [other, NATIVE])):
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(*traces))
+    lines = [line.raw for line in Source(tmp_path, Settings())]
+    assert lines == [*lines[:2], lines[0], lines[1], lines[0]]
+    assert orjson.loads(lines[0])["metadata"] == {"file": "a.jsonl"}
+
+
 def test_two_traces_under_one_id_in_two_files_are_two_cases(tmp_path: Path) -> None:
     for name, steps in (("a", NATIVE["steps"]), ("b", []), ("c", [])):
         (tmp_path / f"{name}.jsonl").write_bytes(jsonl({"id": "z", "steps": steps}))
