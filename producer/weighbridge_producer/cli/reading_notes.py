@@ -73,7 +73,11 @@ def _decides_notation(graders: Sequence[GraderSpec]) -> bool:
 def print_notes(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
     """Print how many rows are no cases, and what looks wrong in the values of the others if the graders compare texts."""
     joined = {join.spec.name: join.spec.file for join in source.joins or ()}
-    for note in source.notes.notes(joined, compares_texts=_decides_notation(graders)):
+    from weighbridge_producer.input.recognition import needed_inputs
+
+    needed = needed_inputs(graders)
+    decides = _decides_notation(graders)
+    for note in source.notes.notes(joined, needed=needed, compares_texts=decides):
         err.print(f"{shown(source.name)}: {shown(note)}", soft_wrap=True)
     if source.is_read_to_end and (pointers := source.pointers_without_value()):
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note

@@ -12,6 +12,7 @@ from weighbridge.grading.strict_json import INT_MAX, INT_MIN
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import is_valid_name
 from weighbridge_producer.input.files.decompress import ExpansionError, check_expansion
+from weighbridge_producer.input.mapping.absent_values import why_absent
 from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import is_binary
 from weighbridge_producer.input.rows.source_rows import plain_value
@@ -67,6 +68,8 @@ def as_lines(
         else:
             made = case(row.values, row.place)
             inputs = made["inputs"]
+            if len(inputs) < len(mapping.inputs):
+                _note_absent(row, made, mapping, notes, f"{in_line if file else 'line'} {number}")
             expected = inputs.get("expected_output")
             is_empty = expected == "" == inputs.get("agent_response")
             is_total = is_empty and is_of_totals(row.values)
@@ -116,6 +119,17 @@ def within_expansion(lines: Iterable[SourceLine], limit: int) -> Iterator[Source
             yield SourceLine(b"\n", Fault(ErrorCode.INPUT_TOO_LARGE, what, hint))
             return
         yield line
+
+
+def _note_absent(
+    row: SourceRow, case: dict[str, Any], mapping: FieldMapping, notes: RowNotes, place: str
+) -> None:
+    """Note each input that a row has no value for, with the reason."""
+    custom_id = case.get("custom_id")
+    where = f"{custom_id}, {place}" if type(custom_id) is str else place
+    for name, value in mapping.inputs.items():
+        if name not in case["inputs"]:
+            notes.count_absent(name, why_absent(value, row.values, row.place), where)
 
 
 def _no_id(row: SourceRow, mapping: FieldMapping) -> Fault:

@@ -11,10 +11,12 @@ from weighbridge.settings import MIB
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.mapping.answer_texts import several_answers_note
 from weighbridge_producer.input.mapping.compared_values import compared_hint, wants_integers
+from weighbridge_producer.input.mapping.path_texts import path_of
+from weighbridge_producer.input.mapping.row_values import FirstOf
 from weighbridge_producer.input.rows.header_rows import data_in_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
@@ -29,6 +31,10 @@ _FILES_NAMED = 3  #: maximum number of files named in a note
 _LISTS_NAMED = 5
 _PLACES_NAMED = 5  #: maximum number of rows named in a note
 _KINDS_COUNTED = 100  #: maximum number of kinds of other rows that are counted separately
+_ANSWER = "agent_response"
+_REASONS_NAMED = 5  #: maximum number of reasons in a note on an input without a value
+_REASONS_COUNTED = 100  #: maximum number of reasons that are counted separately, for each input
+_OTHER_REASONS = "for further reasons"
 _OTHER_KINDS = "of further kinds"
 _ROWS_COMPARED = 100  #: number of first rows whose answers are compared
 _BYTES_COMPARED = 8 * MIB
@@ -76,6 +82,9 @@ class RowNotes:
         self._layouts_named: list[str] = []
         self.may_lack_header = False  #: True if the first row of a table was read as its header
         self.odd_metadata = 0  #: number of rows with numbers in their metadata that JSON lacks
+        #: Number of rows without a value for an input, by input and reason.
+        self._absent: dict[str, Counter[str]] = {}
+        self._first_absent: dict[tuple[str, str], str] = {}  #: place of the first of them
         self.binary_rows = 0  #: number of rows with bytes in their metadata that are not text
         self._binary_named: dict[str, None] = {}
         self._first: list[Row] = []
@@ -170,6 +179,14 @@ class RowNotes:
         """Count a row with a number in its metadata that JSON lacks."""
         self.odd_metadata += 1
 
+    def count_absent(self, name: str, why: str, place: str) -> None:
+        """Count a row that has no value for an input, at a place such as "q1, line 2"."""
+        reasons = self._absent.setdefault(name, Counter())
+        why = why if why in reasons or len(reasons) < _REASONS_COUNTED else _OTHER_REASONS
+        reasons[why] += 1
+        if reasons[why] == 1:
+            self._first_absent[name, why] = place
+
     def count_binary(self, names: Iterable[str]) -> None:
         """Count a row with bytes that are not text in these fields of its metadata, which are left out."""
         self.binary_rows += 1
@@ -195,19 +212,44 @@ class RowNotes:
         return row
 
     def notes(
-        self, joined: Mapping[str, str] = MappingProxyType({}), *, compares_texts: bool = True
+        self,
+        joined: Mapping[str, str] = MappingProxyType({}),
+        *,
+        needed: Collection[str] = (),
+        compares_texts: bool = True,
     ) -> list[str]:
         """Return all notes on the rows, those on answers in two notations if a grader `compares_texts`.
 
-        `joined` are the joined files, by name.
+        `joined` are the joined files, by name; `needed` are the inputs that a grader cannot do without.
         """
         mapping = self._mapping if compares_texts else None
         hint = compared_hint(self._first, mapping, joined) if mapping else ""
         header = data_in_header(self._first) if self.may_lack_header else ""
         header = f"{header}; if it is data, give --no-header" if header else ""
-        answer = self._mapping.inputs.get("agent_response") if self._mapping else None
+        answer = self._mapping.inputs.get(_ANSWER) if self._mapping else None
         several = several_answers_note(self._first, answer)
-        return [*self.counts(), *filter(None, (header, several, hint))]
+        absent = [self._absent_note(name) for name in self._absent if name in needed]
+        return [*self.counts(), *absent, *filter(None, (header, several, hint))]
+
+    def _absent_note(self, name: str) -> str:
+        reasons = self._absent[name]
+        most = reasons.most_common(_REASONS_NAMED)
+        told = [f"{rows:,}: {why} (first {self._first_absent[name, why]})" for why, rows in most]
+        rest = reasons.total() - sum(rows for _, rows in most)
+        told += [f"{rest:,} {_OTHER_REASONS}"] if rest else []
+        rows = pluralize(reasons.total(), "row has", "rows have")
+        is_one = reasons.total() == 1
+        errored = f"and {'is' if is_one else 'are'} errored (MISSING_FIELD)"
+        return f"{rows} no value for {name}, {errored}: {'; '.join(told)}{self._judged_hint(name)}"
+
+    def _judged_hint(self, name: str) -> str:
+        """Return how answers without a value at a path are judged as they are; empty for another input."""
+        value = self._mapping.inputs.get(name) if self._mapping and name == _ANSWER else None
+        path = next(iter(value.paths()), None) if value else None
+        if path is None or len(path.parts) == 1 or isinstance(value, FirstOf):
+            return ""
+        judged = f"{value}|{path_of(path.parts[:1])}"
+        return f"; to have such answers judged as they are, map {name}={shorten(judged, _TEXT_CHARACTERS)}"
 
     @property
     def wants_integers(self) -> bool:
