@@ -499,6 +499,48 @@ def test_a_trace_that_has_some_calls_lacks_only_some():
     )
 
 
+def test_tools_are_known_with_the_prefix_and_without_it():
+    calls = [call(name, {"query": 5}) for name in ("mcp__a__search", "search")]
+    result = grade(*calls, tools=None, tools_prefix="mcp__a__")
+    assert result["verdict"] == "pass"  # the prefix is of `tools` alone, and there are none
+    result = ToolSchemaGrader(config={"tools": MCP, "tools_prefix": "mcp__a__"}).grade(
+        trace(*calls)
+    )
+    assert [each["check"] for each in failures(result)] == ["arguments_match_schema"] * 2
+    assert result["details"]["tools_prefix"] == "mcp__a__"
+
+
+@pytest.mark.parametrize("name", ["mcp__b__search", "mcp__a__x__search", "mcp__a__mcp__a__search"])
+def test_tools_of_another_server_stay_unknown(name):
+    config = {"tools": MCP, "tools_prefix": "mcp__a__"}
+    result = ToolSchemaGrader(config=config).grade(trace(call(name, {"query": "x"})))
+    [refused] = failures(result)
+    prefix = name.removesuffix("search")
+    assert (refused["check"], refused["cause"]) == ("tool_known", name)
+    assert refused["description"].endswith(
+        f"in the configured tools; if it is 'search', set tools_prefix: {prefix}"
+    )
+
+
+@pytest.mark.parametrize("name", ["research", "mcp__a__research", "search__", "x" * 300 + "__search"])  # fmt: skip
+def test_no_prefix_is_proposed_for_other_names(name):
+    result = ToolSchemaGrader(config={"tools": MCP}).grade(trace(call(name)))
+    assert "tools_prefix" not in failures(result)[0]["description"]
+
+
+@pytest.mark.parametrize("config", [{"allowlist": ["search"]}, {"blocklist": ["mcp__a__search"]}])
+def test_lists_have_whole_names_whatever_the_prefix(config):
+    config = {"tools": MCP, "tools_prefix": "mcp__a__", **config}
+    result = ToolSchemaGrader(config=config).grade(trace(call("mcp__a__search", {"query": "x"})))
+    assert result["verdict"] == "fail"
+
+
+def test_an_agents_own_tool_is_known_by_a_schema_that_accepts_everything():
+    config = {"tools": MCP, "schemas": {"Task": True}}
+    result = ToolSchemaGrader(config=config).grade(trace(call("Task", {"a": 1})))
+    assert result["verdict"] == "pass"
+
+
 def test_a_trace_that_cannot_be_read_is_ungradable_with_all_details():
     result = ToolSchemaGrader(config={"blocklist": ["rm"]}).grade({"nothing": "known"})
     assert result["verdict"] == "ungradable"

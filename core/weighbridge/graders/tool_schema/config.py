@@ -81,6 +81,11 @@ class ToolSchemaConfig(GraderConfig):
         description="the list of all tools in the form of OpenAI (with or without `function`), Anthropic "
         "(`input_schema`) or MCP (`inputSchema`, or a whole answer to `tools/list`)",
     )
+    tools_prefix: str = Field(
+        default="",
+        description="what the agent puts before the names in `tools`, such as `mcp__travel__` in Claude Code; a call may "
+        "name them with it or without",
+    )
     use_trace_tools: bool = Field(
         default=True, description="whether the definitions in the trace itself are used"
     )

@@ -51,7 +51,7 @@ class ToolSchemaGrader(TraceGrader):
     id = "tool-schema"
     name = "Tool Schema"
     description = "Only approved tools with valid arguments"
-    version = 7
+    version = 8
     Config = ToolSchemaConfig
     settings: ToolSchemaConfig
 
@@ -73,6 +73,7 @@ class ToolSchemaGrader(TraceGrader):
                 CONFIGURED_TOOLS, "tools", {tool.name: tool.schema for tool in tools}, allowance
             ),
             require_schema=settings.require_schema,
+            tools_prefix=settings.tools_prefix,
         )
 
     def _refuse_long_globs(self, *lists: Names | None) -> None:
@@ -178,6 +179,7 @@ class ToolSchemaGrader(TraceGrader):
                 "tools": len(policy.tools or ()),
                 "trace_tools": trace_tools,
             },
+            "tools_prefix": shown(settings.tools_prefix),
             "use_trace_tools": settings.use_trace_tools,
             "require_schema": settings.require_schema,
             "require_tool_calls": settings.require_tool_calls,

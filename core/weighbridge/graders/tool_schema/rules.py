@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from weighbridge.traces import ToolDefinition
 
 _NAME_CHARACTERS = 80
+_PREFIXED_CHARACTERS = 256  #: of a name in which that of a tool is looked for
+_separator = re.compile(r"__|[./:]")  #: of the names of servers and their tools
 _TOO_MANY = Problem("", "", "the schemas of the trace are too large, taken together")
 _TOO_MANY_GLOBS = "to compare the name with so many globs could take too long"
 CONFIGURED_SCHEMAS = "the configured schemas"
@@ -91,6 +94,19 @@ class Policy:
     schemas: dict[str, Definition]
     tools: dict[str, Definition] | None  #: None if not configured
     require_schema: bool
+    tools_prefix: str = ""  #: may stand before the names of `tools` in calls
+
+    def tool(self, name: str) -> Definition | None:
+        """Return the definition that the configured tools have of a tool, by its name with or without the prefix."""
+        tools = self.tools or {}
+        return tools.get(name) or tools.get(name.removeprefix(self.tools_prefix))
+
+    def prefix_of(self, name: str) -> str:
+        """Return what stands before the name of a configured tool in another name, as in `mcp__travel__search`; empty if none does."""
+        if not self.tools or len(name) > _PREFIXED_CHARACTERS:
+            return ""
+        ends = (found.end() for found in _separator.finditer(name))
+        return next((name[:end] for end in ends if name[end:] in self.tools), "")
 
 
 class Refusal(NamedTuple):
@@ -163,7 +179,7 @@ class Rules:
             listed.append(f"in the allowlist{_by(allowed, name)}")
         definition = self._definition(name)
         if definition is None and self._knows_all_tools():
-            return _refused(tool, self._unknown)
+            return _refused(tool, self._unknown(name))
         if definition is None or definition.schema is None:
             return self._without_schema(tool, definition, listed)
         source, schema = definition
@@ -196,8 +212,8 @@ class Rules:
         """Return a tool's definition in the first source with a schema, or else in the first that has the tool."""
         found = [
             definition
-            for source in (self._policy.schemas, self._policy.tools or {})
-            if (definition := source.get(name))
+            for definition in (self._policy.schemas.get(name), self._policy.tool(name))
+            if definition
         ]
         usable = next((definition for definition in found if definition.schema is not None), None)
         if usable:
@@ -216,8 +232,17 @@ class Rules:
         self._allowance.take_compilation(compiled.cost)
         return compiled
 
+    def _unknown(self, name: str) -> Refusal:
+        prefix = self._policy.prefix_of(name)
+        if not prefix:
+            return self._unknown_tool
+        tool = shown(name.removeprefix(prefix))
+        hint = f"; if it is {tool!r}, set tools_prefix: {shown(prefix)}"
+        refusal = self._unknown_tool
+        return refusal._replace(reason=refusal.reason + hint, may_be_misspelt=False)
+
     @cached_property
-    def _unknown(self) -> Refusal:
+    def _unknown_tool(self) -> Refusal:
         policy = self._policy
         known = dict.fromkeys([*policy.schemas, *(policy.tools or ()), *self.trace_tools])
         sources = [CONFIGURED_TOOLS] if policy.tools is not None else []
