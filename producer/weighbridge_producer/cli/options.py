@@ -92,7 +92,7 @@ Configs = Annotated[
         "--config",
         "-c",
         metavar="[LABEL.]KEY=VALUE",
-        help="A grader's setting, the value as JSON or plain text; or a whole config as a JSON object. Repeatable.",
+        help="A grader's setting, the value as JSON or plain text, of a list or an object also as @FILE; or a whole config as a JSON object. Repeatable.",
         callback=all_utf8,
     ),
 ]
@@ -185,8 +185,11 @@ def specs(
                 f"two graders are labelled {label or grader!r}", "give one of them another label"
             )
     for text in configs or []:
+        from weighbridge_producer.input.setting_files import with_files
+
         label, settings = _config(text, list(found))
-        found[label][1].update(settings)
+        grader, config = found[label]
+        config.update(with_files(grader, settings, ""))
     return parse_specs(
         [GraderSpec(grader, config or None, label) for label, (grader, config) in found.items()]
     )

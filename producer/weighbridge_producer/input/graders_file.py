@@ -8,11 +8,14 @@ For example:
         label: cheap
         config:
           max_tokens: 5000
+
+A setting that is a list or an object may name a file with it, relative to the graders file: `tools: "@tools.json"`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from weighbridge.errors import ConfigError, ConfigTypeError, GraderSpecError, Un
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
 from weighbridge.text import closest, did_you_mean
+from weighbridge_producer.input.setting_files import with_files
 from weighbridge_producer.input.yaml_file import YamlFile, key_text, line_in
 
 _SHAPE = "write a list of grader ids, or of {grader, config, label}, under `graders:`"
@@ -85,6 +89,9 @@ class _GradersReader:
             line = _line_of(entry, error.path) or line_in(listed, index)
             self._file.fail_at(line, error.message, error.hint or _SHAPE)
         try:
+            if spec.config is not None:
+                folder = Path(self._file.name).parent
+                spec = replace(spec, config=with_files(spec.grader, spec.config, folder))
             default_registry().create(
                 spec.grader, None if spec.config is None else dict(spec.config)
             )

@@ -45,6 +45,18 @@ def test_a_setting_that_cannot_be_placed_is_refused(graders, config, complaint):
     assert complaint in refusal.value.message
 
 
+def test_a_setting_that_is_a_list_or_an_object_may_be_in_a_file(tmp_path, monkeypatch):
+    (tmp_path / "t.json").write_text('[{"name": "a"}]')
+    monkeypatch.chdir(tmp_path)
+    for config in ("tools=@t.json", '{"tools": "@t.json"}', "tool-schema.tools=@t.json"):
+        [spec] = specs(["tool-schema"], [config])
+        assert spec.config == {"tools": [{"name": "a"}]}
+    with pytest.raises(
+        ConfigError, match=r"tools: the file 'u\.json' cannot be read: No such file"
+    ):
+        specs(["tool-schema"], ["tools=@u.json"])
+
+
 def test_one_label_for_two_graders_is_refused():
     with pytest.raises(ConfigError, match="two graders are labelled 'x'"):
         specs(["x=true-false", "x=string-match"], [])

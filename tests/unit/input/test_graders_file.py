@@ -178,3 +178,51 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
         read_graders(tmp_path / "none.yaml")
     with pytest.raises(ConfigError, match="not YAML"):
         read(tmp_path, b"\xff\xfe")
+
+
+WITH_FILE = """\
+- grader: tool-schema
+  config:
+    require_schema: true
+    tools: "@lists/tools.json"
+"""
+
+
+def test_a_list_or_an_object_may_be_in_a_file_named_relative_to_the_graders_file(
+    tmp_path: Path,
+) -> None:
+    tools = {"result": {"tools": [{"name": "search", "inputSchema": {"type": "object"}}]}}
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "tools.json").write_text(json.dumps(tools))
+    [spec] = read(tmp_path, WITH_FILE)
+    assert spec.config == {"require_schema": True, "tools": tools}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ('{"tools":', "is not JSON: "),
+        (" " * (2 << 20), "has more than 1,048,576 bytes"),
+        ('"@tools.json"', "tools: it must be a list of tools"),
+    ],
+)
+def test_a_file_of_a_setting_that_cannot_be_used_is_told_with_its_name_and_line(
+    content: str | None, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lists").mkdir()
+    if content is not None:
+        (tmp_path / "lists" / "tools.json").write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, WITH_FILE)
+    message = caught.value.message
+    assert message.startswith(f"{tmp_path}/graders.yaml, line 4: grader 'tool-schema': tools")
+    assert told in message
+    assert (content == '"@tools.json"') == (f"'{tmp_path}/lists/tools.json'" not in message)
+
+
+def test_a_text_that_begins_with_an_at_sign_is_no_file_where_a_text_may_be(tmp_path: Path) -> None:
+    text = (
+        "[{grader: tool-schema, config: {tools_prefix: '@a'}}, {grader: theirs, config: {x: '@y'}}]"
+    )
+    assert [spec.config for spec in read(tmp_path, text)] == [{"tools_prefix": "@a"}, {"x": "@y"}]
