@@ -70,7 +70,7 @@ def show_summary(summary: Summarised, name: str, console: Console, *, causes: bo
         counts = {str(outcome): jobs for outcome, jobs in found.counts.items()}
         print_summary(
             *(found.labels(), Counts(found.total, **counts), console, _examples(found)),
-            passes_by_names=found.passes_by_names,
+            weak=found.weak_passes,
         )
     elif not decision:
         console.print("no results")

@@ -29,7 +29,7 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
     print_summary(
         *(report.summary, counts, console, report.examples),
         names_words=names_words,
-        passes_by_names=report.passes_by_names,
+        weak=report.weak_passes,
     )
     print_slices(report.slices, console)
     if report.errored.messages:
@@ -73,7 +73,7 @@ def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, obj
             {"label": label, "cause": cause, "example": example}
             for (label, cause), example in report.examples.items()
         ],
-        "passes_by_names": +report.passes_by_names,
+        **report.weak_passes.as_dict(),
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,

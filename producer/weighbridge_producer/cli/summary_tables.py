@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.reports.overview import Cause
+    from weighbridge_producer.reports.weak_passes import WeakPasses
 
 #: Columns of the outcomes of a label; that without a name is the pass rate.
 RATE_COLUMNS = (RATED[0], "", *RATED[1:])
@@ -41,12 +42,11 @@ def print_summary(
     examples: Mapping[tuple[str, str], str] | None = None,
     *,
     names_words: bool = True,
-    passes_by_names: Mapping[str, int] | None = None,
+    weak: WeakPasses | None = None,
 ) -> None:
     """Print a table of outcomes by label, and a table of causes with examples.
 
-    Without `names_words`, it is not said how to name words for true and false. `passes_by_names` has, by label, the number
-    of passes in which only lists of names judged the calls.
+    Without `names_words`, it is not said how to name words for true and false. `weak` passes are noted.
     """
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
@@ -61,11 +61,8 @@ def print_summary(
         if row.vacuous:
             vacuous = share(row.vacuous, row.passed)
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
-        if passes_by_names and passes_by_names.get(row.label):
-            names = share(passes_by_names[row.label], row.passed)
-            console.print(
-                f"{_name(row, console)}: passes by names alone (no schema for the tools called): {names}"
-            )
+        for what, jobs in weak.of(row.label) if weak else ():
+            console.print(f"{_name(row, console)}: {what}: {share(jobs, row.passed)}")
         words = unknown_words_hint(row) if names_words else ""
         if hint := words or several_answers_hint(row, examples or {}) or wrapped_hint(row):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge_producer.gating.slices import summary_of
-from weighbridge_producer.reports.passes_by_names import passed_by_names
 from weighbridge_producer.reports.row_names import file_of, with_file
+from weighbridge_producer.reports.weak_passes import WeakPasses
 
 if TYPE_CHECKING:
     from weighbridge.jobs.outcome import GraderSummary
@@ -53,8 +53,7 @@ class Survey:
     """The counts of a report."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
-    #: by label, passes in which only lists of names judged the calls
-    passes_by_names: Counter[str] = field(default_factory=Counter)
+    weak_passes: WeakPasses = field(default_factory=WeakPasses)
     #: jobs with failed checks of other causes than the one by which they are counted
     further_causes: int = 0
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
@@ -107,7 +106,7 @@ class Survey:
             self._scores[label, min(int(row.score * SCORE_BUCKETS), SCORE_BUCKETS - 1)] += 1
         if outcome is Outcome.PASSED:
             self._jobs[label, VACUOUS] += cause == VACUOUS
-            self.passes_by_names[label] += passed_by_names(row)
+            self.weak_passes.add(row, label)
             return
         self.further_causes += len(row.causes) > 1
         key = label, cause or outcome.word

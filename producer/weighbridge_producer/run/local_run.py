@@ -22,8 +22,8 @@ from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.gating.slices import slices_of_file
 from weighbridge_producer.reports.forms import absolute, goes_to_stdout, is_plain_stdout
-from weighbridge_producer.reports.passes_by_names import passes_by_names
 from weighbridge_producer.reports.report import Report
+from weighbridge_producer.reports.weak_passes import weak_passes
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
 from weighbridge_producer.run.checkpoints import Checkpoints
 from weighbridge_producer.run.examples import first_examples
@@ -273,7 +273,7 @@ class LocalRun:
             examples=first_examples(results, summary, _CAUSES_WITH_EXAMPLES),
             slices=slices_of_file(results, self._options.by),
             uncalled=uncalled_tools(results, self._options.graders),
-            passes_by_names=passes_by_names(results, self._options.graders),
+            weak_passes=weak_passes(results, self._options.graders),
         )
         if state.counts.total:
             self._write_outputs(results, report)

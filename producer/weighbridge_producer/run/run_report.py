@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from weighbridge_producer.gating.exit_status import decide_on
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Sequence
 
     from weighbridge.jobs.batch_state import BatchState
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.gating.slices import SliceTally
+    from weighbridge_producer.reports.weak_passes import WeakPasses
     from weighbridge_producer.run.examples import Examples
     from weighbridge_producer.run.first_errors import FirstErrors
     from weighbridge_producer.tool_limits import ToolLimit
@@ -37,8 +37,7 @@ class RunReport:
     examples: Examples  #: one job for each of the commonest causes
     slices: SliceTally  #: by the requested metadata fields
     uncalled: list[ToolLimit]  #: limits on tools that no trace calls
-    #: by label, passes in which only lists of names judged the calls
-    passes_by_names: Counter[str]
+    weak_passes: WeakPasses
 
     def decide(self, gates: Sequence[Gate]) -> Decision:
         """Return the exit status of the run."""

@@ -7,7 +7,7 @@ from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge_producer.reports import overview as surveys
 from weighbridge_producer.reports.overview import OTHER, Survey
-from weighbridge_producer.reports.passes_by_names import passes_by_names
+from weighbridge_producer.reports.weak_passes import WeakPasses, weak_passes
 
 
 def surveyed(*cases, graders=("string-match",)):
@@ -82,13 +82,39 @@ def test_passes_without_a_schema_are_counted_unless_nothing_was_checked(tmp_path
         trace("refused", "rm"),
     ]
     grader = {"grader": "tool-schema", "label": "tools", "config": {"blocklist": ["rm"]}}
-    assert +surveyed(*cases, graders=[grader]).passes_by_names == {"tools": 2}
+    assert +surveyed(*cases, graders=[grader]).weak_passes.by_names == {"tools": 2}
 
     results = tmp_path / "results.jsonl"
     specs = parse_specs([grader, "loop"])
     results.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), specs)))
-    assert +passes_by_names(results, specs) == {"tools": 2}
-    assert passes_by_names(tmp_path / "none", parse_specs(["loop"])) == {}
+    assert +weak_passes(results, specs).by_names == {"tools": 2}
+    assert weak_passes(tmp_path / "none", parse_specs(["loop"])) == WeakPasses()
+
+
+def test_passes_with_usage_that_is_ignored_are_counted(tmp_path):
+    def used(custom_id, *tokens):
+        steps = [
+            {"type": "llm", "output": "x", **({"usage": {"total_tokens": n}} if n else {})}
+            for n in tokens
+        ]
+        return {"custom_id": custom_id, "inputs": {"trace": {"format": "weighbridge", "steps": steps}}}  # fmt: skip
+
+    cases = [used("nothing known", 0), used("known in part", 5, 0), used("known", 5), used("over", 0, 500)]  # fmt: skip
+    config = {"max_tokens": 100, "missing_usage": "ignore"}
+    grader = {"grader": "budget", "label": "cheap", "config": config}
+    steps = {"grader": "budget", "label": "steps", "config": {"max_steps": 9}}
+    found = surveyed(*cases, graders=[grader, steps]).weak_passes
+    assert +found.usage_ignored == {"cheap": 2}
+    assert [jobs for _, jobs in found.of("cheap")] == [2]
+    assert [*found.of("steps")] == []
+
+    results = tmp_path / "results.jsonl"
+    specs = parse_specs([grader, steps])
+    results.write_bytes(b"".join(grade_lines(map(orjson.dumps, cases), specs)))
+    assert weak_passes(results, specs).as_dict() == {
+        "passes_by_names": {},
+        "passes_with_usage_ignored": {"cheap": 2},
+    }
 
 
 def test_the_example_is_the_first_in_the_input_whatever_the_order_of_the_results():
