@@ -145,7 +145,7 @@ def test_different_cases_with_one_id_are_converted_to_traces_with_two(cli, tmp_p
 def test_a_trace_is_shown_with_its_steps_and_what_its_format_does_not_tell(cli):
     shown = cli("trace", "show", str(TRACES), "--id", "desk-rebook-11")
     assert shown.status == 0
-    assert "toolu_11_2  tool   book" in shown.out
+    assert "\n6  toolu_11_2  tool   book" in shown.out
     assert "✗ RJ 49 is full" in shown.out
     assert "no timing: Anthropic messages carry no times" in shown.out
     data = cli("trace", "show", str(TRACES), "--id", "desk-rebook-11", "--json").json
@@ -178,6 +178,27 @@ def test_the_beginning_of_an_id_is_enough_if_no_other_id_has_it(cli, tmp_path):
     assert "'a1b' has 2 steps whose id begins with 's'\n  it has s1, s11\n" in missing.err
 
 
+def test_a_step_may_be_named_by_its_number_if_no_step_has_that_id(cli, tmp_path):
+    ids = ("3", "s2", "41", *(f"s{n}" for n in range(4, 12)))
+    steps = [{"id": name, "type": "llm", "output": name} for name in ids]
+    (tmp_path / "few.json").write_bytes(orjson.dumps({"format": "weighbridge", "steps": steps}))
+
+    def shown(text):
+        found = cli("trace", "show", "few.json", "--step", text, "--json").json["steps"]
+        return [step["id"] for step in found]
+
+    assert shown("2") == ["s2"]
+    assert shown("11") == ["s11"]
+    assert shown("3") == ["3"]
+    assert shown("4") == ["s4"], "a number comes before the beginning of an id"
+    assert shown("41") == ["41"]
+    for text in ("12", "0", "02", "-1"):
+        missing = cli("trace", "show", "few.json", "--step", text)
+        assert f"has no step '{text}'" in missing.err
+    lines = cli("trace", "show", "few.json").out.splitlines()
+    assert [line[:2] for line in lines[2:13]] == [f"{n:>2}" for n in range(1, 12)]
+
+
 def test_steps_are_shown_in_full(cli, tmp_path):
     said = "a line\n" * 400
     call = {
@@ -202,7 +223,10 @@ def test_steps_are_shown_in_full(cli, tmp_path):
     missing = cli(*show, "--step", "call_2")
     assert (missing.status, missing.out) == (1, "")
     assert "has no step 'call_2'" in missing.err
-    assert "did you mean 'call_1'? the ids are in the first column without --step" in missing.err
+    assert (
+        "did you mean 'call_1'? the steps' numbers and ids are in the first columns without --step"
+        in missing.err
+    )
 
 
 def test_whoever_is_shown_the_first_of_several_traces_is_told_so(cli, tmp_path):

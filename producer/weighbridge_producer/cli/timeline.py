@@ -44,10 +44,8 @@ def print_trace(name: str, trace: Trace, location: str = "") -> None:
     if location and not name.startswith(location.rpartition(", ")[0]):
         out.print(shown(location))
     out.print()
-    labels = [
-        moment + ident
-        for moment, ident in zip(_moments(trace.steps), _idents(trace.steps), strict=True)
-    ]
+    columns = (_numbers(trace.steps), _moments(trace.steps), _idents(trace.steps))
+    labels = list(map("".join, zip(*columns, strict=True)))
     lines = map(_of_step, trace.steps, labels)
     # Segments avoid the cost of rich's markup, which is high for long traces.
     out.print(Segments(chain.from_iterable(lines)), end="")
@@ -68,6 +66,12 @@ def print_steps(steps: Sequence[Step]) -> None:
             lines = (f"  {printable(line)}\n" for line in text.split("\n"))
             out.print(f"[dim]{part}[/]")
             out.print(Segments(map(Segment, lines)), end="")
+
+
+def _numbers(steps: Sequence[Step]) -> list[str]:
+    """Return a column of the steps' numbers from 1, as evidence counts them."""
+    width = len(str(len(steps)))
+    return [f"{number:>{width}}  " for number in range(1, len(steps) + 1)]
 
 
 def _moments(steps: Sequence[Step]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.cli.trace_input import NamedTrace, Traces
 
 _NAMES_SHOWN = 5
+_is_number = re.compile(r"[1-9][0-9]{0,8}", re.ASCII).fullmatch
 
 File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
 
@@ -64,7 +66,7 @@ def show(
         typer.Option(
             "--step",
             metavar="ID",
-            help="Show only the step with this id or unique beginning, in full; may be repeated.",
+            help="Show only the step with this id, number or unique beginning of an id, in full; may be repeated.",
             callback=opt.all_utf8,
         ),
     ] = None,
@@ -136,9 +138,9 @@ def _with_steps(found: NamedTrace, step_ids: Sequence[str]) -> NamedTrace:
     ids = [step.id for step in found.trace.steps]
     wanted = set()
     for step_id in step_ids:
-        alike = [step_id] if step_id in ids else _beginning_with(step_id, ids)
+        alike = _steps_meant(step_id, ids)
         if not alike:
-            hint = f"{did_you_mean(closest(step_id, ids), before='', after=' ')}the ids are in the first column without --step"
+            hint = f"{did_you_mean(closest(step_id, ids), before='', after=' ')}the steps' numbers and ids are in the first columns without --step"
             raise InputError(f"{found.name!r} has no step {step_id!r}", hint)
         if len(alike) > 1:
             raise InputError(
@@ -148,6 +150,14 @@ def _with_steps(found: NamedTrace, step_ids: Sequence[str]) -> NamedTrace:
         wanted.update(alike)
     steps = tuple(step for step in found.trace.steps if step.id in wanted)
     return found._replace(trace=replace(found.trace, steps=steps))
+
+
+def _steps_meant(text: str, ids: Sequence[str]) -> list[str]:
+    """Return the ids of the steps that a text may mean: an id, else a step's number from 1, else the beginning of ids."""
+    if text in ids:
+        return [text]
+    number = int(text) if _is_number(text) else 0
+    return [ids[number - 1]] if 1 <= number <= len(ids) else _beginning_with(text, ids)
 
 
 def _listed_names(names: list[str]) -> str:
