@@ -17,7 +17,7 @@ from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.input_order import InputOrder
 from weighbridge_producer.comparison.notes import notes_of
 from weighbridge_producer.comparison.pairing import PairKey
-from weighbridge_producer.comparison.pairs import Group, Pair, by_case, pairs_of, place_of
+from weighbridge_producer.comparison.pairs import FILE, Group, Pair, by_case, pairs_of, place_of
 from weighbridge_producer.comparison.partitions import Partitions
 from weighbridge_producer.comparison.rates import Rates, adjusted
 from weighbridge_producer.comparison.runs import (
@@ -160,7 +160,8 @@ class Comparison:
     def notes(self) -> list[str]:
         """Notes on results graded under different conditions, and on results not compared, one sentence each."""
         conditions = ((label.label, label.tally.conditions) for label in self.labels)
-        return notes_of(conditions, (self.before, self.after))
+        files = self._tallies.files_of_both
+        return notes_of(conditions, (self.before, self.after), files)
 
     @property
     def after_labels(self) -> list[GraderSummary]:
@@ -273,7 +274,8 @@ def _keyed(
     if pair_by:
         fields = (*by, pair_by.path)
         return pair_by.keyed(run, run.entries(fields, in_full=in_full, with_unnamed=True))
-    return ((entry.custom_id or "", entry) for entry in run.entries(by, in_full=in_full))
+    fields = (*by, parse_field(FILE))
+    return ((entry.custom_id or "", entry) for entry in run.entries(fields, in_full=in_full))
 
 
 def _largest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.comparison.pairs import Condition
+from weighbridge_producer.comparison.pairs import FILE, Condition
 from weighbridge_producer.comparison.tallies import commonest
 
 if TYPE_CHECKING:
@@ -24,10 +24,29 @@ _DESCRIPTIONS = {
 }
 
 
-def notes_of(conditions: Iterable[tuple[str | None, Conditions]], runs: Iterable[Run]) -> list[str]:
-    """Return notes on results graded under different conditions, and on results not compared, one sentence each."""
-    notes = [*_of_conditions(conditions), *(note for run in runs for note in _of_run(run))]
+def notes_of(
+    conditions: Iterable[tuple[str | None, Conditions]],
+    runs: Iterable[Run],
+    files_of_both: Sequence[str] = (),
+) -> list[str]:
+    """Return notes on results graded under different conditions, and on results not compared, one sentence each.
+
+    `files_of_both` have results that are in the first run only, and others that are in the second run only.
+    """
+    notes = [*_of_conditions(conditions), *_of_files(files_of_both)]
+    notes += [note for run in runs for note in _of_run(run)]
     return notes[:_NOTES_LIMIT]
+
+
+def _of_files(files: Sequence[str]) -> Iterator[str]:
+    if files:
+        named = ", ".join(shorten(file, _ID_CHARACTERS) for file in files[:_SIDES_SHOWN])
+        more = ", ..." if len(files) > _SIDES_SHOWN else ""
+        have = pluralize(len(files), "file has", "files have")
+        yield (
+            f"{have} both new and gone results ({named}{more}): if their traces have new ids in each run,"
+            f" --pair-by {FILE} pairs them by file"
+        )
 
 
 def notes_of_repeats(labels: Sequence[RepeatedLabel], runs: Sequence[Run]) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import Leaves
 
 Labelled = dict[str | None, "Entry"]  #: a case's results in one run, by label
+FILE = "metadata.file"  #: the field with the file of a result, where the input may have several
 _JUDGED = frozenset(outcome.value for outcome in Outcome if outcome.has_score)
 _GRADED = frozenset(outcome.value for outcome in OUTCOME_OF.values())
 

@@ -10,7 +10,7 @@ from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.jobs.outcome import VACUOUS, Outcome
-from weighbridge_producer.comparison.pairs import Condition, Group, Pair, condition_of
+from weighbridge_producer.comparison.pairs import FILE, Condition, Group, Pair, condition_of
 from weighbridge_producer.gating.fields import OTHER_VALUES, field_name, values_in
 from weighbridge_producer.gating.slices import SLICES_LIMIT, SliceTally
 from weighbridge_producer.statistics import PairedCounts
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.fields import FieldPath
 
 _LABELS_LIMIT = 1_000
+_FILES_LIMIT = 10_000
 _EXAMPLES = 3  #: example cases kept per condition
 _CAUSES_LIMIT = 300  #: kinds of change per label; others are counted together
 OTHER_LABELS = "(other labels)"
@@ -182,6 +183,8 @@ class Tallies:
         self.labels: dict[str | None, LabelTally] = {}
         self.examples = Examples(examples)
         self.after_slices = SliceTally(by)  #: the second run's results
+        #: The first files found of results that are in one run only.
+        self._files: dict[Group, set[str]] = {Group.NEW: set(), Group.GONE: set()}
 
     def count(self, pair: Pair) -> Group:
         """Count a pair, and return its group."""
@@ -194,8 +197,16 @@ class Tallies:
             tally = self.labels[label] = LabelTally(self._room)
         tally.count(pair, group, self.by)
         self.examples.add(pair, group)
+        files = self._files.get(group)
+        if files is not None and len(files) < _FILES_LIMIT and (file := pair.fields.get(FILE)):
+            files.add(str(file))
         if self.by and pair.after:
             after = pair.after
             vacuous = after.cause == VACUOUS
             self.after_slices.add(after.label, after.outcome, after.fields, vacuous=vacuous)
         return group
+
+    @property
+    def files_of_both(self) -> list[str]:
+        """The files that have both new and gone results, as those of traces with other ids in each run."""
+        return sorted(self._files[Group.NEW] & self._files[Group.GONE])

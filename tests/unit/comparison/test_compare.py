@@ -72,6 +72,21 @@ def test_results_are_paired_by_a_field_and_those_of_one_value_in_the_order_of_th
     assert groups(compare(before, after)) == {"unchanged": 1, "gone": 3, "new": 4}
 
 
+def test_a_note_tells_how_to_pair_new_and_gone_results_of_the_same_files() -> None:
+    before = graded([of_file("1", "a.json"), of_file("2", "b.json"), of_file("3", "c.json")])
+    after = graded([of_file("1", "a.json"), of_file("8", "b.json"), of_file("9", "d.json")])
+    comparison = compare(before, after, by=["metadata.file"])
+    assert comparison.notes == [
+        (
+            "1 file has both new and gone results (b.json): if their traces have new ids in each run,"
+            " --pair-by metadata.file pairs them by file"
+        )
+    ]
+    assert compare(before, after, pair_by="metadata.file").notes == []
+    only_new = graded([of_file("1", "a.json"), of_file("8", "a.json")])
+    assert compare(graded([of_file("1", "a.json")]), only_new).notes == []
+
+
 @pytest.mark.parametrize("kept", [1, 20], ids=["no id", "id"])
 @pytest.mark.parametrize("lost", [1, 2, 3])
 def test_a_line_that_could_not_be_read_keeps_its_place_among_the_pairs_of_its_file(
