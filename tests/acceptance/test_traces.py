@@ -495,9 +495,22 @@ def test_the_fields_of_one_format_are_listed(cli):
     assert "atif" not in told
     [known] = cli("trace", "formats", "atif", "--json").json["formats"]
     assert known["fields"]["arguments"] == "tool_calls[].arguments"
-    unknown = cli("trace", "formats", "nope")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("nativ", "it may mean native; "),
+        ("claude-code", "it may mean claude-code-hooks, anthropic"),
+        ("Claude Code", "it may mean claude-code-hooks, anthropic"),
+        ("adk", "it may mean google-adk-eval, google-adk; "),
+        ("nope", "'nope'; `weighbridge trace formats` lists all"),
+    ],
+)
+def test_the_name_of_a_program_leads_to_its_formats(cli, name, meant):
+    unknown = cli("trace", "formats", name)
     assert unknown.status == 2
-    assert "known formats: native, atif" in unknown.err
+    assert meant in " ".join(unknown.err.split())
 
 
 def test_a_mistake_in_a_file_of_graders_is_told_with_its_line_before_anything_runs(cli, tmp_path):

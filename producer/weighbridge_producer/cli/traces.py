@@ -230,7 +230,7 @@ def formats(
     importers = installed_formats().importers
     known = {known.id: known for known in importers}
     if format_id is not None and format_id not in known:
-        raise typer.BadParameter(f"known formats: {', '.join(known)}", param_hint="FORMAT")
+        raise typer.BadParameter(_unknown_format(format_id, importers), param_hint="FORMAT")
     if as_json:
         chosen = [known[format_id]] if format_id else importers
         print_json({"formats": [_as_dict(importer) for importer in chosen]})
@@ -244,6 +244,14 @@ def formats(
         out.print("\nweighbridge trace formats ID shows where the fields of one are read from")
         for name, reason in installed_formats().failures.items():
             err.print(f"[red]the plug-in {shown(name)} was not loaded[/]: {shown(reason)}")
+
+
+def _unknown_format(text: str, importers: Sequence[Importer]) -> str:
+    from weighbridge_producer.cli.format_names import formats_meant
+
+    meant = ", ".join(formats_meant(text, importers))
+    mean = f"it may mean {meant}; " if meant else ""
+    return f"no format has the id {text[:80]!r}; {mean}`weighbridge trace formats` lists all {len(importers)}"
 
 
 def _as_dict(importer: Importer) -> dict[str, object]:
