@@ -73,7 +73,7 @@ def _decides_notation(graders: Sequence[GraderSpec]) -> bool:
 def print_notes(source: Source, graders: Sequence[GraderSpec] = ()) -> None:
     """Print how many rows are no cases, and what looks wrong in the values of the others if the graders compare texts."""
     joined = {join.spec.name: join.spec.file for join in source.joins or ()}
-    from weighbridge_producer.input.recognition import needed_inputs
+    from weighbridge_producer.input.grader_inputs import needed_inputs
 
     needed = needed_inputs(graders)
     decides = _decides_notation(graders)
