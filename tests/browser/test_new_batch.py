@@ -12,6 +12,7 @@ import pyarrow as pa
 from playwright.sync_api import expect
 from pyarrow import parquet
 
+from support import claude_sessions, databases
 from support.browser import PHONE
 from support.cases import sleepy_cases, true_false_cases, write_cases
 from support.examples import MIXED, SHOP_AGENT
@@ -256,13 +257,36 @@ def test_a_folder_becomes_one_batch_without_the_files_that_are_no_input(
     page.get_by_label("String Match", exact=True).check()
     page.get_by_label("Or choose a folder").set_input_files(tmp_path / "runs")
     expect(page.locator("#file-chosen")).to_contain_text("2 files")
+    expect(page.locator("#left-out")).to_have_text("1 file left out: runs/notes.docx")
     expect(preview(page)).to_contain_text("This is the first of 2 files")
     page.get_by_role("button", name="Submit the batch").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("b.jsonl and 1 more")
+    expect(page.get_by_role("heading", level=1)).to_have_text("runs")
     expect(page.locator("#status")).to_have_text("completed")
     results = page.get_by_role("region", name="Table of results")
     expect(results).to_contain_text("runs/b.jsonl")
     expect(results).to_contain_text("runs/deeper/a.jsonl")
+
+
+def test_a_session_in_a_folder_is_read_with_its_sub_agent_and_databases_are_read(
+    page: Page, tmp_path: Path
+) -> None:
+    agents = tmp_path / "runs" / claude_sessions.SESSION / "subagents"
+    agents.mkdir(parents=True)
+    session = tmp_path / "runs" / f"{claude_sessions.SESSION}.jsonl"
+    write_cases(session, claude_sessions.MAIN)
+    write_cases(agents / "agent-a1.jsonl", claude_sessions.lines_of("a1"))
+    write_cases(tmp_path / "runs" / "sessions-index.json", [{"version": 1, "entries": []}])
+    databases.write(tmp_path / "runs" / "a.db", databases.STORES["LangGraph"][0])
+    databases.write(tmp_path / "runs" / "other.db", {"things": [{"id": 1}]})
+    page.goto("/new")
+    page.get_by_label("Loop", exact=True).check()
+    page.get_by_label("Or choose a folder").set_input_files(tmp_path / "runs")
+    expect(page.locator("#file-chosen")).to_contain_text("5 files")
+    expect(page.locator("#left-out")).to_be_empty()
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(page.locator("#status")).to_have_text("completed")
+    expect(page.get_by_role("main")).to_contain_text("All jobs: 2 passed")
+    expect(page.get_by_role("main")).to_contain_text("2 files skipped (other.db, sessions-index")
 
 
 def dropped(page: Page, *paths: Path) -> None:
@@ -289,12 +313,12 @@ def test_a_dropped_folder_is_read_with_its_folders(page: Page, tmp_path: Path) -
     page.get_by_label("String Match", exact=True).check()
     page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
     dropped(page, tmp_path / "runs")
-    expect(page.locator("#file-chosen")).to_contain_text("121 files")
-    expect(preview(page)).to_contain_text("This is the first of 121 files")
+    expect(page.locator("#file-chosen")).to_contain_text("122 files")
+    expect(preview(page)).to_contain_text("This is the first of 122 files")
     page.get_by_role("button", name="Submit the batch").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("b.jsonl and 120 more")
+    expect(page.get_by_role("heading", level=1)).to_have_text("runs")
     expect(page.locator("#status")).to_have_text("completed")
-    expect(page.get_by_role("main")).to_contain_text("All jobs: 121 passed")
+    expect(page.get_by_role("main")).to_contain_text("All jobs: 122 passed")
 
 
 def test_dropped_folders_and_files_are_one_batch_and_are_replaced_by_what_is_chosen(

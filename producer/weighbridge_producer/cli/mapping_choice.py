@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.row_formats import Layout
 
 _WIDTH = 400
-_LOOKED_AT = 100  #: files of which one may have traces
 _EXAMPLE_WIDTH = 160
 
 
@@ -264,18 +263,14 @@ def _recognised_mapping(
     """Return the mapping that was recognised, or that the user accepted; None for cases and traces."""
     from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.grader_inputs import input_groups
-    from weighbridge_producer.input.recognition import recognise
+    from weighbridge_producer.input.recognition import recognise, traces_behind
 
     files = from_first_row_on(Opened.all_of(cases, form, ReadAs.ANYTHING), settings)
     opened = files[0]
     seen = recognise(opened, graders, settings)
     groups = input_groups(graders)
-    if seen is not None and set(groups) == {("trace",)}:
-        # One file of another kind among traces, such as an index of them, is no reason to read all of them as rows.
-        traces = next(
-            (each for each in files[1:_LOOKED_AT] if _has_traces(each, graders, settings)), None
-        )
-        opened, seen = (traces, None) if traces else (opened, seen)
+    if seen is not None and (traces := traces_behind(files, graders, settings)):
+        opened, seen = traces, None
     if seen is None:
         print_traces(opened, groups, settings)
         return None
@@ -301,17 +296,6 @@ def _with_different_ids(seen: SeenRows, files: Sequence[Opened], settings: Setti
 
     rows = FurtherRows(files[:1], settings, seen.layout.rows if seen.layout else "")
     return with_file_in_id(with_variants_in_id(seen, rows), files, settings)
-
-
-def _has_traces(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> bool:
-    from weighbridge_producer.input.recognition import recognise, trace_format
-
-    with suppress(WeighbridgeError):  # reading the file reports it
-        return (
-            recognise(opened, graders, settings) is None
-            and trace_format(opened, settings) is not None
-        )
-    return False
 
 
 def print_unmapped(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import LineError, MappingNeededError
+from weighbridge.errors import LineError, MappingNeededError, WeighbridgeError
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.case import parse_case
 from weighbridge.jobs.line import JSON_SPACE
@@ -23,7 +24,7 @@ from weighbridge_producer.input.first_rows import (
     refuse_list_without_rows,
     under_keys,
 )
-from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
+from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, input_groups, needed_inputs
 from weighbridge_producer.input.mapping.expected_answers import all_accept_several
 from weighbridge_producer.input.mapping.field_mapping import GRADER
 from weighbridge_producer.input.mapping.known_datasets import INSPECT, shape_of
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.source_lines import SourceLine
 
 _LINES = 20
+_LOOKED_AT = 100  #: files of which one may have traces
 _BYTES = 8 * MIB
 _RESPONSE = "agent_response"
 _PROMPTFOO_TABLE = "promptfoo's table, with a verdict before the output in each cell"
@@ -80,6 +82,29 @@ class _ReadAs:
         """Return whether a row is the first of those that make the trace, such as its calls."""
         parts = self.trace
         return isinstance(parts, list) and bool(parts) and parts[0] == row
+
+
+def traces_behind(
+    files: Sequence[Opened], graders: Sequence[GraderSpec], settings: Settings
+) -> Opened | None:
+    """Return the first of the files after the first that has traces; None if there is none, or graders take other inputs too.
+
+    One file of another kind among traces, such as an index of them, is no reason to read all of them as rows.
+    """
+    if set(input_groups(graders)) != {("trace",)}:
+        return None
+    return next(
+        (each for each in files[1:_LOOKED_AT] if _has_traces(each, graders, settings)), None
+    )
+
+
+def _has_traces(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> bool:
+    with suppress(WeighbridgeError):  # reading the file reports it
+        return (
+            recognise(opened, graders, settings) is None
+            and trace_format(opened, settings) is not None
+        )
+    return False
 
 
 def recognise(opened: Opened, graders: Sequence[GraderSpec], settings: Settings) -> SeenRows | None:

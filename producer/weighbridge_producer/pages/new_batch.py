@@ -12,7 +12,11 @@ from starlette.concurrency import run_in_threadpool
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
-from weighbridge_producer.input.files.folder_files import OUR_RESULTS, endings_of
+from weighbridge_producer.input.files.folder_files import (
+    OUR_RESULTS,
+    endings_of,
+    endings_sent_of_folders,
+)
 from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.unmapped_rows import JOIN_HINT
 from weighbridge_producer.pages import parquet_parts
@@ -54,6 +58,9 @@ class NewBatchForm:
         self.is_strict = False
         self.file_size = 0  #: of the first file, reported by the browser; 0 if unknown
         self.files = 0  #: number of files, reported by the browser; 0 if unknown
+        self.folder: str | None = (
+            None  #: name of the folder that the files are in, empty if of several
+        )
         self.is_submitting = False  #: True if this is the last preview before the upload
 
     @property
@@ -74,6 +81,7 @@ class NewBatchForm:
         self.is_strict = "strict" in entries
         self.is_submitting = "submitting" in entries
         self.file_size = _number(entries.get("file_size", [""])[-1])
+        self.folder = entries["folder"][-1] if "folder" in entries else None
         self.files = _number(entries.get("file_count", [""])[-1])
 
     def read(self, fields: list[tuple[str, str]], file_name: str) -> tuple[SubmissionParams, bytes]:
@@ -84,11 +92,14 @@ class NewBatchForm:
             raise _refused(_BOTH, "remove one of them")
         if not has_text and not file_name:
             raise _refused("there are no cases", "choose a file, or paste some lines")
-        params = self.params(file_name or _PASTED)
+        params = self.params(self.folder or file_name or _PASTED)
+        if self.folder and not has_text:
+            return replace(params, folder=self.folder, first_file=file_name), b""
         if self.files != 1 and not has_text:
             # Without scripts the number is unknown, and there may be several.
             more = f" and {self.files - 1:,} more" if self.files else ""
-            params = replace(params, source=params.source + more, first_file=file_name)
+            source = params.source + more
+            params = replace(params, source=source, folder=self.folder, first_file=file_name)
         return params, self.text.encode(errors="replace")
 
     def params(self, source: str) -> SubmissionParams:
@@ -255,6 +266,7 @@ def _page(
         problem=problem,
         preview_bytes=f"{HEAD_BYTES} 0",  # of the beginning and of the end
         folder_endings=endings_of(ReadAs.ANYTHING),
+        sent_endings=endings_sent_of_folders(),
         not_in_folders=OUR_RESULTS,
         parquet_bytes=f"{parquet_parts.HEAD_BYTES} {parquet_parts.END_BYTES}",
     )

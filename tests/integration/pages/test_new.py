@@ -11,12 +11,13 @@ import httpx
 import orjson
 import pytest
 
-from support import requests
+from support import claude_sessions, databases, requests
 from support.http import HttpServer
 from support.pages import Element, Page
 from support.tool_results import LAYOUTS, LONG
+from weighbridge_producer.input.source import Source
 from weighbridge_producer.pages.input_head import HEAD_BYTES
-from weighbridge_producer.service.uploads import request_bodies
+from weighbridge_producer.service.uploads import folder_upload, request_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,6 +145,86 @@ def test_several_files_become_one_batch_whose_bad_lines_are_told_with_their_file
     ]
     errors = [row["error"]["message"] for row in rows if row["status"] == "errored"]
     assert [error[:18] for error in errors] == ([] if strict else ["c/d.jsonl, line 2:"])
+
+
+def agent_files(folder: Path) -> dict[str, bytes]:
+    """Write what agents keep in a folder, and return its files by their names, as a page sends them."""
+    project = folder / "projects" / ".hidden"
+    agents = project / claude_sessions.SESSION / "subagents"
+    agents.mkdir(parents=True)
+    for place, lines in (
+        (project / f"{claude_sessions.SESSION}.jsonl", claude_sessions.MAIN),
+        (agents / "agent-a1.jsonl", claude_sessions.lines_of("a1")),
+        (project / "sessions-index.json", [{"version": 1, "entries": []}]),
+        (folder / "a_case.jsonl", [orjson.loads(CASE)]),
+    ):
+        place.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    databases.write(folder / "stored.db", databases.STORES["LangGraph"][0])
+    databases.write(folder / "other.db", {"things": [{"id": 1}]})
+    (folder / "README.md").write_text("# Runs\n")
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["all or none", "those that can be graded"])
+def test_a_folder_is_read_as_the_command_line_reads_it(
+    strict: bool, http: httpx.Client, client: Client, worker: WorkerProcess, tmp_path: Path
+) -> None:
+    files = agent_files(tmp_path)
+    if strict:
+        (tmp_path / "a_case.jsonl").unlink()
+        del files["a_case.jsonl"]
+    limit = [("grader", "budget"), ("budget.max_tokens", "300")]
+    fields = [*limit, ("folder", "runs"), *([("strict", "true")] if strict else [])]
+    answer = sent(http, "/new", fields, files=files)
+    source, rows = graded(answer, client)
+    assert source == "runs"
+    expected = [orjson.loads(line.raw) for line in Source(tmp_path, client.settings)]
+    assert [row["custom_id"] for row in rows] == [case["custom_id"] for case in expected]
+    assert len(rows) == (2 if strict else 3), "the session with its sub-agent, and the database"
+    session = next(row for row in rows if row["custom_id"] == claude_sessions.SESSION)
+    assert not session["result"]["passed"], "the session's 220 tokens and 220 of its sub-agent"
+    batch = client.batch(answer.headers["location"].rpartition("/")[2])
+    skipped = (batch.options().metadata or {})["skipped"]
+    assert all(name in skipped for name in ("README.md", "other.db"))
+
+
+def test_the_columns_of_a_folder_are_those_of_its_tables(
+    http: httpx.Client, client: Client, worker: WorkerProcess
+) -> None:
+    rows = b"custom_id,agent_response,expected_output\nq%d,Graz,Graz\n"
+    files = {"a/rows.csv": rows % 1, "b/rows.csv": rows % 2, "notes.md": b"# Notes\n"}
+    answer = sent(http, "/new", [*STRINGS, ("folder", "runs")], files=files)
+    _, found = graded(answer, client)
+    assert [row["custom_id"] for row in found] == ["q1", "q2"]
+    mapping = ("mapping", "custom_id=custom_id,agent_response=agent_response,expected_output=gold")
+    answer = sent(http, "/new", [*STRINGS, ("folder", "runs"), mapping], files=files)
+    assert "gold" in page_of(answer, 400).one(id="problem").text
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "said"),
+    [
+        ({"../a.jsonl": CASE}, 422, "'../a.jsonl' is not the path of a file in a folder"),
+        ({"/etc/a.jsonl": CASE}, 422, "'/etc/a.jsonl' is not the path of a file in a folder"),
+        ({"a": CASE, "a/b.jsonl": CASE}, 422, "'a/b.jsonl' cannot be kept: "),
+        ({f"{'a' * 300}.jsonl": CASE}, 422, "cannot be kept: "),
+        ({"big.jsonl": 3000 * b" "}, 413, "the folder has over 2,000 bytes"),
+        ({f"{number}.jsonl": CASE for number in range(4)}, 413, "more than 3 files"),
+        ({"README.md": b"# Runs"}, 400, "the folder 'runs' has no file to read, only README.md"),
+    ],
+)
+def test_a_folder_that_cannot_be_kept_or_read_is_refused_with_the_reason(
+    files: dict[str, bytes],
+    status: int,
+    said: str,
+    http: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(folder_upload, "FOLDER_LIMIT_BYTES", 2000)
+    monkeypatch.setattr(folder_upload, "FILES_LIMIT", 3)
+    answer = sent(http, "/new", [*STRINGS, ("folder", "runs")], files=files)
+    assert said in page_of(answer, status).one(id="problem").text
 
 
 def test_the_mapping_found_in_the_first_file_is_that_of_all(

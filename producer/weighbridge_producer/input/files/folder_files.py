@@ -9,13 +9,12 @@ from weighbridge.errors import InputError
 from weighbridge.text import printable
 from weighbridge_producer.input.files.databases.stored_sessions import is_known_store
 from weighbridge_producer.input.files.file_groups import part
+from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.files.text_logs import begins_text_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from weighbridge_producer.input.files.read_as import ReadAs
 
 _NAMES_SHOWN = 3  #: of files that are not read
 _OF_RUNS = (".jsonl", ".ndjson", ".json", ".traj", ".eval")
@@ -38,6 +37,12 @@ _FileT = TypeVar("_FileT", Path, RemoteFile)
 def endings_of(read_as: ReadAs) -> tuple[str, ...]:
     """Return the endings of the names of files that are read in folders."""
     return _OF_RUNS + (_OF_TABLES if read_as.takes_tables else ())
+
+
+def endings_sent_of_folders() -> tuple[str, ...]:
+    """Return the endings of the names of files in a folder that may be read, or are read together with one of them."""
+    logs = tuple(f"{ending}-wal" for ending in _DATABASES)
+    return (*endings_of(ReadAs.ANYTHING), *_DATABASES, *logs, _MARKDOWN)
 
 
 def files_of_folder(folder: str, every: Sequence[_FileT], read_as: ReadAs) -> tuple[_FileT, ...]:

@@ -49,10 +49,12 @@ function enhanceNewBatch(form) {
     const body = new FormData(form);
     body.delete("file");
     if (isSubmitting) body.append("submitting", "true");
-    const [chosen, ...others] = chosenFiles(form);
+    const files = chosenFiles(form);
+    // The first rows of a database or of Markdown cannot be seen in its beginning.
+    const chosen = files.find((each) => !/\.(db|sqlite3?|md)(-wal)?$/.test(each.name)) ?? files[0];
     if (!text.value.trim() && chosen) {
       body.append("file_size", String(chosen.size));
-      body.append("file_count", String(1 + others.length));
+      body.append("file_count", String(files.length));
       body.append("file", beginning(chosen), chosen.name);
     } else {
       // With pasted lines, only the file's name is sent, to get the error that there are both.
@@ -80,6 +82,7 @@ function enhanceNewBatch(form) {
     const name = chosen.length > 1 ? `${chosen.length.toLocaleString("en")} files` : chosen[0]?.name;
     const nothing = folder.files.length ? "The folder has no file to read." : "";
     document.getElementById("file-chosen").textContent = name ? `${name}, ${size} bytes` : nothing;
+    document.getElementById("left-out").textContent = leftOut(form);
     lookSoon(0);
   };
 

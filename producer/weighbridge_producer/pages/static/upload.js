@@ -4,17 +4,35 @@
 // The files of dropped folders, which no field of the form can hold.
 let dropped = [];
 
-// The files to submit: those chosen or dropped, or those of a folder that the command line would read.
-function chosenFiles(form) {
+const HISTORY = ".aider.chat.history.md"; // a hidden file that is read
+
+// The files of the chosen or dropped folders in order.
+function filesInFolders() {
+  const found = [...document.getElementById("folder").files, ...dropped];
+  return found.sort((one, other) => (pathOf(one) < pathOf(other) ? -1 : pathOf(one) > pathOf(other) ? 1 : 0));
+}
+
+// Whether the command line may read a file in a folder, by its name; the service decides by all files.
+function mayBeRead(form, file) {
   const { folderEndings, notInFolders } = form.dataset;
-  const isRead = (each) => {
-    const name = each.name.replace(/(\.gz|\.zst)+$/, "");
-    const isHidden = pathOf(each).split("/").some((part) => part.startsWith("."));
-    return !isHidden && !name.endsWith(notInFolders) && folderEndings.split(" ").some((ending) => name.endsWith(ending));
-  };
-  const inFolder = [...document.getElementById("folder").files, ...dropped].filter(isRead);
-  inFolder.sort((one, other) => (pathOf(one) < pathOf(other) ? -1 : pathOf(one) > pathOf(other) ? 1 : 0));
+  const name = file.name.replace(/(\.gz|\.zst)+$/, "");
+  if (name.endsWith(notInFolders) || (name.startsWith(".") && name !== HISTORY)) return false;
+  return folderEndings.split(" ").some((ending) => name.endsWith(ending));
+}
+
+// The files to submit: those chosen or dropped, or those of a folder that the command line may read.
+function chosenFiles(form) {
+  const inFolder = filesInFolders().filter((each) => mayBeRead(form, each));
   return inFolder.length ? inFolder : [...form.elements.namedItem("file").files];
+}
+
+// The files in folders that are not sent, in words; empty if there are none, or only hidden ones and earlier results.
+function leftOut(form) {
+  const isTold = (each) => !mayBeRead(form, each) && !each.name.startsWith(".") && !each.name.includes(form.dataset.notInFolders);
+  const paths = filesInFolders().filter(isTold).map(pathOf);
+  if (!paths.length) return "";
+  const names = paths.slice(0, 5).join(", ") + (paths.length > 5 ? ", …" : "");
+  return `${paths.length.toLocaleString("en")} ${paths.length > 1 ? "files" : "file"} left out: ${names}`;
 }
 
 // The whole form, with the files last.
@@ -25,6 +43,8 @@ function withFiles(form) {
   body.delete("file");
   body.append("file_count", String(chosen.length));
   const roots = new Set(chosen.map((each) => pathOf(each).split("/")[0]));
+  // The files of a folder are read together, as the command line reads it.
+  if (pathOf(chosen[0])) body.append("folder", roots.size > 1 ? "" : pathOf(chosen[0]).split("/")[0]);
   for (const each of chosen) body.append("file", each, pathOf(each).split("/").slice(roots.size > 1 ? 0 : 1).join("/") || each.name);
   return body;
 }

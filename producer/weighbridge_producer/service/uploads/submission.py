@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,8 +19,10 @@ from weighbridge.errors import (
     ServerError,
     WeighbridgeError,
 )
+from weighbridge.text import shorten
 from weighbridge_producer.client.batch import check_same_graders
 from weighbridge_producer.input.annotated_lines import read_annotated
+from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import StreamLines
 from weighbridge_producer.input.first_rows import Opened
@@ -39,6 +41,7 @@ from weighbridge_producer.input.unmapped_rows import (
 from weighbridge_producer.service.access.auth import resumable_batch
 from weighbridge_producer.service.problems import ProblemError
 from weighbridge_producer.service.uploads.body_stream import PeekedStream
+from weighbridge_producer.service.uploads.folder_upload import mapping_of_folder, received_folder
 from weighbridge_producer.service.uploads.idempotency import HeldKey, other_content
 from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
 from weighbridge_producer.submit.strict_submission import checked
@@ -46,6 +49,7 @@ from weighbridge_producer.submit.strict_submission import checked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
+    from pathlib import Path
     from typing import BinaryIO
 
     from weighbridge.jobs.grader_spec import GraderSpec
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
 
 
 _LOOK_SECONDS = 0.5  #: between checks whether a waiting upload is still alive
+_NOTE_WIDTH = 1000
 CLOSE = {"Connection": "close"}  #: otherwise the rest of the body would be read and discarded
 
 
@@ -176,16 +181,24 @@ class UploadSubmission:
             check_mapping(params.mapping, graders)
         if params.strict:  # otherwise graders are checked when the batch is opened
             self._client.check_graders(params.graders)
-        mapping, sent = self._rows_in(resumed)
-        if mapping:
-            mapping = with_accepted_answers(mapping, params.graders)
-        if params.first_file:
-            sent = Streams(stream.name, uploaded_files(stream, sent, params.first_file))
-        readable: AbstractContextManager[Cases] = nullcontext(sent)
-        if params.strict:
-            source = Source(sent, self._settings, mapping)
-            readable = checked(source, params.graders, self._settings)
-        with readable as cases:
+        with ExitStack() as kept:
+            sent: Cases
+            if params.folder is None:
+                mapping, body = self._rows_in(resumed)
+                sent = body
+                if params.first_file:
+                    sent = Streams(stream.name, uploaded_files(stream, body, params.first_file))
+            else:
+                files = uploaded_files(stream, cast("BinaryIO", stream), params.first_file)
+                folder = kept.enter_context(received_folder(params.source, files))
+                mapping, sent = self._rows_in_folder(folder), Paths.of([folder])
+                self._note_skipped(Source(sent, self._settings, mapping))
+            if mapping:
+                mapping = with_accepted_answers(mapping, params.graders)
+            cases = sent
+            if params.strict:
+                source = Source(sent, self._settings, mapping)
+                cases = kept.enter_context(checked(source, params.graders, self._settings))
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
             source = SlotLimitedSource(
@@ -199,6 +212,23 @@ class UploadSubmission:
             if not (begun_before or batch.status().counts.total):
                 self._refuse_empty(batch)
             return Received(batch, batch.confirm(), replayed)
+
+    def _rows_in_folder(self, folder: Path) -> FieldMapping | None:
+        """Return the mapping of the rows in a folder; raises what `_rows_in` raises."""
+        params, settings = self._params, self._settings
+        if not params.mapping:
+            return mapping_of_folder(folder, params.graders, settings, params.table)
+        first = Opened.all_of(Paths.of([folder]), params.table)[0]
+        with first.open() as rows:
+            kept = KeptStream(rows)
+            refuse_missing_columns(kept, first.name, params.mapping, settings, params.table)
+        return params.mapping
+
+    def _note_skipped(self, source: Source) -> None:
+        """Add to the batch's metadata which files of the folder are not read."""
+        if note := source.skipped_note():
+            metadata = {"skipped": shorten(note, _NOTE_WIDTH), **(self._params.metadata or {})}
+            self._params = replace(self._params, metadata=metadata)
 
     def _rows_in(self, resumed: RedisBatch | None) -> tuple[FieldMapping | None, Any]:
         """Return the mapping of the rows in the body, None for cases, and the body from its beginning.

@@ -72,6 +72,9 @@ class SubmissionParams:
     is_recognised: bool = False  #: True if the mapping follows from the shape of the first rows
     table: TableForm = USUAL_FORM  #: of CSV and TSV, which are read with a mapping
     first_file: str = ""  #: name of the first file, if there may be several
+    folder: str | None = (
+        None  #: name of the folder that the files are in; None if they were chosen one by one
+    )
     suffix: str = ""  #: ending of a file of the body's type, if that is a table's
 
     @classmethod
