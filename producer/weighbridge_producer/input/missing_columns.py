@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge_producer.input.mapping.missing_paths import refuse_missing_paths
+from weighbridge_producer.input.mapping.missing_paths import (
+    refuse_missing_paths,
+    refuse_part_of_answer,
+)
 from weighbridge_producer.input.mapping.row_values import ADDED
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
@@ -39,6 +42,7 @@ def refuse_missing_columns(
         row = next((row.values for row in reader.read(begun) if not row.fault), None)
     if row is None or reader.layout is None or reader.layout.dialect is None:
         return
+    refuse_part_of_answer(mapping, [row])
     for _, value in mapping.fields():
         columns = [name for path in value.paths() for name in (path.text, path.parts[0])]
         if columns and not any(column in row or column in ADDED for column in columns):

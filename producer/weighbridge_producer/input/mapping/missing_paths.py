@@ -19,6 +19,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Value,
     json_within,
 )
+from weighbridge_producer.input.mapping.same_source import part_of_other
 from weighbridge_producer.input.mapping.special_forms import Selection
 
 if TYPE_CHECKING:
@@ -45,11 +46,14 @@ def refuse_missing_paths(
 ) -> None:
     """Raise MappingError for a path that exists in none of the first rows, unless a trusted mapping has it.
 
+    And for an expected answer that is a part of the agent's, or the other way round.
+
     Rows of JSON need not have all fields, so that a path which the first ones lack is looked for in `further` rows.
     `hint` is added to the columns that the error lists.
     """
     if not rows:
         return
+    refuse_part_of_answer(mapping, rows)
     known = dict(trusted.fields()) if trusted else {}
     for target, value in mapping.fields():
         if known.get(target) == value or not all(_lacks(row, value) for row in rows):
@@ -68,6 +72,21 @@ def refuse_missing_paths(
                 f"{name}: {subject} has {wrong.text!r}, which {target} is mapped to{meant}",
                 "\n  ".join(filter(None, (f"columns: {listed(columns)}", hint))),
             )
+
+
+def refuse_part_of_answer(mapping: FieldMapping, rows: Sequence[Row]) -> None:
+    """Raise MappingError if one of the answers is a part of the other one, with which it would be compared."""
+    answer, expected = map(mapping.inputs.get, ("agent_response", "expected_output"))
+    if answer is None or expected is None:
+        return
+    columns = {column for row in rows for column in row}
+    if part := part_of_other(answer, expected, columns):
+        raise MappingError(
+            f"agent_response={shorten(str(answer), 80, '...')} and"
+            f" expected_output={shorten(str(expected), 80, '...')}: {shorten(part, 80, '...')!r} is a"
+            " part of the other one, so that an answer would be compared with itself",
+            "map expected_output to the column with the expected answers; if another file has them, join it",
+        )
 
 
 def refuse_no_list(path: Path, rows: Sequence[Row], name: str) -> None:

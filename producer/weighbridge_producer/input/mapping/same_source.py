@@ -16,7 +16,7 @@ from weighbridge_producer.input.mapping.row_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from weighbridge_producer.input.mapping.row_values import Value
 
@@ -31,6 +31,28 @@ def common_source(one: Value, other: Value) -> str:
         if any(_are_same(place, each) for place in _places(value) for each in others):
             return str(value)
     return ""
+
+
+def part_of_other(one: Value, other: Value, columns: Collection[str]) -> str:
+    """Return the path of the one of two values that is a part of the other one; empty if neither is.
+
+    `columns` are those of the rows: a column whose name is the whole path is no part of another one.
+    """
+    paths = [path for value in (one, other) for path in _only_path(value)]
+    if len(paths) < 2:
+        return ""
+    places = [(path.text,) if path.text in columns else path.parts for path in paths]
+    shorter, longer = sorted(places, key=len)
+    is_part = len(shorter) < len(longer) and longer[: len(shorter)] == shorter
+    return paths[places.index(longer)].text if is_part else ""
+
+
+def _only_path(value: Value) -> list[Path]:
+    """Return the path that a value is read from as it is; none if it is a value of another form."""
+    if isinstance(value, Template):
+        paths = [path for path in value.paths() if value.text == f"{{{path.text}}}"]
+        return paths[:1]
+    return [value] if isinstance(value, Path) else []
 
 
 def is_beside(path: str, values: Iterable[Value]) -> bool:

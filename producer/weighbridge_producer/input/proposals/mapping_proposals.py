@@ -49,6 +49,7 @@ from weighbridge_producer.input.proposals.value_guesses import (
     guessed_id,
     guessed_trace,
 )
+from weighbridge_producer.input.proposals.whole_objects import OBJECTS_NOTE, object_around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,6 +95,7 @@ def propose(
     own = {path: columns[path] for path in columns if Path(path).parts[0] not in joined}
     draft = _Draft(rows, needed, given, columns, own, boolean_columns(columns, booleans))
     draft.choose_columns()
+    draft.leave_out_parts_of_answers()
     draft.take_tools_with_messages()
     draft.note_pointed_booleans(booleans)
     draft.read_json_cells(accepts_several=accepts_several)
@@ -146,6 +148,35 @@ class _Draft:
         if not self.ids and (custom_id := guessed_id(codes, len(self.rows))):
             self.custom_id = self.guesses["custom_id"] = custom_id
         self.taken = {"custom_id": str(self._id())} | inputs
+
+    def leave_out_parts_of_answers(self) -> None:
+        """Choose again without the parts of what was chosen for one of the answers if the other one is among them.
+
+        The expected answer is the whole object if the agent's is one with the same fields.
+        """
+        answers = [self.taken[name] for name in _ANSWERS if name in self.taken]
+        flat = {column for row in self.rows for column in row}
+        for outer in answers:
+            parts = {path for path in self.columns if path not in flat and is_within(path, outer)}
+            if parts.intersection(answers):
+                self.columns = {
+                    path: values for path, values in self.columns.items() if path not in parts
+                }
+                self.own = {path: values for path, values in self.own.items() if path not in parts}
+                self.booleans = {
+                    path: values for path, values in self.booleans.items() if path not in parts
+                }
+                is_response = outer == self.taken[_RESPONSE]
+                self.choose_columns()
+                if is_response and _RESPONSE not in self.taken:
+                    self.taken[_RESPONSE] = self.guesses[_RESPONSE] = outer
+                break
+        if not set(_ANSWERS) <= self.taken.keys() or self.given.keys() & set(_ANSWERS):
+            return
+        response, expected = (self.taken[name] for name in _ANSWERS)
+        if whole := object_around(response, expected, self.rows):
+            self.taken[_EXPECTED] = whole
+            self.notes.append(OBJECTS_NOTE)
 
     def take_tools_with_messages(self) -> None:
         """Take the messages with what the agent did, and the definitions of tools in a column beside, or say why not."""
