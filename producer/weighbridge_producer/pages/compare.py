@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlencode
@@ -84,17 +85,21 @@ def compare(
 ) -> HTMLResponse:
     """Show the changes from one batch to another or, if one is missing, a form to choose two."""
     context: dict[str, Any] = {"before": before, "after": after, "by": by, "found": None}
-    context |= {"problem": "", "command": "", "results": 0, "most": RESULTS_LIMIT}
+    context |= {"problem": "", "is_too_large": False, "results": 0, "most": RESULTS_LIMIT}
     if before and after:
         batches = [visible_batch(service, identity, each) for each in (before, after)]
         states = [each.status() for each in batches]
         context["results"] = results = sum(state.counts.finished for state in states)
         size = sum(state.input_bytes for state in states)
         if results > RESULTS_LIMIT or size > INPUT_LIMIT_BYTES:
-            command = f"weighbridge compare {batches[0].id} {batches[1].id}"
-            context["command"] = f"{command} --by {by}" if by else command
+            context["is_too_large"] = True
         else:
             context |= _compared(batches, by)
+        address = str(request.base_url).rstrip("/")
+        command = ["weighbridge", "compare", *(each.id for each in batches), "--url", address]
+        context["command"] = shlex.join([*command, *(["--by", by] if by else [])])
+        query = {"before": batches[0].id, "after": batches[1].id, "format": "csv"}
+        context["csv_href"] = f"/api/compare?{urlencode(query)}"
     store = service.client.store
     ids = store.batches(_BATCHES_LISTED, project=identity.sees)
     return page(

@@ -94,6 +94,20 @@ def test_the_groups_and_rates_of_two_batches_are_shown(
     assert chosen == [two[0].id, two[1].id]
 
 
+def test_every_change_is_in_the_csv_and_the_command_has_the_address(
+    service: HttpServer, two: tuple[Batch, Batch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_page, "_EXAMPLES", 1)
+    page = compared(service, two, "&by=metadata.topic")
+    assert "The first 1 of 2. All are in the CSV below." in words(page)
+    section = page.root.one("section", **{"aria-labelledby": "all-changes"})
+    changes = requests.get(service.url + section.one("a").attributes["href"])
+    assert changes.headers["content-type"].startswith("text/csv")
+    assert sum("regressed" in line for line in changes.text.splitlines()) == 2
+    command = f"weighbridge compare {two[0].id} {two[1].id} --url {service.url} --by metadata.topic"
+    assert command in section.text
+
+
 def test_batches_graded_under_different_conditions_are_said_to_be(
     service: HttpServer, two: tuple[Batch, Batch], server: EmbeddedServer
 ) -> None:
@@ -180,7 +194,7 @@ def test_batches_that_are_too_large_are_left_to_the_command_line(
 ) -> None:
     monkeypatch.setattr(compare_page, "RESULTS_LIMIT", 5)
     text = words(compared(service, two))
-    assert f"weighbridge compare {two[0].id} {two[1].id}" in text
+    assert f"weighbridge compare {two[0].id} {two[1].id} --url {service.url}" in text
     assert "Pass rates" not in text
 
 

@@ -101,7 +101,7 @@ def compare(
             "COMPARISON_TOO_LARGE",
             f"the two batches have {results:,} results and their inputs; here at most {RESULTS_LIMIT:,} results"
             f" and {INPUT_LIMIT_BYTES // MIB} MiB of input are compared",
-            f"use the command line, which has no limit: weighbridge compare {batches[0].id} {batches[1].id}",
+            f"use the command line, which has no limit: weighbridge compare {batches[0].id} {batches[1].id} --url URL",
         )
     runs = [run_of_batch(batch, state.status) for batch, state in zip(batches, states, strict=True)]
     with TemporaryDirectory(prefix="weighbridge-") as folder:
