@@ -165,14 +165,17 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
         return f"{described}{further_checks(len(others))}" if described else ""
 
     def compared(self) -> tuple[Any, Any]:
-        """Return the expected and the observed text, or the limit and the observed value of the deciding check."""
+        """Return the expected and the observed text, or the limit and the observed value of the deciding check.
+
+        No single check decides a pass of several checks.
+        """
         if not self.result:
             return None, None
         details = self.result["details"]
         if "expected_original" in details:
             return details["expected_original"], details.get("actual_original")
-        check = next(iter(self.failed_checks), None) or next(iter(self.evidence), None)
-        return (check.get("limit"), check.get("observed")) if check else (None, None)
+        deciding = self.failed_checks[:1] or (self.evidence if len(self.evidence) == 1 else ())
+        return next(((each.get("limit"), each.get("observed")) for each in deciding), (None, None))
 
 
 @cache

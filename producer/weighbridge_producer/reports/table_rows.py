@@ -133,7 +133,9 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
                 cause = named_cause(deciding.check, deciding.cause) or None
         expected, observed = details.expected_original, details.actual_original
         if expected is msgspec.UNSET:
-            expected, observed = deciding.limit, deciding.observed
+            # No single check decides a pass of several.
+            is_decided = not deciding.passed or len(checks) == 1
+            expected, observed = (deciding.limit, deciding.observed) if is_decided else (None, None)
         return Judgement(
             *(outcome, result.verdict, result.score, expected, observed),
             *(str(reason) if reason else None, cause, code, message),

@@ -89,6 +89,25 @@ _LINE = {
 
 
 @pytest.mark.parametrize(
+    ("verdicts", "shown"),
+    [
+        ([True], ("limit 0", "observed 0")),
+        ([True, True], (None, None)),  # they would stand beside those of another check
+        ([True, False], ("limit 1", "observed 1")),
+    ],
+)
+def test_values_are_shown_of_the_check_that_decides(verdicts, shown):
+    checks = [
+        {"check": "c", "passed": passed, "limit": f"limit {place}", "observed": f"observed {place}"}
+        for place, passed in enumerate(verdicts)
+    ]
+    verdict = "pass" if all(verdicts) else "fail"
+    result = _LINE["result"] | {"verdict": verdict, "evidence": checks}
+    told = TableRow.from_bytes(orjson.dumps(_LINE | {"result": result})).judgement()
+    assert (told.expected, told.observed) == shown
+
+
+@pytest.mark.parametrize(
     "damage",
     [
         {"line": -1},
