@@ -318,10 +318,10 @@ def _brief(step: Step) -> str:
 
 
 def _result(step: Step) -> str:
-    """Return the result of a call in one line; empty for other steps, or if the description contains it."""
-    if step.type != "tool" or step.arguments is None:
-        return ""
-    return _line(step.error if step.output is None else step.output)
+    """Return the result of a call, or the error of any step, in one line; empty if the description contains it."""
+    if step.error is not None and (step.output is None or step.type != "tool"):
+        return _line(step.error)
+    return _line(step.output) if step.type == "tool" and step.arguments is not None else ""
 
 
 def _line(value: Any) -> str:

@@ -183,6 +183,22 @@ def test_a_result_of_any_shape_has_a_timeline(result):
     assert len(timeline_of(trace(tool(id="s1")), result).steps) == 1
 
 
+@pytest.mark.parametrize(
+    ("step", "brief", "result"),
+    [
+        ({"type": "llm", "error": "401: no key"}, "", "401: no key"),
+        ({"type": "llm", "output": "So", "error": "cut off"}, "So", "cut off"),
+        ({"type": "llm", "output": "So"}, "So", ""),
+        ({"type": "tool", "name": "find", "error": "no such tool"}, "", "no such tool"),
+        (tool(output=None, error="401"), '{"q": "x"}', "401"),
+        (tool(output="none", error="404"), '{"q": "x"}', "none"),
+    ],
+)
+def test_the_row_of_a_step_has_its_result_or_its_error(step, brief, result):
+    [row] = timeline_of(trace(step), None).steps
+    assert (row.brief, row.result) == (brief, result)
+
+
 # ---- loops ----
 
 
