@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from weighbridge.jobs.outcome import RATED
-from weighbridge.text import compact, duration, elapsed, percent, pluralize, visible
+from weighbridge.text import compact, duration, elapsed, percent, pluralize, shorten, visible
 
 _PAGES = Path(__file__).parent / "pages"
 STATIC_FOLDER = _PAGES / "static"
@@ -45,6 +45,7 @@ def environment() -> Environment:
         "prose": prose,
         "shown": shown,
         "pretty_json": pretty_json,
+        "shorten": shorten,
         "moment": moment,
         "thousands": "{:,}".format,
     }

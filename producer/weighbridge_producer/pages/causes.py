@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from weighbridge.graders.text_difference import shorten_reason
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
+from weighbridge.text import shorten
 from weighbridge_producer.pages.addresses import batch_at, result_at
 from weighbridge_producer.pages.rendering import page
 from weighbridge_producer.service.access.auth import ReadBatch, SearchTurn
@@ -25,6 +27,7 @@ router = APIRouter()
 
 SHOWN = 20
 _EXEMPLARS = 3
+_WHY_CHARACTERS = 300
 _SECONDS_A_CAUSE = 0.1
 _SECONDS_IN_ALL = 0.25
 #: The store's names for those over its limits.
@@ -139,9 +142,9 @@ def _exemplar(batch_id: str, result: ResultRow) -> Exemplar:
 def why(result: ResultRow) -> str:
     """Return the reason for a result in one line: its error, or the check that failed."""
     if result.error:
-        return str(result.error)[:300]
+        return shorten(str(result.error), _WHY_CHARACTERS)
     chosen = next(iter((*result.failed_checks, *result.evidence)), None)
-    return str(chosen["description"])[:300] if chosen else ""
+    return shorten_reason(str(chosen["description"]), _WHY_CHARACTERS) if chosen else ""
 
 
 def _table_of(batch_id: str, label: str, reason: str) -> str | None:

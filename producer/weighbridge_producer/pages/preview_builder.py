@@ -14,6 +14,7 @@ from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.text import shorten
 from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.input.source import Source
@@ -181,7 +182,7 @@ def _case_shown(number: int, line: SourceLine, specs: tuple[GraderSpec, ...]) ->
         line=number,
         custom_id=case.custom_id,
         size=len(line.raw),
-        excerpt=orjson.dumps(case.inputs).decode()[:_EXCERPT_CHARACTERS],
+        excerpt=shorten(orjson.dumps(case.inputs).decode(), _EXCERPT_CHARACTERS),
         graders=tuple(spec.label for spec in case.graders),
         trace_format=_format_name(trace.format) if trace else "",
         steps=len(trace.steps) if trace else None,

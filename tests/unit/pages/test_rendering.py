@@ -3,8 +3,11 @@
 import re
 from hashlib import sha256
 
+import orjson
 import pytest
 
+from weighbridge.jobs.result_line import ResultRow
+from weighbridge_producer.pages.causes import why
 from weighbridge_producer.pages.rendering import asset
 from weighbridge_producer.templating import (
     STATIC_FOLDER,
@@ -22,6 +25,26 @@ def test_htmx_is_the_file_that_its_makers_published() -> None:
     (version,) = re.findall(r"htmx ([0-9.]+),", told)
     assert f'"{version}"' in (STATIC_FOLDER / "htmx.min.js").read_text()
     assert (STATIC_FOLDER / "htmx.LICENSE.txt").read_text().startswith("Zero-Clause BSD")
+
+
+def test_what_templates_cut_ends_in_a_mark() -> None:
+    cut = re.compile(r"\[:\d+\] ?\| ?(?:visible|prose|pictured)")
+    templates = list((STATIC_FOLDER.parent / "templates").rglob("*.html"))
+    assert [file.name for file in templates if cut.search(file.read_text())] == []
+    assert templates
+
+
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_reason_in_a_table_that_is_cut_ends_in_a_mark(is_error: bool) -> None:
+    check = {"check": "c", "passed": False, "step_ids": [], "description": "so " * 200}
+    result = {"passed": False, "score": 0.0, "verdict": "fail", "details": {}, "evidence": [check]}
+    error = {"code": "C", "message": "so " * 200, "hint": ""}
+    judged = {"status": "errored", "result": None, "error": error}
+    judged = judged if is_error else {"status": "graded", "result": result, "error": None}
+    line = dict.fromkeys(ResultRow.__struct_fields__) | {"line": 1, "custom_id": "a"} | judged
+    shown_reason = why(ResultRow.from_bytes(orjson.dumps(line)))
+    assert shown_reason.endswith("…")
+    assert len(shown_reason) == 300
 
 
 def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
