@@ -550,6 +550,18 @@ def test_a_list_as_the_expected_value_is_said_to_need_expected_any(cli, tmp_path
     assert "string-match: an expected value is an empty list, by which no answer is" in empty
 
 
+def test_an_object_as_the_expected_value_is_said_to_need_its_values_compared(cli, tmp_path):
+    rows = [{"id": n, "output": '{"a": 1}', "gold": {"a": n, "kind": "k"}} for n in range(3)]
+    write(tmp_path / "a.jsonl", *rows)
+    given = ("run", "a.jsonl", "-g", "string-match", "-o", "o.jsonl", "--map")
+    whole = "custom_id=id,agent_response=output,expected_output=gold,metadata=gold.kind"
+    ended = cli(*given, whole)
+    assert "string-match: an expected value is an object, and text is compared; 'Answers in JSON'" in ended.out  # fmt: skip
+    assert "metadata.kind=gold.kind\n" in ended.err, "the name that --by takes"
+    fields = "custom_id=id,agent_response={output.a},expected_output={gold.a}"
+    assert "an object" not in cli(*given, fields).out
+
+
 def test_rows_without_any_value_are_not_graded_but_counted(cli, tmp_path):
     rows = "".join(f"Was ist {n}?;{n};{n + n % 2}\n" for n in range(20))
     (tmp_path / "a.csv").write_text("Frage;Antwort;Soll\n" + rows + ";;\n" * 30)

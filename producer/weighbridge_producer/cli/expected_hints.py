@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _GRADER = "true-false"
 _NOT_TEXT = "expected_is_text: not text"  #: of `string-match`
 _OF_LIST = "Expected value '["
+_OF_OBJECT = "Expected value '{"
 _OF_EMPTY = f"{_OF_LIST}]'"
 #: Also of words that have known ones within them, such as 1.0.
 _CAUSES = tuple(f"expected_is_boolean: {kind}" for kind in ("other", "both", "wrapped"))
@@ -46,12 +47,17 @@ def unknown_words_hint(row: GraderSummary) -> str:
 
 
 def several_answers_hint(row: GraderSummary, examples: Mapping[tuple[str, str], str]) -> str:
-    """Return what to do if a list is an expected value, of several accepted answers or of none; empty for other results."""
+    """Return what to do if a list or an object is an expected value; empty for other results."""
     example = examples.get((row.label, _NOT_TEXT), "")
     if _OF_EMPTY in example:
         return (
             "an expected value is an empty list, by which no answer is accepted; if it stands for an empty answer, write"
             ' "" in its place'
+        )
+    if _OF_OBJECT in example:
+        return (
+            "an expected value is an object, and text is compared; 'Answers in JSON' in the documentation shows how to"
+            " compare its values, and 'Write a grader' how to compare objects field by field"
         )
     if _OF_LIST not in example:
         return ""

@@ -330,7 +330,7 @@ def print_layout(
     if layout and layout.others and mapping.rows:  # otherwise, reading the rows notes them
         err.print(f"  {shown(other_lists_note(layout.others), _WIDTH)}", soft_wrap=True)
     _print_joins(joined)
-    err.print(f"  mapped: {shown(str(mapping), _WIDTH)}", soft_wrap=True)
+    err.print(f"  mapped: {shown(mapping.with_names, _WIDTH)}", soft_wrap=True)
 
 
 def _print_joins(joined: Joins | None) -> None:

@@ -189,10 +189,17 @@ class FieldMapping:
         """Return the mapping in the syntax of `--map`."""
         return ",".join(self._items())
 
-    def _items(self) -> list[str]:
+    @property
+    def with_names(self) -> str:
+        """The mapping as text, in which metadata within objects has its names, by which `--by` and others find it."""
+        return ",".join(self._items(names_metadata=True))
+
+    def _items(self, *, names_metadata: bool = False) -> list[str]:
         """Return the fields in the syntax of `--map`."""
         items = [f"{EACH}={self.each}"] if self.each else []
-        items += [_item(name, value) for name, value in self.fields()]
+        items += [
+            _item(name, value, names_metadata=names_metadata) for name, value in self.fields()
+        ]
         return [*items, f"metadata={REST}"] if self.takes_rest else items
 
     def identity(self) -> dict[str, Any]:
@@ -209,11 +216,12 @@ class FieldMapping:
         }
 
 
-def _item(name: str, value: Value) -> str:
+def _item(name: str, value: Value, *, names_metadata: bool) -> str:
     if isinstance(value, Constant):
         return f"{name}:={orjson.dumps(value.value).decode()}"
     text = str(value)
-    if name == f"metadata.{name_of(value)}":
+    usual = text if names_metadata else name_of(value)
+    if name == f"metadata.{usual}":
         name = "metadata"
     return f"{name}={text}"
 

@@ -352,6 +352,14 @@ def test_fields_of_a_recognised_mapping_may_be_in_no_row() -> None:
         refuse_missing_paths(mapping, [{"id": 1}], "a.csv", recognised)
 
 
+def test_the_names_of_metadata_within_objects_can_be_told() -> None:
+    text = "custom_id=id,trace=steps,metadata=topic,metadata=gold.difficulty,metadata.m=model"
+    mapping = parse_mapping([text])
+    assert str(mapping) == text
+    assert mapping.with_names == text.replace("metadata=gold.", "metadata.difficulty=gold.")
+    assert parse_mapping([mapping.with_names]) == mapping
+
+
 def test_the_fields_that_a_text_maps_are_known_before_the_mapping_is_whole() -> None:
     assert mapped_fields(["x=y,metadata=z", "inputs.a=b"]) == {"x", "a"}
     assert mapped_fields(["custom_id=id"]) == {"custom_id"}
