@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from weighbridge.errors import Fault, InputError, WeighbridgeError
+from weighbridge.errors import Fault, InputError, LineError, WeighbridgeError
+from weighbridge.grading.case import parse_case
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.grading.tally import Tally
 from weighbridge.jobs.grader_spec import GraderSpec
@@ -21,6 +23,14 @@ from weighbridge.text import printable, shorten
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.source_lines import encode_case
 from weighbridge_producer.pytest_plugin.messages import message_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge.grading.case import Case
+    from weighbridge_producer.input.source_lines import SourceLine
+
+_IDS_CHARACTERS = 300  #: of the ids that a message lists
 
 
 class _Shared(NamedTuple):
@@ -64,8 +74,9 @@ class Checks:
     ) -> ResultRow:
         """Grade the inputs and return the result; raise AssertionError with the evidence if it fails.
 
-        `trace` is a path, relative to the test's folder, or a trace as JSON data. The result is recorded under
-        `custom_id`, by default the test's own id. Raises NotGradedError if the inputs cannot be judged.
+        `trace` is a trace as JSON data, or the path of a file, a database or a folder, relative to the test's folder, of
+        whose traces `custom_id` names one if there are several. The result is recorded under `custom_id`, by default the
+        test's own id. Raises NotGradedError if the inputs cannot be judged.
         """
         __tracebackhide__ = True
         row = self._result(GraderSpec(grader, config, label), custom_id, metadata, inputs)
@@ -104,7 +115,7 @@ class Checks:
         faults: dict[int, Fault] = {}
         if isinstance(inputs.get("trace"), (str, Path)):
             try:
-                inputs["trace"] = _trace_in(self._folder / inputs["trace"])
+                inputs["trace"] = _trace_in(self._folder / inputs["trace"], custom_id)
             except WeighbridgeError as error:
                 # The result has to be counted, with its label and metadata, as an error of its only job.
                 inputs["trace"], faults[0] = None, error.fault
@@ -137,21 +148,37 @@ def checks_of(request: pytest.FixtureRequest) -> Checks:
     return Checks(printable(item.nodeid), test_index, request.path.parent, shared.grader)
 
 
-def _trace_in(file: Path) -> Any:
-    """Return the only trace in a file as JSON data; raise WeighbridgeError if it cannot be read, or has none or more than one."""
-    from weighbridge.grading.case import parse_case
+def _trace_in(path: Path, custom_id: str) -> Any:
+    """Return the only trace in a file or folder, or the one of an id, as JSON data; raise WeighbridgeError if there is none."""
+    # The methods of Path raise OSError for some names, such as very long ones.
+    if not (os.path.isfile(path) or os.path.isdir(path)):  # noqa: PTH112, PTH113
+        raise InputError(
+            f"there is no file or folder {shorten(str(path), 200)!r}",
+            "name it from the folder of the test",
+        )
+    found = [line for line in Source(path, read_settings()) if line.fault or line.raw.strip()]
+    if len(found) == 1:
+        [line] = found
+        if line.fault:
+            raise InputError(line.fault.message, line.fault.hint)
+        return parse_case(line.raw, (), needs_grader=False).inputs.get("trace")
+    cases = _cases_in(found)
+    if custom_id in cases:
+        return cases[custom_id].inputs.get("trace")
+    named = "" if not custom_id else f", and none with the custom_id {shorten(custom_id, 80)!r}"
+    hint = "give one: a dict, or a list of messages"
+    if cases:
+        known = shorten(", ".join(cases), _IDS_CHARACTERS)
+        hint = f"name one by its custom_id: {known}"
+    raise InputError(f"{str(path)!r} has {len(found):,} traces{named}", hint)
 
-    # Path.is_file raises OSError for some names, such as very long ones.
-    if not os.path.isfile(file):  # noqa: PTH113
-        raise InputError(
-            f"there is no file {shorten(str(file), 200)!r}", "name it from the folder of the test"
-        )
-    found = [line for line in Source(file, read_settings()) if line.fault or line.raw.strip()]
-    if len(found) != 1:
-        raise InputError(
-            f"{str(file)!r} has {len(found):,} traces", "give one: a dict, or a list of messages"
-        )
-    [line] = found
-    if line.fault:
-        raise InputError(line.fault.message, line.fault.hint)
-    return parse_case(line.raw, (), needs_grader=False).inputs.get("trace")
+
+def _cases_in(lines: Iterable[SourceLine]) -> dict[str, Case]:
+    """Return the cases that can be read, by their ids."""
+    cases: dict[str, Case] = {}
+    for line in lines:
+        if not line.fault:
+            with suppress(LineError):
+                case = parse_case(line.raw, (), needs_grader=False)
+                cases.setdefault(case.custom_id, case)
+    return cases

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support import claude_sessions, databases
+
 if TYPE_CHECKING:
     pass
 
@@ -180,6 +182,53 @@ def test_a_file_without_one_trace_is_named(suite: Suite, pytester: pytest.Pytest
     ended.stdout.fnmatch_lines(["*there is no file*none.json*", "*two.jsonl' has 2 traces*"])
     # The traceback ends in the test, not in the plug-in.
     ended.stdout.no_fnmatch_line("*checks.py:*")
+
+
+def test_a_folder_is_read_as_on_the_command_line(suite: Suite, pytester: pytest.Pytester) -> None:
+    agents = pytester.mkdir("runs") / claude_sessions.SESSION / "subagents"
+    agents.mkdir(parents=True)
+    session = Path("runs", f"{claude_sessions.SESSION}.jsonl")
+    for file, lines in (
+        (session, claude_sessions.MAIN),
+        (agents / "agent-a1.jsonl", claude_sessions.lines_of("a1")),
+        (Path("runs", "sessions-index.json"), [{"version": 1, "entries": []}]),
+    ):
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Path("empty").mkdir()
+    ended = suite(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("most", [440, 439])
+        def test_tokens(weighbridge, most):
+            weighbridge.check("budget", trace="runs", config={"max_tokens": most})
+
+        def test_empty(weighbridge):
+            weighbridge.check("loop", trace="empty")
+        """
+    )
+    ended.assert_outcomes(passed=1, failed=1, errors=1)
+    ended.stdout.fnmatch_lines(["*the folder '*empty' has no file to read*"])
+
+
+def test_one_of_the_traces_of_a_database_is_named_by_its_id(
+    suite: Suite, pytester: pytest.Pytester
+) -> None:
+    messages = list(map(databases.packed, databases.LANGGRAPH_MESSAGES))
+    rows = [databases.checkpoint(0, messages, thread=each) for each in "ab"]
+    databases.write(Path(pytester.path, "runs.db"), {"checkpoints": rows})
+    ended = suite(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("thread", ["a", "b", "c", ""])
+        def test_thread(weighbridge, thread):
+            weighbridge.check("loop", trace="runs.db", custom_id=thread)
+        """
+    )
+    ended.assert_outcomes(passed=2, errors=2)
+    ended.stdout.fnmatch_lines(["*runs.db' has 2 traces, and none with the custom_id 'c'*"])
+    ended.stdout.fnmatch_lines(["*name one by its custom_id: a, b*"])
 
 
 def test_a_trace_that_cannot_be_read_counts_in_the_report(suite: Suite) -> None:
