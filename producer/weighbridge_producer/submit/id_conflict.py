@@ -13,7 +13,7 @@ ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
     "give each case its own custom_id; for repeats of a case, map custom_id={id}/{trial} with the column that counts them, for"
-    " ids that repeat in several files custom_id={@file}/{id}, and in the entries of a list custom_id={id}/{@entry}",
+    " ids that repeat in several files custom_id={@file}/{id}, or {id}#{@file} if each file is one repeat, and in the entries of a list custom_id={id}/{@entry}",
 )
 
 

@@ -170,6 +170,7 @@ def test_a_conflict_says_so() -> None:
     fault = draft.chunk.faults[1]
     assert fault.code == ErrorCode.ID_CONFLICT
     assert "for repeats of a case, map custom_id={id}/{trial}" in fault.hint
+    assert "{id}#{@file} if each file is one repeat" in fault.hint
     assert fault.message
     assert fault.hint
 
