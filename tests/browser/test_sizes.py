@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 from playwright.sync_api import expect
 
@@ -118,3 +119,36 @@ def test_the_filters_of_results_are_one_row_on_a_laptop(page: Page, traces: str)
         )
         assert len(bottoms) == 9
         assert max(bottoms) - min(bottoms) <= 2, path
+
+
+def test_a_nested_step_has_its_tool_and_label_on_one_line(page: Page, served: Served) -> None:
+    def step(number: int, **facts: object) -> dict[str, object]:
+        took = {f"{end}_at": f"2026-11-30T10:00:0{number}Z" for end in ("started", "ended")}
+        return {"id": f"s{number}", "type": "tool", "output": "20 C, light wind", **took, **facts}
+
+    nested = [
+        step(
+            n,
+            name="mcp__travel__get_weather",
+            parent_id=f"s{n - 1}",
+            arguments={"city": "Lisbon", "units": "C"},
+        )
+        for n in range(2, 5)
+    ]
+    steps = [
+        step(1, name="Task"),
+        *nested,
+        {"id": "m", "type": "llm", "usage": {"total_tokens": 9000}},
+    ]
+    trace = {"format": "weighbridge", "steps": steps}
+    budget = {"grader": "budget", "config": {"max_steps": 50}}
+    case = {"custom_id": "n", "inputs": {"trace": trace}, "graders": [budget]}
+    batch = served.graded(orjson.dumps(case), source="nested.jsonl")
+    page.goto(f"/batches/{batch}/result?custom_id=n&label=budget")
+    summary = page.locator(".depth-3 summary")
+    for width in each_size(page, DESK, LARGE):
+        label, name = (summary.locator(part).bounding_box() for part in (".kind", "strong"))
+        assert label, width
+        assert name, width
+        assert abs(label["y"] + label["height"] - name["y"] - name["height"]) < 8, width
+        assert name["height"] < 30, "the name is on one line"
