@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +226,18 @@ def test_a_folder_that_cannot_be_kept_or_read_is_refused_with_the_reason(
     monkeypatch.setattr(folder_upload, "FILES_LIMIT", 3)
     answer = sent(http, "/new", [*STRINGS, ("folder", "runs")], files=files)
     assert said in page_of(answer, status).one(id="problem").text
+
+
+def test_a_folder_is_refused_where_nothing_can_be_kept_and_leaves_nothing_behind(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    fields = [*STRINGS, ("folder", "runs")]
+    answer = sent(http, "/new", fields, files={"a.jsonl": CASE})
+    assert "has no room for the folder" in page_of(answer, 507).one(id="problem").text
+    (tmp_path / "none").mkdir()
+    assert sent(http, "/new", fields, files={"a.jsonl": CASE}).status_code == 303
+    assert list((tmp_path / "none").iterdir()) == []
 
 
 def test_the_mapping_found_in_the_first_file_is_that_of_all(

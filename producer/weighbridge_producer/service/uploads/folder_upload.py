@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FOLDER_LIMIT_BYTES = 512 * MIB
 FILES_LIMIT = 10_000
 _DEPTH_LIMIT = 64
+_NO_ROOM = "the service has no room for the folder"
 _OTHERWISE = "submit it with the command line: `weighbridge submit FOLDER --url URL`"
 
 
@@ -38,9 +39,13 @@ def received_folder(name: str, files: Iterable[tuple[str, BinaryIO]]) -> Iterato
 
     `name` is that of the folder, for messages.
     """
-    with tempfile.TemporaryDirectory(prefix="weighbridge-folder-") as outer:
-        folder = Path(outer) / "folder"
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="weighbridge-folder-")
+        folder = Path(temporary.name) / "folder"
         folder.mkdir()
+    except OSError:
+        raise _refused(507, _NO_ROOM) from None
+    with temporary:
         left = FOLDER_LIMIT_BYTES
         for count, (file_name, stream) in enumerate(files, 1):
             if count > FILES_LIMIT:
@@ -77,7 +82,7 @@ def _keep(stream: BinaryIO, place: Path, name: str, most: int) -> int:
                 kept.write(piece)
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise _refused(507, "the service has no room for the folder") from None
+            raise _refused(507, _NO_ROOM) from None
         why = error.strerror or error
         raise _refused(422, f"the file {name[:200]!r} cannot be kept: {why}") from None
     return size
