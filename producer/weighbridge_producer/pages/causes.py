@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from weighbridge.graders.text_difference import shorten_reason
+from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.result_filter import ResultFilter
