@@ -82,6 +82,7 @@ def preview_of(
         return _unseen(InputKind.ROWS, packing, _NO_ROWS, mapping)
     if seen or mapping:
         preview = _preview_of_rows(head, specs, settings, elsewhere, mapping, picks, seen)
+        preview.packing = packing  # its `head` may be unpacked
         if preview.lines or preview.columns or head.is_whole:
             return preview
         return _unseen(InputKind.LINES, packing, why_nothing, mapping)
@@ -131,7 +132,7 @@ def _preview_of_rows(
     seen: SeenRows | None,
 ) -> Preview:
     """Return the preview of rows as cases, with the given mapping or else that of the pickers."""
-    preview = Preview(InputKind.ROWS, head.packing)
+    preview = Preview(InputKind.ROWS, "")
     if seen and seen.proposal:
         preview.shape = described_without(seen.rows, needed_inputs(specs) or USUAL_INPUTS)
         columns = pickers_of(seen, specs, mapping, picks)

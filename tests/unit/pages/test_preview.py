@@ -354,3 +354,12 @@ def test_an_input_of_every_kind_is_told_on_the_page(kind: InputKind, is_unseen: 
     template = environment().get_template("parts/preview.html")
     preview = Preview(kind, "gzip", is_unseen=is_unseen)
     assert f"<dd>{preview.contents}, gzip</dd>" in template.render(preview=preview)
+
+
+def test_a_long_packed_table_is_called_packed_although_its_beginning_is_unpacked() -> None:
+    rows = b"".join(b"%d,Lisbon %d,Lisbon\n" % (number, number) for number in range(400_000))
+    packed = gzip.compress(b"id,answer,expected\n" + rows)
+    head = Head("answers.csv.gz", packed, is_whole=True)
+    assert head.bounded().packing == ""
+    preview = preview_of(head, (GraderSpec("string-match"),), Settings())
+    assert (preview.kind, preview.packing) == (InputKind.ROWS, "gzip")
