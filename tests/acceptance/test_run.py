@@ -234,7 +234,7 @@ def test_answers_are_graded_against_another_file_and_every_row_of_both_is_accoun
     ended = cli("run", *batch_output, "--sort", "-o", "r.jsonl")
     mapped = (
         "custom_id=custom_id,agent_response=response.body (the answer's text),expected_output=gold.answer,"
-        "metadata=response.body.model,metadata=response.status_code,metadata=gold.topic"
+        "metadata.model=response.body.model,metadata.status_code=response.status_code,metadata.topic=gold.topic"
     )
     assert ended.status == 1
     assert ended.err.splitlines() == [

@@ -37,12 +37,12 @@ def test_steps_without_a_time_leave_the_column_of_times_blank(drawn):
         tool(id="c", started_at="2026-03-04T10:00:05Z"),
     )
     assert lines[:6] == [
-        "           a  tool   find {}",
-        "                     → ok",
-        "    +0.00s b  tool   find {}",
-        "                     → ok",
-        "    +5.00s c  tool   find {}",
-        "                     → ok",
+        "1             a  tool   find {}",
+        "                        → ok",
+        "2      +0.00s b  tool   find {}",
+        "                        → ok",
+        "3      +5.00s c  tool   find {}",
+        "                        → ok",
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_very_late_step_widens_the_column_of_times_for_all(drawn):
 
 
 def test_there_is_no_column_of_times_where_no_step_has_one(drawn):
-    assert drawn(tool(id="a"))[:2] == ["a  tool   find {}", "          → ok"]
+    assert drawn(tool(id="a"))[:2] == ["1  a  tool   find {}", "             → ok"]
 
 
 def test_wide_and_long_ids_keep_the_columns_in_line(drawn):
@@ -63,13 +63,13 @@ def test_wide_and_long_ids_keep_the_columns_in_line(drawn):
         {"type": "user", "output": "x", "id": "名前"},
         {"type": "user", "output": "x", "id": "i" * 100},
     )[:2]
-    assert wide == f"名前{' ' * 20}  user   x"
-    assert long == f"{'i' * 12}…{'i' * 11}  user   x"
+    assert wide == f"1  名前{' ' * 20}  user   x"
+    assert long == f"2  {'i' * 12}…{'i' * 11}  user   x"
 
 
 def test_text_that_reads_like_markup_or_moves_a_terminal_is_shown_as_it_is(drawn):
     [line] = drawn({"type": "user", "output": "[red]a[/] \x1b[31m :smile:"})[:1]
-    assert line == r"s1  user   [red]a[/] \x1b[31m :smile:"
+    assert line == r"1  s1  user   [red]a[/] \x1b[31m :smile:"
 
 
 def test_a_terminal_gets_colours_and_none_where_it_wants_none(drawn):
