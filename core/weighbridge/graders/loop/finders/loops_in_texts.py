@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.empty_words import empty_words
@@ -102,6 +102,7 @@ def loops_in_texts(
     texts = _TextNumbers(limits.similarity_threshold, budget)
     row = _row(turns, texts, with_calls=with_calls)
     spoken = [with_calls or not turn.calls for turn in turns]
+    requests = _some_requests(turns)
     findings = [
         finding
         for finding in (
@@ -116,7 +117,7 @@ def loops_in_texts(
             _lists_items(turns, row, finding)
             or _is_chorus(turns, finding)
             or _answers_greetings(turns, finding)
-            or _answers_one_question(turns, finding)
+            or _answers_one_question(turns, finding, requests)
             or _answers_others(turns, finding)
             or report_calls(turns, finding.indices)
         )
@@ -178,14 +179,21 @@ def _answers_greetings(turns: Sequence[Message], finding: Finding) -> bool:
     return bool(before) and all(map(_GREETING.fullmatch, before))
 
 
-def _answers_one_question(turns: Sequence[Message], finding: Finding) -> bool:
-    """Return whether texts answer a person who asks one question again and again, and other things as well."""
+def _some_requests(turns: Sequence[Message]) -> set[str]:
+    """Return the first different requests that do more than prompt the agent: as many as tell a person from a harness."""
+    asked = dict.fromkeys(turn.reply for turn in turns if turn.reply)
+    return set(islice((text for text in asked if not only_prompts(text)), _OTHER_REQUESTS + 1))
+
+
+def _answers_one_question(turns: Sequence[Message], finding: Finding, requests: set[str]) -> bool:
+    """Return whether texts answer a person who asks one question again and again, and other things as well.
+
+    `requests` are some of all requests.
+    """
     asked = {turns[index - 1].reply for index in finding.indices if index}
     if len(asked) != 1 or any(claims_inability(turns[index].text) for index in finding.indices):
         return False
-    others = {turn.reply for turn in turns} - asked
-    is_question = all(map(_QUESTION.fullmatch, asked))
-    return is_question and sum(not only_prompts(text) for text in others if text) >= _OTHER_REQUESTS
+    return len(requests - asked) >= _OTHER_REQUESTS and all(map(_QUESTION.fullmatch, asked))
 
 
 def _answers_others(turns: Sequence[Message], finding: Finding) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -355,3 +357,17 @@ def test_reports_of_calls_to_requests_of_a_scheduler_are_judged_by_the_calls():
     assert LoopGrader().grade({"format": "weighbridge", "steps": given})["verdict"] == "pass"
     silent = [step for step in given if step["type"] != "tool"]
     assert LoopGrader().grade({"format": "weighbridge", "steps": silent})["details"]["loops"]
+
+
+def test_many_questions_that_are_each_asked_again_are_compared_in_linear_time():
+    steps = [
+        step
+        for number in range(1_500)
+        for step in (
+            {"type": "user", "output": f"What is the price of the ferry number {number} on Sundays?"},
+            *turn(f"The ferry number {number} costs {number} euro on each day of the week."),
+        ) * 5
+    ]  # fmt: skip
+    began = process_time()
+    assert ("text", 5) not in kinds(steps)
+    assert process_time() - began < 3
