@@ -21,6 +21,7 @@ from weighbridge.graders.loop.history.request_words import values_of
 from weighbridge.graders.loop.history.tool_names import (
     is_overwriting_tool,
     moves_money,
+    named_like,
     pays,
     takes_notes,
 )
@@ -36,7 +37,13 @@ if TYPE_CHECKING:
 #: Minimum length of arguments. Several equal things with short arguments, such as cards or servers, may be wanted.
 _CHARACTERS = 120
 _ALIKE = 0.9  #: minimum share of common words of two contents that are nearly the same
-_FEWEST = 2  #: arguments of a call that writes a thing anew: what, and its content
+#: Names of arguments that say which thing is written, so that it is the same one again.
+_names_thing = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:path|file|filename|filepath|name|id|key|title|url|uri|slug|label|block|page|section|cell)(?:[_\W]|$)",
+        re.IGNORECASE,
+    )
+)
 _PER_OTHER = 2  #: changes made again for each other one between them
 _CONFIRMATION_CHARACTERS = 600  #: a longer result of a payment or a message shows something
 #: An id, a number, or a time; in linear time, as each word is tried once.
@@ -125,11 +132,11 @@ def _rewrites(one: Call, other: Call, budget: WorkBudget) -> bool:
         or type(before) is not dict
         or type(after) is not dict
         or before.keys() != after.keys()
-        or len(before) < _FEWEST
     ):
         return False
     different = [name for name in before if before[name] != after[name]]
-    if len(different) != 1 or not budget.is_left:
+    is_named = any(_names_thing(name) for name in before if name not in different)
+    if len(different) != 1 or not is_named or not budget.is_left:
         return False
     texts = before[different[0]], after[different[0]]
     if not all(type(text) is str and len(text) >= _CHARACTERS for text in texts):

@@ -74,6 +74,8 @@ def test_a_file_that_is_written_nine_times_with_nearly_the_same_content_is_a_loo
         pytest.param(rewritten(10, path="ferry_{at}.py"), id="other files"),
         pytest.param(rewritten(10, content="{text} {name} {name}1 {name}2 {name}3 {name}4"), id="other content"),
         pytest.param(rewritten(10, content="# {name}"), id="short content"),
+        pytest.param([call("save_record", {"collection": "ferries", "content": write["arguments"]["content"]}, write["output"])
+                      for write in rewritten(10)], id="records of one form"),
         pytest.param([step for write in rewritten(10) for step in (write, call("run_tests", {}, write["output"]))],
                      id="tested after each"),
     ],
