@@ -23,6 +23,7 @@ from weighbridge.graders.loop.history.request_words import (
 )
 from weighbridge.graders.loop.history.result_kinds import refuses_edit
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 _CALLS_BETWEEN = 2  #: maximum calls that may change something between two attempts
 _PER_OTHER = 2 / 3  #: refused edits for each other call between them
 _MADE = 1 / 4  #: maximum edits that are made for each refused one
+_COMMAND_CHARACTERS = 2_000  #: of a command in which an edit is looked for
+_edits_in_place = occurs(
+    r"\b(?:sed|perl) (?:\S{1,40} ){0,3}(?:-\w{0,5}i|--in-place)|\bgit apply\b|\bpatch (?:-|<)|\bcat ?> ?[\w./~-]"
+)
 _QUOTED = re.compile(r"""['"`][^'"`\n]{1,400}['"`]""")
 
 
@@ -109,7 +114,10 @@ def _is_refused(call: Call) -> bool:
 
 def _is_made(call: Call | None) -> bool:
     """Return whether a call is an edit or the like that succeeded, or a new request."""
-    return call is None or (writes(call) and not call.result.is_unsuccessful)
+    if call is None:
+        return True
+    command = (call.command or "")[:_COMMAND_CHARACTERS]
+    return not call.result.is_unsuccessful and (writes(call) or _edits_in_place(command))
 
 
 def _news(calls: Sequence[Call | None]) -> set[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weighbridge.graders.loop import LoopGrader
 
 
@@ -116,6 +118,18 @@ def test_refused_edits_among_edits_that_are_made_or_much_other_work_are_no_loop(
         == []
     )
     assert kinds(edits_in_vain(10, called("run_tests", "all pass"))) == []
+
+
+@pytest.mark.parametrize(
+    "command", ["sed -i 's/{at}/b/' a.py", "git apply {at}.diff", "cat > {at}.py <<'END'\na\nEND"]
+)
+def test_refused_edits_that_are_made_with_a_shell_instead_are_no_loop(command):
+    edits = edits_in_vain(10)[::2]
+    made = [called("bash", "", command=command.format(at=at)) for at in range(len(edits))]
+    steps = [step for pair in zip(edits, made, strict=True) for step in pair]
+    assert kinds(steps) == []
+    looks = [called("bash", f"{at} lines", command=f"wc -l {at}.py") for at in range(len(edits))]
+    assert kinds([step for pair in zip(edits, looks, strict=True) for step in pair])
 
 
 def test_searches_for_a_pattern_that_is_not_found_are_no_edits():
