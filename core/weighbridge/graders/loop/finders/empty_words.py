@@ -49,6 +49,14 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 
+#: What a message says that reports work, of which more may follow.
+_REPORT = re.compile(
+    r"\b(?:i|we)(?:'ve|\ have)\ (?:now\ |also\ |just\ )?(?!a\b|the\b|all\b|to\b|enough\b)\w{1,20}(?:ed|en|ade|one|ilt|ran|un|ut|ote|ound|ent)\b"
+    r"|\b(?:is|are)\ (?:now\ )?(?:written|done|ready|complete|in\ place|saved)\b"
+    r"|\b(?:added|updated|fixed|created|completed|finished|implemented|removed|moved|replaced|installed|deployed|tested|committed)\b",
+    re.IGNORECASE,
+)
+
 
 def empty_words(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find more than `2 * max_repeats` messages in a row that are pleasantries, or that promise to act or to wait, and no call.
@@ -127,6 +135,8 @@ def _is_promise(turn: Message) -> bool:
 def _announces(text: str) -> bool:
     """Return whether a message ends with what comes next, as in `Let me look at the file:`."""
     plain = _plain(text, _PROMISE_CHARACTERS).strip()
+    if _REPORT.search(plain):
+        return False
     if plain.endswith(":"):
         return True
     last = [part.strip() for part in _SENTENCE_END.split(plain) if part.strip()][-1:]

@@ -100,12 +100,9 @@ def _parts(
 
 
 def _come_back(made: Sequence[Call]) -> bool:
-    """Return whether a third of the searches is for a part of what another one searches for, or the reverse."""
+    """Return whether a third of the searches is for all or a part of what one before it searches for."""
     texts = [searched_text(call).casefold() for call in made[:_LOOKED_UP]]
-    back = sum(
-        any(at != other and (text in said or said in text) for other, said in enumerate(texts))
-        for at, text in enumerate(texts)
-    )
+    back = sum(any(text in said for said in texts[:at]) for at, text in enumerate(texts))
     return back >= _BACK * len(texts)
 
 

@@ -159,6 +159,8 @@ def test_announcements_that_are_only_prompted_are_a_loop():
                                                 enumerate(("north", "south", "east", "west", "isle", "pier"))])], id="the user tells something"),
         pytest.param([*prompted([f"{text} Which port is it?" for text in ANNOUNCEMENTS[3:]] * 2)], id="asks"),
         pytest.param([*prompted([f"The port of the {name} is open." for name in ("north", "south", "east", "west", "isle")])], id="tells"),
+        pytest.param([*prompted([f"Section {at} is written. Next I will write another section." for at in range(8)], PROMPTS * 2)], id="reports"),
+        pytest.param([*prompted([f"I've added the {name}. Let me look at the next one:" for name in ("north", "south", "east", "west", "isle")])], id="reports deeds"),
         pytest.param([*prompted([f"Now press the button of the {name}. I'll wait." for name in ("north", "south", "east", "west", "isle")])], id="guides the user"),
         pytest.param([CALL, *ANNOUNCEMENTS[3:], CALL, *ANNOUNCEMENTS[3:]], id="not prompted"),
     ],

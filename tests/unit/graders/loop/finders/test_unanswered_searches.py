@@ -95,3 +95,14 @@ def test_a_list_that_was_read_before_is_looked_up_without_a_loop():
     ]
     looked_up = [call("search_customers", {"query": name}, "[]") for name in names]
     assert rules([*reads("\n".join(names)), *mixed(looked_up, reads(*"abcdef"))]) == []
+
+
+def test_names_that_are_part_of_later_ones_in_a_list_do_not_come_back():
+    things = ("user", "order", "invoice", "payment", "address", "basket", "voucher")
+    names = [name for thing in things for name in (f"get_{thing}", f"get_{thing}_name")]
+    shown = reads("\n".join(f"def {name}(): ..." for name in names))
+    removed = call("bash", {"command": "git rm deprecated.py"}, "rm 'deprecated.py'")
+    looked = [call("grep", {"pattern": name, "path": "/shop"}, NOTHING) for name in names]
+    assert rules([*shown, removed, *looked]) == []
+    back = [call("grep", {"pattern": name, "path": "/shop"}, NOTHING) for name in reversed(names)]
+    assert rules([*shown, *back]) == [("unanswered_searches", 14)]
