@@ -49,10 +49,10 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 
-#: What a message says that reports work, of which more may follow.
+#: What a message says that reports work, so that the next announcement is of other work.
 _REPORT = re.compile(
-    r"\b(?:i|we)(?:'ve|\ have)\ (?:now\ |also\ |just\ )?(?!a\b|the\b|all\b|to\b|enough\b)\w{1,20}(?:ed|en|ade|one|ilt|ran|un|ut|ote|ound|ent)\b"
-    r"|\b(?:is|are)\ (?:now\ )?(?:written|done|ready|complete|in\ place|saved)\b"
+    r"\b(?:i|we)(?:'ve| have) (?:now |also |just )?(?!been\b)\w{1,20}(?:ed|en)\b"
+    r"|\b(?:is|are) (?:now )?(?:written|done|ready|complete|in place|saved)\b"
     r"|\b(?:added|updated|fixed|created|completed|finished|implemented|removed|moved|replaced|installed|deployed|tested|committed)\b",
     re.IGNORECASE,
 )

@@ -148,6 +148,8 @@ def test_announcements_that_are_only_prompted_are_a_loop():
     assert kinds(*prompted(ANNOUNCEMENTS[:5])) == [("promises", 5)]
     assert kinds(*prompted(ANNOUNCEMENTS[:4])) == []
     assert kinds(*prompted([*ANNOUNCEMENTS[:2], "", *ANNOUNCEMENTS[2:4]])) == [("promises", 5)]
+    asked = [f"I've been asked for this. {text}" for text in ANNOUNCEMENTS[:5]]
+    assert kinds(*prompted(asked)) == [("promises", 5)]
 
 
 @pytest.mark.parametrize(
