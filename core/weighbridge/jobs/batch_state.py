@@ -17,7 +17,7 @@ class BatchStatus(StrEnum):
     VALIDATING = "validating"  #: opened; nothing to grade has arrived yet
     IN_PROGRESS = "in_progress"  #: jobs arrive and are graded
     COMPLETED = "completed"  #: all jobs are graded or errored
-    FAILED = "failed"  #: its producer stopped before all jobs had arrived
+    FAILED = "failed"  #: not all of its jobs arrived, or the server lost some
     CANCELLING = "cancelling"  #: cancelled; the open jobs are being closed
     CANCELLED = "cancelled"  #: cancelled; earlier results are kept
     EXPIRED = "expired"  #: expired; earlier results are kept

@@ -12,7 +12,7 @@ from redis.exceptions import NoScriptError
 
 from weighbridge.errors import BatchError, BatchExpiredError, BatchLostError, BatchNotFoundError
 from weighbridge.jobs.damaged_data import DAMAGED_DATA
-from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED
+from weighbridge.jobs.outcome import CUT_SHORT, UNGRADED, Outcome
 from weighbridge.store.cluster import is_cluster
 from weighbridge.store.connection import connect, server_time, translate_errors
 from weighbridge.store.key_names import DUE, LANE_SECONDS, expires_at, key, text, turns
@@ -30,7 +30,7 @@ _SCRIPTS = files("weighbridge.store") / "scripts"
 def source_of(script: str) -> str:
     """Return the source of a script, after the constants and functions that all scripts share."""
     constants = (
-        f"local UNGRADED, CUT_SHORT = {_lua_list(UNGRADED.values())}, {_lua_list(CUT_SHORT)}\n"
+        f"local OUTCOMES, UNGRADED, CUT_SHORT = {_lua_list(Outcome)}, {_lua_list(UNGRADED.values())}, {_lua_list(CUT_SHORT)}\n"
         f"local LANE_SECONDS = {LANE_SECONDS}\n"
     )
     return constants + "".join(

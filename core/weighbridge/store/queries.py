@@ -46,9 +46,11 @@ class LogPage:
     entries: list[LogEntry]
     #: Result lines of each entry's chunk; None for an entry without a chunk, and for results that were freed.
     results: Iterator[bytes | None]
-    #: Status and version of the batch at the same moment; None if the last entry has a chunk, as more will follow.
+    #: Status and version of the batch at the same moment, and the number of its lines; None if the last entry has a chunk, as
+    #: more will follow.
     status: BatchStatus | None = None
     version: ResultsVersion | None = None
+    lines: int | None = None
 
 
 class _Group:
@@ -147,7 +149,7 @@ class Queries(StoreBase):
 
     def read_results(self, batch: str, after: str, wait_seconds: float, most: int) -> LogPage:
         """Return log entries after a position with their results in one round trip; waits as `read_log` does."""
-        asked = (after, most, "status", "epoch", "reopened")
+        asked = (after, most, "status", "epoch", "reopened", "lines")
 
         def wait(pipe: Any) -> None:
             _read_log(pipe, batch, after, wait_seconds, most=1)
@@ -174,9 +176,9 @@ class Queries(StoreBase):
             results = self._unpacked(batch, [entry.chunk or "" for entry in entries], blobs)
             if not after_last:
                 return LogPage(entries, results)
-            status, epoch, reopened = after_last
+            status, epoch, reopened, lines = after_last
             version = ResultsVersion(int(epoch), int(reopened or 0))
-            return LogPage(entries, results, _status(batch, text(status)), version)
+            return LogPage(entries, results, _status(batch, text(status)), version, int(lines))
 
     def log(self, batch: str, after: str = "") -> Iterator[list[LogEntry]]:
         """Yield blocks of the log entries recorded so far after a position."""

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import ResultsFreedError, ServerUnavailableError
+from weighbridge.errors import BatchLostError, ResultsFreedError, ServerUnavailableError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge.store import LogEntry
@@ -99,7 +99,8 @@ class Collector:
     ) -> Generator[ChunkPage]:
         """Yield the results recorded so far and, with `follow`, new ones until the batch ends.
 
-        Raises StaleCursorError if the batch is retried meanwhile, ResultsFreedError if results are freed.
+        Raises StaleCursorError if the batch is retried meanwhile, ResultsFreedError if results are freed, and BatchLostError
+        if the server lacks results of a batch that has ended.
         """
         if self._rest:
             yield self._rest
@@ -123,6 +124,8 @@ class Collector:
                 raise results_withdrawn(self._batch)
             ended = read.status.final
             if self._is_done(ended=ended, follow=follow):
+                if ended:
+                    self._check_all_delivered(read.lines or 0)
                 return
             if ended:
                 self._await_newer_server()
@@ -150,6 +153,14 @@ class Collector:
         if not ended:
             return not follow
         return self._at_end
+
+    def _check_all_delivered(self, lines: int) -> None:
+        """Raise BatchLostError if an ended batch has lines whose results were not delivered."""
+        if not self._delivered.covers(1, lines + 1):
+            raise BatchLostError(
+                f"Redis has lost results of batch {self._batch}: those that it still has are not all",
+                "grade the input again, on a Redis server whose maxmemory-policy is noeviction: `weighbridge doctor` checks it",
+            )
 
     def _await_newer_server(self) -> None:
         """Pause and reconnect when the server lacks recorded results, as a demoted primary does.

@@ -1,8 +1,8 @@
 -- Shared by all scripts. KEYS[1] routes a script to the node of its batch, whose keys share a hash tag; their names
 -- are derived from the batch's id. KEYS[2] and KEYS[3] are the turns of a queue's batches and the times of the
 -- sweeper's checks. On a cluster these are on other nodes, so they are not passed, and the client updates them.
--- Above are constants from Python: UNGRADED and CUT_SHORT, the outcomes of jobs without a verdict and of those that a
--- batch's end cut short, and LANE_SECONDS, after which the turns in a lane that nobody renews are dropped.
+-- Above are constants from Python: OUTCOMES, all outcomes of jobs; UNGRADED and CUT_SHORT, those of jobs without a verdict
+-- and of jobs that a batch's end cut short; and LANE_SECONDS, after which the turns in a lane that nobody renews are dropped.
 local shared = 'wb:{fleet}:'
 local same_server = #KEYS > 1
 local batch, prefix, meta, open, chunks, log, ids
@@ -131,14 +131,21 @@ local function finish(closing, last, epoch)
       redis.call('HSET', meta, 'closing', '', 'reason', '')
     end
   end
+  -- All jobs have an outcome now, unless a server that evicts keys, or another program, has deleted some of the data.
+  local without_outcome = redis.call('HGET', meta, 'total')
+  for _, jobs in ipairs(redis.call('HMGET', meta, unpack(OUTCOMES))) do without_outcome = without_outcome - (jobs or 0) end
+  if without_outcome ~= 0 then
+    closing = 'failed'
+    redis.call('HSET', meta, 'closing', closing, 'reason', 'the server has lost data of the batch')
+  end
   redis.call('HSET', meta, 'ended_ms', now_ms(), 'status', closing ~= '' and closing or 'completed', 'last', last)
   schedule_check(0)
 end
 
--- End the batch if it is complete; for batches that have not ended.
+-- End the batch if it has no open chunks, or if the server has lost their names; for batches that have not ended.
 local function finish_if_done()
   local state = redis.call('HMGET', meta, 'sealed', 'closing', 'open', 'last', 'epoch')
   local settled = state[1] == '1' or state[2] ~= ''
-  if settled and tonumber(state[3]) == 0 then finish(state[2], state[4], state[5]) end
+  if settled and redis.call('EXISTS', open) == 0 then finish(state[2], state[4], state[5]) end
 end
 

@@ -4,6 +4,7 @@ use(ARGV[1])
 local state = redis.call('HMGET', meta, 'expires_ms', unpack(TURN))
 if not state[1] then return 0 end
 write_first_so_oom_is_allowed()
+if redis.call('HGET', meta, 'ended_ms') == '' then finish_if_done() end
 local expires, queue = tonumber(state[1]), state[5]
 local first = redis.call('ZRANGEBYSCORE', open, '(0', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local next = math.min(tonumber(first[2] or expires), expires)

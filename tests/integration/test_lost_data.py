@@ -1,0 +1,107 @@
+"""A batch of which a server that evicts keys has lost one key: no end of it hides that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.cases import true_false_cases
+from weighbridge.errors import BatchLostError
+from weighbridge.grading.line_grader import LineGrader
+from weighbridge.grading.tally import Tally
+from weighbridge.jobs.batch_state import BatchStatus
+from weighbridge.settings import Settings
+from weighbridge.store import unpacked
+from weighbridge_producer.client.redis_client import RedisClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weighbridge.embedded.server import EmbeddedServer
+    from weighbridge_producer.client.redis_batch import RedisBatch
+
+LINES = 35
+LOST = "the server has lost data of the batch"
+
+
+@pytest.fixture
+def lone_client(own_server: EmbeddedServer) -> Iterator[RedisClient]:
+    """A client on a server without workers."""
+    with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=10)) as client:
+        yield client
+
+
+def lose(client: RedisClient, batch: RedisBatch, name: str) -> None:
+    assert client.store.redis.delete(f"wb:{{{batch.id}}}:{name}") == 1
+
+
+def grade_as_a_worker(client: RedisClient, batch: RedisBatch, most: int = 100) -> None:
+    """Claim up to `most` chunks, and record what can be graded of them."""
+    store, grader = client.store, LineGrader(client.store.options(batch.id).graders)
+    for _ in range(most):
+        claim = store.claim_next(client.settings.queue, "worker/1", 30)
+        if claim is None:
+            return
+        tally = Tally()
+        lines = unpacked(claim.payload, claim.info.jobs).lines(claim.chunk)
+        results = b"".join(grader.grade(line, tally) for line in lines)
+        store.record(claim.batch, claim.chunk, results, tally)
+
+
+def test_a_batch_without_its_chunks_is_not_completed(lone_client: RedisClient) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    lose(lone_client, batch, "chunks")
+    grade_as_a_worker(lone_client, batch)
+    state = batch.status()
+    assert (state.status, state.reason) == (BatchStatus.FAILED, LOST)
+
+
+def test_a_batch_without_the_names_of_its_open_chunks_ends_when_it_is_cancelled(
+    lone_client: RedisClient,
+) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    lose(lone_client, batch, "open")
+    state = batch.cancel()
+    assert (state.status, state.reason) == (BatchStatus.FAILED, LOST)
+
+
+def test_a_batch_without_the_names_of_its_open_chunks_ends_when_it_is_swept(
+    lone_client: RedisClient,
+) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    lose(lone_client, batch, "open")
+    lone_client.store.reschedule_check(batch.id)
+    state = batch.status()
+    assert (state.status, state.reason) == (BatchStatus.FAILED, LOST)
+
+
+def test_a_batch_that_is_still_submitted_does_not_end_when_it_is_swept(
+    lone_client: RedisClient,
+) -> None:
+    batch = lone_client.open("cases", ())
+    lone_client.store.reschedule_check(batch.id)
+    assert not batch.status().status.final
+
+
+@pytest.mark.parametrize("name", ["chunks", "log"])
+def test_results_that_are_not_all_there_are_not_taken_for_all(
+    lone_client: RedisClient, name: str
+) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    grade_as_a_worker(lone_client, batch, most=2)
+    lose(lone_client, batch, name)
+    grade_as_a_worker(lone_client, batch)
+    with pytest.raises(BatchLostError, match="has lost results"):
+        list(batch.results())
+
+
+def test_results_of_a_completed_batch_that_are_lost_are_not_taken_for_none(
+    lone_client: RedisClient,
+) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    grade_as_a_worker(lone_client, batch)
+    assert batch.status().status == BatchStatus.COMPLETED
+    lose(lone_client, batch, "chunks")
+    with pytest.raises(BatchLostError, match="has lost results"):
+        list(batch.results())
