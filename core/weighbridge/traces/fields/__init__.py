@@ -15,6 +15,7 @@ from weighbridge.traces.fields.usage import (
     read_usage,
     usage_less,
     usage_of,
+    whole_of,
 )
 from weighbridge.traces.fields.values import (
     events_of,
@@ -66,5 +67,6 @@ __all__ = [
     "tools_of",
     "usage_less",
     "usage_of",
+    "whole_of",
     "word_of",
 ]

@@ -37,6 +37,12 @@ def count_of(value: Any) -> int | None:
     return count_of(int(value)) if type(value) is float and value.is_integer() else None
 
 
+def whole_of(first: Any, *parts: Any) -> int | None:
+    """Return the sum of a token count and of the parts that it excludes; None if one of these is recorded and not a count."""
+    counts = [count_of(first), *(count_of(part) for part in parts if part is not None)]
+    return None if None in counts else sum(filter(None, counts))
+
+
 def cost_of(value: Any) -> float | None:
     """Return an amount of money; None for a value that is not an amount."""
     if type(value) is int and 0 <= value <= _TOKENS_LIMIT:
@@ -82,12 +88,13 @@ def read_usage(value: Any) -> Usage | None:
     if type(details) is dict:
         cached = details.get("cached_tokens", details.get("cache_read"))
         written = details.get("cache_creation_tokens", details.get("cache_creation"))
+    cached = get("cache_read_input_tokens") if cached is None else cached
+    written = get("cache_creation_input_tokens") if written is None else written
+    sent = get("input_tokens") if sent is None else sent
+    if is_apart and whole_of(0, cached, written) is None:
+        sent = None
     usage = usage_of(
-        get("input_tokens") if sent is None else sent,
-        get("output_tokens") if received is None else received,
-        total,
-        get("cache_read_input_tokens") if cached is None else cached,
-        get("cache_creation_input_tokens") if written is None else written,
+        *(sent, get("output_tokens") if received is None else received, total, cached, written),
         object_of(get("cache_creation")).get("ephemeral_1h_input_tokens"),
     )
     if usage is None:
@@ -136,13 +143,22 @@ def _foreign_usage(value: dict[str, Any]) -> Usage | None:
     Strands writes the counts of other providers under Bedrock's names; their input includes cached tokens.
     """
     sent, received, total, cached, apart, written, thought = (
-        next((count for name in names if (count := count_of(value.get(name))) is not None), None)
-        for names in _FOREIGN_COUNTS
+        _first_count(map(value.get, names)) for names in _FOREIGN_COUNTS
     )
     if received is not None or thought is not None:  # an answer that was cut off during reasoning
-        received = (received or 0) + (thought or 0)
+        received = whole_of(0, received, thought)
+    if whole_of(0, apart, written) is None:
+        sent = None
     usage = usage_of(sent, received, total, cached if apart is None else apart, written)
     return usage and _with_caches(usage, is_apart=apart is not None or written is not None)
+
+
+def _first_count(values: Iterable[Any]) -> Any:
+    """Return the first of some values that is a token count, or else the first that is not None."""
+    recorded = [value for value in values if value is not None]
+    return next(
+        (value for value in recorded if count_of(value) is not None), next(iter(recorded), None)
+    )
 
 
 def counts_of(llm_calls: Any = None, tool_calls: Any = None, steps: Any = None) -> Counts | None:

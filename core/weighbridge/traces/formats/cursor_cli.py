@@ -24,6 +24,7 @@ from weighbridge.traces.fields import (
     text_of,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -222,13 +223,11 @@ def _outcome(result: Any) -> tuple[Any, Any]:
 
 def _usage(recorded: dict[str, Any]) -> Usage | None:
     """Return the tokens of a run; its input is taken to exclude cached tokens if these are more than the input."""
-    sent, read, written = (
-        count_of(recorded.get(name))
-        for name in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")
-    )
-    cached = (read or 0) + (written or 0)
-    if sent is not None and cached > sent:
-        sent += cached
+    sent = count_of(recorded.get("inputTokens"))
+    read, written = recorded.get("cacheReadTokens"), recorded.get("cacheWriteTokens")
+    cached = whole_of(0, read, written)
+    if sent is not None and (cached is None or cached > sent):
+        sent = whole_of(sent, read, written)
     return counted(usage_of(sent, recorded.get("outputTokens"), None, read, written or None))
 
 

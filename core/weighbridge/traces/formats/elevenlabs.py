@@ -8,7 +8,6 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    count_of,
     id_of,
     object_of,
     objects_of,
@@ -18,6 +17,7 @@ from weighbridge.traces.fields import (
     time_after,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -105,13 +105,13 @@ def _model(turn: dict[str, Any]) -> str | None:
 
 def _usage(turn: dict[str, Any]) -> Usage | None:
     """Return the tokens of a turn: the sum over all models that it used, including tokens read from a cache."""
-    sent = received = cached = 0
     used = [object_of(each) for each in _of_models(turn).values()]
-    for model in used:
-        counts = [count_of(object_of(model.get(key)).get("tokens")) or 0 for key in _INPUTS]
-        sent += sum(counts)
-        cached += counts[1]
-        received += count_of(object_of(model.get("output_total")).get("tokens")) or 0
+
+    def counts(key: str) -> list[Any]:
+        return [object_of(model.get(key)).get("tokens") for model in used]
+
+    sent = whole_of(0, *(count for key in _INPUTS for count in counts(key)))
+    received, cached = whole_of(0, *counts("output_total")), whole_of(0, *counts(_INPUTS[1]))
     return usage_of(sent, received, cached_tokens=cached) if used else None
 
 

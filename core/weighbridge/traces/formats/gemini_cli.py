@@ -12,7 +12,6 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    count_of,
     counted,
     id_of,
     object_of,
@@ -22,6 +21,7 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -176,11 +176,8 @@ def _output(call: dict[str, Any]) -> Any:
 
 
 def _usage(tokens: dict[str, Any]) -> Usage | None:
-    sent, received = count_of(tokens.get("input")), count_of(tokens.get("output"))
-    if sent is not None:
-        sent += count_of(tokens.get("tool")) or 0
-    if received is not None:
-        received += count_of(tokens.get("thoughts")) or 0
+    sent = whole_of(tokens.get("input"), tokens.get("tool"))
+    received = whole_of(tokens.get("output"), tokens.get("thoughts"))
     return counted(usage_of(sent, received, tokens.get("total"), tokens.get("cached")))
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from weighbridge.traces.chat.conversation import Facts
-from weighbridge.traces.fields import count_of, counted, objects_of, string_of, usage_of
+from weighbridge.traces.fields import (
+    counted,
+    objects_of,
+    string_of,
+    usage_of,
+    whole_of,
+)
 
 if TYPE_CHECKING:
     from weighbridge.traces.chat.call_parts import Call
@@ -21,8 +27,8 @@ _IS_REASONING = frozenset({"think", "thinking"})
 
 def usage_in(held: dict[str, Any], names: tuple[str, str, str, str]) -> Usage | None:
     """Return token counts; `names` are those of other input, output, and input read from and written to caches."""
-    other, received, read, written = (count_of(held.get(name)) for name in names)
-    sent = None if other is None else other + (read or 0) + (written or 0)
+    other, received, read, written = (held.get(name) for name in names)
+    sent = whole_of(other, read, written)
     return counted(usage_of(sent, received, cached_tokens=read, cache_write_tokens=written))
 
 

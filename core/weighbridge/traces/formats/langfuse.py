@@ -19,6 +19,7 @@ from weighbridge.traces.fields import (
     scalars,
     string_of,
     time_of,
+    whole_of,
 )
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.spans import FIELDS, Span
@@ -220,7 +221,7 @@ def _usage(recorded: dict[str, Any]) -> dict[str, int]:
     """Return the tokens of an observation, detailed by kind; the kinds named `input...` count as input."""
     details = object_of(json_of(first_of(recorded, _USAGES)))
     counts = {key: count for key, item in details.items() if (count := count_of(item)) is not None}
-    sent, received = _sum(counts, "input"), _sum(counts, "output")
+    sent, received = _sum(details, "input"), _sum(details, "output")
     total, cached = counts.get("total"), _cached(counts)
     if sent is None and received is None:
         sent, received = (count_of(first_of(details, names)) for names in (_INPUTS, _OUTPUTS))
@@ -235,9 +236,10 @@ def _usage(recorded: dict[str, Any]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count is not None}
 
 
-def _sum(counts: dict[str, int], kind: str) -> int | None:
-    recorded = [count for key, count in counts.items() if key.startswith(kind)]
-    return sum(recorded) if recorded else None
+def _sum(details: dict[str, Any], kind: str) -> int | None:
+    found = (item for key, item in details.items() if key.startswith(kind))
+    recorded = [item for item in found if item is not None and type(item) not in {dict, list}]
+    return whole_of(0, *recorded) if recorded else None
 
 
 def _cached(counts: dict[str, int]) -> int | None:

@@ -29,6 +29,7 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -323,12 +324,15 @@ def usage_in(recorded: dict[str, Any]) -> Usage | None:
     The recorded input excludes cache reads and writes, unless pi wrote Gemini's counts unchanged, which the total shows.
     """
     sent, received, read, written, hour = (
-        count_of(recorded.get(name))
+        recorded.get(name)
         for name in ("input", "output", "cacheRead", "cacheWrite", "cacheWrite1h")
     )
     total = count_of(recorded.get("totalTokens", recorded.get("total")))
-    cached = (read or 0) + (written or 0)
-    sent = input_with_caches(sent, received, total, cached, is_apart=True)
+    cached = whole_of(0, read, written)
+    if cached is None:
+        sent = None
+    else:
+        sent = input_with_caches(count_of(sent), count_of(received), total, cached, is_apart=True)
     return counted(usage_of(sent, received, total, read, written or None, hour))
 
 

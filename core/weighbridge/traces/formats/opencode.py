@@ -22,6 +22,7 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.formats.opencode_log import is_row, session_of, sessions_in
@@ -249,18 +250,10 @@ def _said(error: Any) -> str:
 def _usage(tokens: dict[str, Any]) -> Usage | None:
     """Return a call's usage; its input excludes cache reads and writes, its output excludes reasoning."""
     cache = object_of(tokens.get("cache"))
-    sent, received, total, thought, read, written = (
-        count_of(recorded)
-        for recorded in (
-            *(tokens.get("input"), tokens.get("output"), tokens.get("total")),
-            *(tokens.get("reasoning"), cache.get("read"), cache.get("write")),
-        )
-    )
-    cached = (read or 0) + (written or 0)
-    if sent is not None:
-        sent += cached
-    if received is not None and thought and total != (sent or 0) + received:
-        received += thought
+    read, written, total = cache.get("read"), cache.get("write"), count_of(tokens.get("total"))
+    sent, received = whole_of(tokens.get("input"), read, written), count_of(tokens.get("output"))
+    if total is None or total != (sent or 0) + (received or 0):
+        received = whole_of(received, tokens.get("reasoning"))
     return counted(usage_of(sent, received, total, read, written or None))
 
 

@@ -9,7 +9,6 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     cost_of,
-    count_of,
     counts_of,
     id_of,
     object_of,
@@ -20,6 +19,7 @@ from weighbridge.traces.fields import (
     time_after,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -76,11 +76,11 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         before = role
     used = object_of(value.get("llm_token_usage"))
     tokens = used.get("values")
-    counts = [count_of(each) for each in tokens] if type(tokens) is list else []
+    counts = tokens if type(tokens) is list else []
     cents = cost_of(object_of(value.get("call_cost", value.get("chat_cost"))).get("combined_cost"))
     run = Run(
         id=string_of(value.get("call_id")) or string_of(value.get("chat_id")),
-        usage=usage_of(total_tokens=sum(count or 0 for count in counts) if counts else None),
+        usage=usage_of(total_tokens=whole_of(0, *counts) if counts else None),
         cost_usd=None if cents is None else cents / _CENTS,
         totals_from="llm_token_usage and call_cost",
         started_at=began,

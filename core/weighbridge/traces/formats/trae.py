@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.chat_log import ChatLog, flat_call
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    count_of,
     counted,
     object_of,
     objects_of,
@@ -19,6 +18,7 @@ from weighbridge.traces.fields import (
     string_of,
     time_of,
     usage_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -179,8 +179,8 @@ def _usage(value: Any, provider: Any) -> Usage | None:
     recorded = object_of(value)
     sent, cached = recorded.get("input_tokens"), recorded.get("cache_read_input_tokens")
     written = recorded.get("cache_creation_input_tokens")
-    if word_of(provider) in _CACHED_APART and count_of(sent) is not None:
-        sent = (count_of(sent) or 0) + (count_of(cached) or 0) + (count_of(written) or 0)
+    if word_of(provider) in _CACHED_APART:
+        sent = whole_of(sent, cached, written)
     return counted(
         usage_of(
             sent,
