@@ -105,3 +105,12 @@ def test_results_of_a_completed_batch_that_are_lost_are_not_taken_for_none(
     lose(lone_client, batch, "chunks")
     with pytest.raises(BatchLostError, match="has lost results"):
         list(batch.results())
+
+
+def test_a_search_in_a_log_without_its_beginning_is_refused(lone_client: RedisClient) -> None:
+    batch = lone_client.submit(true_false_cases(LINES))
+    grade_as_a_worker(lone_client, batch, most=2)
+    lose(lone_client, batch, "log")
+    grade_as_a_worker(lone_client, batch)
+    with pytest.raises(BatchLostError, match="has lost results"):
+        batch.search()

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from weighbridge.errors import StaleCursorError
+from weighbridge.errors import BatchLostError, StaleCursorError
 from weighbridge.store.key_names import opened_at
 from weighbridge.store.records import LogEntry
 
@@ -144,4 +144,12 @@ def position_lost(batch: str) -> StaleCursorError:
     return StaleCursorError(
         f"batch {batch} no longer has, or never had, this position in its results",
         "read them from the start",
+    )
+
+
+def results_lost(batch: str) -> BatchLostError:
+    """Return the error for a batch of which the server has only some of the recorded results."""
+    return BatchLostError(
+        f"Redis has lost results of batch {batch}: those that it still has are not all",
+        "grade the input again, on a Redis server whose maxmemory-policy is noeviction: `weighbridge doctor` checks it",
     )

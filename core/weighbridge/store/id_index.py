@@ -10,7 +10,7 @@ from weighbridge.errors import ServerError
 from weighbridge.jobs.chunk import DAMAGED_BLOB, Chunk, decompressed_lines
 from weighbridge.store.base import StoreBase
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.cursor import ResultsVersion
+from weighbridge.store.cursor import ResultsVersion, results_lost
 from weighbridge.store.key_names import key, text
 from weighbridge.store.records import LogEntry, ScanResult
 
@@ -44,7 +44,8 @@ class IdIndex(StoreBase):
     ) -> ScanResult | None:
         """Scan the log after a position for chunks whose records contain all of `texts`; None at the log's end.
 
-        With `numbers`, a chunk must have one of these numbers or contain `or_text` in its record.
+        With `numbers`, a chunk must have one of these numbers or contain `or_text` in its record. Raises BatchLostError if
+        the log has lost its first entries.
         """
         among = "" if numbers is None else f" {' '.join(map(str, numbers))} "
         answer = self._run(
@@ -52,6 +53,8 @@ class IdIndex(StoreBase):
         )
         if not answer:
             return None
+        if answer == [b"lost"]:
+            raise results_lost(batch)
         at, last, name, *found = answer
         passed = LogEntry(text(last), text(name)) if last else None
         entries = [

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import BatchLostError, ResultsFreedError, ServerUnavailableError
+from weighbridge.errors import ResultsFreedError, ServerUnavailableError
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.result_line_parts import line_number_of
 from weighbridge.store import LogEntry
-from weighbridge.store.cursor import ResultCursor, position_lost, results_withdrawn
+from weighbridge.store.cursor import ResultCursor, position_lost, results_lost, results_withdrawn
 from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.line_intervals import IntervalSet
 
@@ -157,10 +157,7 @@ class Collector:
     def _check_all_delivered(self, lines: int) -> None:
         """Raise BatchLostError if an ended batch has lines whose results were not delivered."""
         if not self._delivered.covers(1, lines + 1):
-            raise BatchLostError(
-                f"Redis has lost results of batch {self._batch}: those that it still has are not all",
-                "grade the input again, on a Redis server whose maxmemory-policy is noeviction: `weighbridge doctor` checks it",
-            )
+            raise results_lost(self._batch)
 
     def _await_newer_server(self) -> None:
         """Pause and reconnect when the server lacks recorded results, as a demoted primary does.
