@@ -36,3 +36,13 @@ class Importer:
 def damaged(what: str) -> TraceError:
     """Return the error for a trace that does not follow its format."""
     return TraceError(what, "check that the file is complete, and as the tool wrote it")
+
+
+def objects_in(listed: Any, item: str) -> list[dict[str, Any]]:
+    """Return the objects in a list; empty for a value that is not a list. Raises TraceError if one of its items is no object."""
+    if type(listed) is not list:
+        return []
+    for number, each in enumerate(listed, 1):
+        if type(each) is not dict:
+            raise damaged(f"{item} {number} is not an object")
+    return listed

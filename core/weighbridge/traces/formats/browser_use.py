@@ -19,7 +19,7 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -52,7 +52,7 @@ def _is_entry(value: Any) -> bool:
 def _read(value: Any) -> list[Trace]:
     history = value["history"] if type(value) is dict else value
     chat = ChatLog()
-    for number, entry in enumerate(objects_of(history), 1):
+    for number, entry in enumerate(objects_in(history, "step"), 1):
         chat.notes.add_fields(entry, _FIELDS, "step")
         _step(entry, number, chat)
     recorded = object_of(value.get("usage")) if type(value) is dict else {}
@@ -75,7 +75,7 @@ def _step(entry: dict[str, Any], number: int, chat: ChatLog) -> None:
     answer = object_of(entry.get("model_output"))
     calls = [
         Call(f"step_{number}.{at}", name, action[name])
-        for at, action in enumerate(objects_of(answer.get("action")), 1)
+        for at, action in enumerate(objects_in(answer.get("action"), "action"), 1)
         for name in list(action)[:1]
     ]
     results = objects_of(entry.get("result"))

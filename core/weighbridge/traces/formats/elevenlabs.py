@@ -20,7 +20,7 @@ from weighbridge.traces.fields import (
     whole_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -57,7 +57,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     chat = ChatLog()
     about = object_of(held.get("metadata"))
     began = time_of(about.get("start_time_unix_secs"))
-    turns = objects_of(held.get("transcript"))
+    turns = objects_in(held.get("transcript"), "turn")
     has_usage = any(_usage(turn) for turn in turns)
     for turn in turns:
         at = time_after(began, turn.get("time_in_call_secs"))

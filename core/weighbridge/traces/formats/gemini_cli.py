@@ -24,7 +24,7 @@ from weighbridge.traces.fields import (
     whole_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -118,7 +118,7 @@ def _read(value: Any) -> list[Trace]:
         recorded = object_of(line.get("$set")) or line
         if _is_session(line) or "$set" in line:
             about |= {key: item for key, item in recorded.items() if key != "messages"}
-            listed = objects_of(recorded.get("messages"))
+            listed = objects_in(recorded.get("messages"), "message")
         else:
             listed = [line]
         for at, message in enumerate(listed):
@@ -144,7 +144,7 @@ def _message(message: dict[str, Any], chat: ChatLog) -> None:
         error = kind == "error" or None
         chat.say(role, content, Facts(error=error, started_at=time), id=message.get("id"))
         return
-    calls = objects_of(message.get("toolCalls"))
+    calls = objects_in(message.get("toolCalls"), "tool call")
     listed = [Call(id_of(c.get("id")), string_of(c.get("name")), c.get("args")) for c in calls]
     if message.get("thoughts"):
         chat.notes.add("parts of the model's reasoning", len(objects_of(message["thoughts"])))

@@ -25,7 +25,7 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -145,8 +145,9 @@ def _items(page: Any) -> list[dict[str, Any]]:
     """Return the objects of a page in ascending order; those of a list or of streamed events in their own order."""
     listed = page.get("data") if type(page) is dict else None
     if type(listed) is not list:
-        return [_unwrapped(item) for item in objects_of(page if type(page) is list else [page])]
-    items = objects_of(listed)
+        found = objects_in(page, "item") if type(page) is list else objects_of([page])
+        return [_unwrapped(item) for item in found]
+    items = objects_in(listed, "item")
     times = [time for item in items if (time := time_of(item.get("created_at")))]
     return items[::-1] if times and times[0] > times[-1] else items
 
@@ -170,7 +171,7 @@ def _step(
         ended_at=time_of(first_of(step, _ENDS)),
     )
     message = messages.get(_created(step) or "", {})
-    calls = objects_of(object_of(step.get("step_details")).get("tool_calls"))
+    calls = objects_in(object_of(step.get("step_details")).get("tool_calls"), "tool call")
     listed = [_call(call, f"{step.get('id')}_{number}") for number, call in enumerate(calls, 1)]
     ends = Facts(ended_at=facts.ended_at)
     chat.answer(_text(message), listed, facts, id=step.get("id"))

@@ -27,7 +27,7 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats.opencode_log import is_row, session_of, sessions_in
 from weighbridge.traces.formats.opencode_store import is_store, session_of_rows
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _session(value: Any, chat: ChatLog) -> Trace:
     else:
         messages = _of_events(value)
         about = {"id": value[0].get("sessionID")}
-    for message in objects_of(messages):
+    for message in objects_in(messages, "message"):
         _message(message, chat)
     times = object_of(about.get("time"))
     run = Run(
@@ -160,7 +160,7 @@ def _message(message: dict[str, Any], chat: ChatLog) -> None:
     info = object_of(message.get("info"))
     role = string_of(info.get("role")) or "user"
     times = object_of(info.get("time"))
-    parts = objects_of(message.get("parts"))
+    parts = objects_in(message.get("parts"), "part of a message")
     if role != "assistant":
         said = [part for part in parts if part.get("type") == "text"]
         facts = Facts(started_at=time_of(times.get("created"), "ms"))

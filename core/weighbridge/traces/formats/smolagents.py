@@ -16,7 +16,6 @@ from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     counted,
     object_of,
-    objects_of,
     read_usage,
     scalars,
     string_of,
@@ -32,7 +31,7 @@ from weighbridge.traces.formats.smolagents_answers import (
     steps_of_answer,
 )
 from weighbridge.traces.formats.smolagents_reprs import UNREAD
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, damaged, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -121,7 +120,7 @@ def _read(value: Any) -> list[Trace]:
     if is_answer(value):
         return [_read_answer(value)]
     reader = _StepReader()
-    for step in objects_of(_steps(value)):
+    for step in objects_in(_steps(value), "step"):
         reader.add(step)
     about = value if type(value) is dict else {}
     usage = counted(read_usage(about.get("token_usage")))
@@ -176,6 +175,10 @@ class _StepReader:
         self.chat.notes.add_fields(step, _STEP_FIELDS, "step")
         if _is_step(step):
             self._action(step)
+        elif step.get("step_number") is not None and "model_output" in step:
+            raise damaged(
+                f"a step has a step_number that is no number: {str(step['step_number'])[:40]!r}"
+            )
         elif "plan" in step:
             if string_of(
                 step.get("facts")

@@ -20,7 +20,7 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -59,7 +59,7 @@ def _matches(value: Any) -> bool:
 def _read(value: dict[str, Any]) -> list[Trace]:
     reader = _TickReader()
     reader.chat.notes.add_fields(value, _FIELDS, "simulation")
-    for tick in objects_of(value["ticks"]):
+    for tick in objects_in(value["ticks"], "tick"):
         reader.tick(tick)
     reader.close()
     recorded = object_of(value.get("agent_usage"))

@@ -16,7 +16,7 @@ from weighbridge.traces.fields import (
     string_of,
     usage_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ def _nodes(value: dict[str, Any], recorded: dict[str, Any]) -> Iterator[_Node]:
 def _of_tree(root: dict[str, Any]) -> Iterator[_Node]:
     """Yield the nodes below the root, which is the request, each with whether it is a child of the node before."""
     before = root
-    pending = [(root, child) for child in reversed(objects_of(root.get("children")))]
+    pending = [(root, child) for child in reversed(objects_in(root.get("children"), "node"))]
     while pending:
         parent, node = pending.pop()
         yield node, parent is before
         before = node
-        pending += [(node, child) for child in reversed(objects_of(node.get("children")))]
+        pending += [(node, child) for child in reversed(objects_in(node.get("children"), "node"))]
 
 
 class _Answers:

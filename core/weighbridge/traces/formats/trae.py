@@ -21,7 +21,7 @@ from weighbridge.traces.fields import (
     whole_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -83,7 +83,7 @@ class _TrajectoryReader:
         self.tools: dict[str, None] = {}
         self._messages_so_far: list[dict[str, Any]] = []  #: messages to the model so far
         self._provider = value.get("provider")
-        self._interactions = iter(objects_of(value.get("llm_interactions")))
+        self._interactions = iter(objects_in(value.get("llm_interactions"), "interaction"))
         self._steps = objects_of(value.get("agent_steps"))
         self.chat.notes.add_fields(value, _FIELDS, "trajectory")
 
@@ -103,7 +103,7 @@ class _TrajectoryReader:
         for name in objects_or_names(interaction.get("tools_available")):
             self.tools.setdefault(name)
         answer = object_of(interaction.get("response")) or object_of(step.get("llm_response"))
-        calls = objects_of(answer.get("tool_calls"))
+        calls = objects_in(answer.get("tool_calls"), "tool call")
         known = {call.get("call_id") for call in calls if type(call.get("call_id")) is str}
         # The agent's calls repeat the model's calls.
         beside = [
