@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _FIRST_LINES = 200  #: with content, of which one has JSON after a prefix
+_LINES_READ = 10_000  #: limit of the lines, including blank ones, in which the first JSON of a log is searched
 _LINES_OF_OPENING = 2  #: with content, by which a log that is text is recognised
 _JSON_STARTS = (b"{", b"[", b'"')
 _OF_TABLES = (b"\t", b"|")
@@ -212,7 +213,7 @@ def first_in(lines: Iterable[bytes]) -> LogLine | None:
     """Return the first line with JSON of a log; None if the first lines are not those of one."""
     texts: list[tuple[bytes, LogLine | None]] = []
     opening: LogLine | None = None
-    lines = iter(lines)
+    lines = islice(lines, _LINES_READ)
     for raw in lines:
         if not raw.strip(JSON_SPACE):
             continue

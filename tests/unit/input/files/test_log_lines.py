@@ -619,3 +619,11 @@ def test_long_lines_of_prefixes_take_no_longer_than_others(row):
     log_line(row)
     read([row] * 3)
     assert process_time() - started < 0.5
+
+
+def test_blank_lines_before_the_first_text_are_not_all_kept() -> None:
+    blank = iter([SourceLine(b"\n")] * 50_000)
+    lines = LogLines(1_000).of(blank)
+    next(lines)
+    left = sum(1 for _ in blank)
+    assert left > 30_000
