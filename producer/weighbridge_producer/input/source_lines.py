@@ -14,7 +14,6 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.chunk import Line
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import KIB
 
 _BLOCK_LINES = 4_096  #: lines of a document per block
@@ -62,10 +61,6 @@ class LineBlock(SourceLine, gc=False):
         """Return the block of some lines, given without their newlines."""
         raw = b"\n".join(rows) + b"\n"
         return cls(raw, size=sum(sizes) if sizes else len(raw), count=len(rows), sizes=sizes)
-
-    def contents(self) -> list[bytes]:
-        """Return each line, stripped of whitespace."""
-        return [row.strip(JSON_SPACE) for row in self.rows()]
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines one by one."""

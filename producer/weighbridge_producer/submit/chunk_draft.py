@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.chunk import Chunk
-from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, peek_custom_ids
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, split_lines
 from weighbridge_producer.input.source_lines import LineBlock
-from weighbridge_producer.submit.digests import Digester, IdClaim
+from weighbridge_producer.submit.digests import Digester
 from weighbridge_producer.submit.id_conflict import ID_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from weighbridge_producer.input.source_lines import SourceLine
     from weighbridge_producer.submit.line_reader import LineReader
+
+IdClaim = tuple[str, int]
+"""A custom_id, and the index of the line that claims it."""
 
 
 @dataclass(slots=True)
@@ -34,9 +36,12 @@ class ChunkDraft:
     faults: int = 0
     ends_source: bool = False  #: True if the source had no more lines
     is_last: bool = False  #: True for the last chunk of its batch
-    _claims: dict[str, IdClaim] = field(default_factory=dict)  #: the first claim of each custom_id
-    #: The later claims of each custom_id.
-    _later: dict[str, list[IdClaim]] = field(default_factory=dict)
+    owners: dict[str, int] = field(
+        default_factory=dict
+    )  #: index of the line that owns each custom_id
+    _later: dict[str, list[IdClaim]] = field(
+        default_factory=dict
+    )  #: of ids that an earlier line owns
 
     def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
         """Take lines up to a limit."""
@@ -56,7 +61,7 @@ class ChunkDraft:
 
         It is a single loop because for a small line each function call takes longer than its digest.
         """
-        chunk, begin, claim_id = self.chunk, self.digester.begin_line, self._claims.setdefault
+        chunk, begin, claim_id = self.chunk, self.digester.begin_line, self.owners.setdefault
         take, note, space = self.lines.append, self.digests.append, JSON_SPACE
         index, size, taken, cases = chunk.line_count, self.size, self.taken, 0
         for line in lines:
@@ -71,8 +76,7 @@ class ChunkDraft:
             content = raw.strip(space)
             salted = begin()
             salted.update(content)
-            digest = salted.digest()
-            note(digest)
+            note(salted.digest())
             if line.origin:
                 chunk.line_count = index
                 chunk.note_origin(*line.origin)
@@ -83,44 +87,37 @@ class ChunkDraft:
                 cases += 1
                 custom_id = line.custom_id or peek_custom_id(content)
                 if custom_id is not None:
-                    claim = (custom_id, index, digest)
-                    first = claim_id(custom_id, claim)
-                    if first is not claim:
-                        self._refuse(claim, first)
+                    owner = claim_id(custom_id, index)
+                    if owner != index:
+                        self._refuse((custom_id, index), owner)
             index += 1
         chunk.line_count, self.size, self.taken = index, size, taken
         self.cases += cases
 
     def _take_block(self, block: LineBlock, index: int) -> None:
         """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
-        contents = block.contents()
-        digests = self.digester.of_lines(contents)
-        self.digests += digests
-        self.cases += sum(map(bool, contents))
-        names = peek_custom_ids(contents)
-        claims = [
-            (name, place, digest)
-            for name, place, digest in zip(names, count(index), digests, strict=False)
-            if name is not None
-        ]
-        by_name = {claim[0]: claim for claim in claims}
-        if len(by_name) == len(claims) and self._claims.keys().isdisjoint(by_name):
-            self._claims.update(by_name)
+        contents, names = split_lines(block.raw)
+        self.digests += self.digester.of_lines(contents)
+        self.cases += len(contents) - contents.count(b"")
+        places = {name: place for place, name in enumerate(names, index) if name is not None}
+        if len(places) == len(names) and places.keys().isdisjoint(self.owners.keys()):
+            self.owners.update(places)
             return
-        for claim in claims:
-            first = self._claims.setdefault(claim[0], claim)
-            if first is not claim:
-                self._refuse(claim, first)
+        for place, name in enumerate(names, index):
+            if name is not None:
+                owner = self.owners.setdefault(name, place)
+                if owner != place:
+                    self._refuse((name, place), owner)
 
-    def _refuse(self, claim: IdClaim, first: IdClaim) -> None:
-        """Mark a line whose id another line of the chunk has claimed."""
-        custom_id, index, digest = claim
+    def _refuse(self, claim: IdClaim, owner: int) -> None:
+        """Mark a line whose id another line of the chunk owns."""
+        custom_id, index = claim
         self._later.setdefault(custom_id, []).append(claim)
-        self._exclude(index, same_line=first[2] == digest)
+        self._exclude(index, same_line=self.digests[owner] == self.digests[index])
 
-    def claims(self) -> list[IdClaim]:
-        """Return the ids claimed by the chunk's lines."""
-        return list(self._claims.values())
+    def pack(self, ids: Collection[str], indices: Iterable[int]) -> bytes:
+        """Return claims in the store's format, given as ids and the indices of the lines that claim them."""
+        return self.digester.pack(ids, map(self.digests.__getitem__, indices))
 
     def number_lines(self, first_line: int) -> None:
         """Complete the chunk when the number of its first line is known."""
@@ -134,15 +131,15 @@ class ChunkDraft:
         After a conflict, later claims of the id in this chunk have been compared with the wrong line. They are
         returned, and count as separate cases until they are checked with the server too.
         """
-        custom_id, index, _ = claim
+        custom_id, index = claim
         later: list[IdClaim] = []
-        if self._claims.get(custom_id) == claim:
-            del self._claims[custom_id]
+        if self.owners.get(custom_id) == index:
+            del self.owners[custom_id]
             later = self._later.pop(custom_id, later)
         self._exclude(index, same_line=same_line)
         if same_line:
             return []
-        for _, other, _ in later:
+        for _, other in later:
             self._include(other)
         return later
 

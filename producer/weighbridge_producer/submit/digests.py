@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 _ID_BYTES, _LINE_BYTES = 8, 4  #: sizes of the digests in the index of ids
 DIGEST_BYTES = 16  #: size of the digests that compare lines
-#: An id, and the index in the chunk and digest of the line that claims it.
-IdClaim = tuple[str, int, bytes]
+_WORD = "I"  #: four bytes, as a type of array
 
 
 class Digester:
@@ -21,15 +21,12 @@ class Digester:
         # The end of a batch's id is random. A key in place of a salt would be hashed as a block of its own.
         end = batch.encode()[-2 * blake2b.SALT_SIZE :]
         salt, person = end[: blake2b.SALT_SIZE], end[blake2b.SALT_SIZE :]
-        # Copying a hash takes half the time of creating one.
         self._of_id = blake2b(digest_size=_ID_BYTES, salt=salt, person=person)
         self._of_line = blake2b(digest_size=DIGEST_BYTES, salt=salt, person=person)
 
     def of_id(self, custom_id: str) -> bytes:
         """Return the 8-byte digest under which a custom_id is indexed."""
-        salted = self._of_id.copy()
-        salted.update(custom_id.encode())
-        return salted.digest()
+        return _digests(self._of_id, (custom_id.encode(),))[0]
 
     def of_line(self, content: bytes) -> bytes:
         """Return the 16-byte digest of a line, stripped of whitespace."""
@@ -37,27 +34,30 @@ class Digester:
 
     def of_lines(self, contents: Iterable[bytes]) -> list[bytes]:
         """Return the 16-byte digests of lines, stripped of whitespace."""
-        digests: list[bytes] = []
-        begin, note = self.begin_line, digests.append
-        for content in contents:
-            salted = begin()
-            salted.update(content)
-            note(salted.digest())
-        return digests
+        return _digests(self._of_line, contents)
 
     @property
     def begin_line(self) -> Callable[[], blake2b]:
         """Factory of the salted hash for a line; saves a call per line in hot loops."""
         return self._of_line.copy
 
-    def pack(self, claims: Iterable[IdClaim]) -> bytes:
-        """Return claimed ids in the store's format: 8 bytes for each id, and 4 for its line."""
-        copy = self._of_id.copy
-        packed: list[bytes] = []
-        note = packed.append
-        for name, _, line in claims:
-            salted = copy()
-            salted.update(name.encode())
-            note(salted.digest())
-            note(line[:_LINE_BYTES])
-        return b"".join(packed)
+    def pack(self, ids: Collection[str], lines: Iterable[bytes]) -> bytes:
+        """Return ids, and the digests of the lines that claim them, in the store's format: 8 bytes for each id, 4 for its line."""
+        of_ids = array(_WORD, b"".join(_digests(self._of_id, map(str.encode, ids))))
+        of_lines = array(_WORD, b"".join(lines))
+        packed = array(_WORD, bytes((_ID_BYTES + _LINE_BYTES) * len(ids)))
+        packed[0::3], packed[1::3] = of_ids[0::2], of_ids[1::2]
+        packed[2::3] = of_lines[:: DIGEST_BYTES // _LINE_BYTES]
+        return packed.tobytes()
+
+
+def _digests(salted: blake2b, contents: Iterable[bytes]) -> list[bytes]:
+    """Return the digests of contents, each begun as a copy of a hash, which takes half the time of creating one."""
+    copy = salted.copy
+    digests: list[bytes] = []
+    note = digests.append
+    for content in contents:
+        begun = copy()
+        begun.update(content)
+        note(begun.digest())
+    return digests

@@ -228,7 +228,7 @@ class Feeder:
                 jobs=jobs,
                 after=after,
                 payload=draft.chunk.pack(),
-                ids=self._digester.pack(draft.claims()),
+                ids=draft.pack(draft.owners, draft.owners.values()),
                 duplicates=len(draft.chunk.repeats),
             ),
             is_last=draft.is_last,
@@ -245,10 +245,12 @@ class Feeder:
 
     def _withdraw_known_ids(self, draft: ChunkDraft) -> None:
         """Withdraw ids owned by earlier chunks; the server is asked only about ids that the filter may have seen."""
-        claims = draft.claims()
-        doubted = [claims[index] for index in self._seen.add([claim[0] for claim in claims])]
+        ids = list(draft.owners)
+        doubted = [(ids[place], draft.owners[ids[place]]) for place in self._seen.add(ids)]
         while doubted:
-            taken = self._store.find_duplicates(self._batch, self._digester.pack(doubted))
+            taken = self._store.find_duplicates(
+                self._batch, draft.pack(*zip(*doubted, strict=True))
+            )
             doubted = [
                 later
                 for found in taken

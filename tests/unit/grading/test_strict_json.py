@@ -16,7 +16,7 @@ from weighbridge.grading.receipt import Receipts, canonical_json
 from weighbridge.grading.strict_json import DEPTH_LIMIT, decode_line
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.limits import VALID_NAME
-from weighbridge.jobs.line import JSON_SPACE, is_valid_name, peek_custom_id, peek_custom_ids
+from weighbridge.jobs.line import JSON_SPACE, is_valid_name, peek_custom_id, split_lines
 
 
 def nested(depth: int) -> bytes:
@@ -196,17 +196,21 @@ PIECES = (
 )
 
 
-@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=3).map(b"".join), max_size=6))
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=3).map(b"".join), min_size=1, max_size=6)
+)
 def test_ids_of_many_lines_are_those_of_each_whatever_the_lines_are_together(
     lines: list[bytes],
 ) -> None:
     contents = [line.strip(JSON_SPACE) for line in lines]
-    assert list(peek_custom_ids(contents)) == list(map(peek_custom_id, contents))
+    ids = list(map(peek_custom_id, contents))
+    assert split_lines(b"\n".join(lines) + b"\n") == (contents, ids)
 
 
-def test_ids_of_good_lines_are_read_together() -> None:
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_ids_of_good_lines_are_read_together(end: bytes) -> None:
     lines = [b'{"custom_id":"%d"}' % number for number in range(100)]
-    assert peek_custom_ids(lines) == [str(number) for number in range(100)]
+    assert split_lines(end.join(lines) + end) == (lines, [str(number) for number in range(100)])
 
 
 def test_a_line_that_only_the_worker_refuses_still_shows_its_custom_id() -> None:

@@ -34,7 +34,7 @@ class Index:
 
     def submit(self, draft: ChunkDraft) -> list[int]:
         """Query ids as the feeder does, and add the remaining ones; return the number of ids in each query."""
-        asked, doubted = [], draft.claims()
+        asked, doubted = [], list(draft.owners.items())
         while doubted:
             asked.append(len(doubted))
             answers = [(claim, self.known.get(claim[0])) for claim in doubted]
@@ -42,11 +42,11 @@ class Index:
                 later
                 for claim, held in answers
                 if held is not None
-                for later in draft.take_back(claim, same_line=held == claim[2])
+                for later in draft.take_back(claim, same_line=held == draft.digests[claim[1]])
             ]
-        for custom_id, _, content in draft.claims():
+        for custom_id, index in draft.owners.items():
             assert custom_id not in self.known
-            self.known[custom_id] = content
+            self.known[custom_id] = draft.digests[index]
         return asked
 
 
@@ -180,20 +180,20 @@ def test_a_conflict_says_so() -> None:
 )
 def test_lines_without_an_id_are_jobs_each_on_its_own(row: bytes) -> None:
     draft = draft_of([row, row])
-    assert (draft.cases, draft.claims()) == (2, [])
+    assert (draft.cases, draft.owners) == (2, {})
 
 
 def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
     draft = ChunkDraft(Digester(BATCH))
     draft.take([SourceLine(line("a"), Fault(ErrorCode.NUMBER_OUT_OF_RANGE, "m", "h"), 1)])
-    assert (draft.cases, draft.faults, draft.claims()) == (0, 1, [])
+    assert (draft.cases, draft.faults, draft.owners) == (0, 1, {})
 
 
 def test_an_id_is_packed_by_the_digest_that_looks_it_up() -> None:
-    digester = Digester(BATCH)
-    packed = digester.pack(draft_of([line("a"), line("b")]).claims())
-    assert packed[:8] == digester.of_id("a")
-    assert packed[12:20] == digester.of_id("b")
+    digester, draft = Digester(BATCH), draft_of([line("a"), line("b")])
+    packed = draft.pack(["b", "a"], [1, 0])
+    entries = [digester.of_id("b"), draft.digests[1][:4], digester.of_id("a"), draft.digests[0][:4]]
+    assert packed == b"".join(entries)
     assert Digester("batch-2").of_id("a") != digester.of_id("a")
 
 
