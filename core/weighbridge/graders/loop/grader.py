@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 42
+    version = 43
     Config = LoopConfig
     settings: LoopConfig
 

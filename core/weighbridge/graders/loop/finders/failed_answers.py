@@ -43,11 +43,15 @@ def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding
 def _unanswered_requests(
     turns: Sequence[Message], failures: Sequence[tuple[Any, ...]], limits: Limits
 ) -> Iterator[Finding]:
-    """Find more than `4 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before."""
+    """Find more than `4 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before.
+
+    With twice as many it may be one request, and the last may get an answer.
+    """
     least = Rule.UNANSWERED_REQUESTS.least(limits)
     for failed in _rows_without_answer(turns, failures):
         last, end = turns[failed[-1]], failed[-1] + 1
-        is_answered = end < len(turns) and _goes_on(last, turns[end])
+        is_long = len(failed) >= 2 * least
+        is_answered = not is_long and end < len(turns) and _goes_on(last, turns[end])
         row = [
             index
             for index in failed
@@ -55,7 +59,7 @@ def _unanswered_requests(
         ]
         errors = {failures[index][0] for index in row}
         requests = {turns[index].requests_before for index in row}
-        if len(requests) > 1 and len(row) - len(errors) >= least - 1:
+        if (is_long or len(requests) > 1) and len(row) - len(errors) >= least - 1:
             yield Finding.by(Rule.UNANSWERED_REQUESTS, row, least)
 
 

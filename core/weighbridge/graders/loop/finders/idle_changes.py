@@ -16,6 +16,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_writing_tool,
 )
 from weighbridge.graders.loop.history.tool_names import creates, stores, takes_notes
+from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _CHARACTERS = 4_000  #: longer arguments are content, of which a word may be the
 _CONFIRMATION_CHARACTERS = 300  #: a longer result shows something
 _CONFIRMATIONS = 2  #: maximum different ones, apart from what has a digit
 _NUMBERED = re.compile(r"\w*\d\w*")
-_WORD = re.compile(r"[^\W_]{1,40}")
 _STATUS = re.compile(r'"(?:status|state|done|completed|checked)":(?:"\w{1,20}"|true|false)')
 
 
@@ -122,7 +122,7 @@ def _news(made: Sequence[Call], budget: WorkBudget) -> Iterator[int]:
     before: list[str] | None = None
     for call in made:
         text = call.arguments.key.decode("utf-8", "replace")
-        said = set(_WORD.findall(text.casefold()))
+        said = set(words_in(text.casefold()))
         states = sorted(_STATUS.findall(text))
         budget.count_reading(text, len(said))
         if before is None:  # the first, which the others are compared with

@@ -18,6 +18,7 @@ from weighbridge.graders.loop.history.result_kinds import (
     without_suggestions,
 )
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class _Stretches:
         words = self._words_of.get(call.arguments_id)
         if words is None:
             key = _HOW_MANY.sub("", call.arguments.key.decode("utf-8", "replace").casefold())
-            words = self._words_of[call.arguments_id] = frozenset(_WORD.findall(key))
+            words = self._words_of[call.arguments_id] = frozenset(words_in(key, _WORD))
             self._budget.count_reading(key, len(words))
         return words
 

@@ -219,7 +219,6 @@ _GROUPS = (
                 _in_row(retried_failures),
                 _in_row(failures_across_requests),
                 _by_calls(rounds_across_requests),
-                _by_calls(refused_edits),
                 _in_row(recurring_questions),
                 _by_calls(varied_attempts),
                 _by_calls(repeated_results),
@@ -245,6 +244,7 @@ _GROUPS = (
     # loop gets the kind of the rule that says more; the looser a rule, the later it stands.
     _Group(
         (
+            (_unless_known(refused_edits),),
             (_unless_known(returning_outcomes),),
             (_unless_known(returning_reasons),),
             (_unless_known(unchanged_failures),),

@@ -11,11 +11,13 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.related_attempts import (
+    REMEMBERED,
     Attempt,
     chains_of,
     is_related,
 )
 from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
+from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.history.request_words import (
     combines_values,
     raises_a_limit,
@@ -27,7 +29,7 @@ from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
@@ -36,27 +38,50 @@ _CALLS_BETWEEN = 2  #: maximum calls that may change something between two attem
 _PER_OTHER = 2 / 3  #: refused edits for each other call between them
 _MADE = 1 / 4  #: maximum edits that are made for each refused one
 _COMMAND_CHARACTERS = 2_000  #: of a command in which an edit is looked for
+_NOTES = 3  #: maximum lines in which a tool says that a text has more lines, or ends
+_note = re.compile(r"\(.{1,200}\)|\[.{1,200}\]|</?[\w-]{1,40}>|").fullmatch
 _edits_in_place = occurs(
     r"\b(?:sed|perl) (?:\S{1,40} ){0,3}(?:-\w{0,5}i|--in-place)|\bgit apply\b|\bpatch (?:-|<)|\bcat ?> ?[\w./~-]"
 )
+_TOLD_CHARACTERS = 400  #: of a failure in which it is said
+#: How more tools say that the text to replace is not in the file, is there several times, or cannot be read.
+_refuses_edit = occurs(
+    r"""\bold_?(?:str(?:ing)?|text|lines?|code|content)[`'"]? (?:(?:was |is )?not found|appears multiple times)\b
+|\b(?:could not|couldn't|cannot|unable to|failed to) find (?:the )?(?:string to replace|expected lines|context)\b
+|\b0 occurrences found for old_|\bno (?:sufficiently )?similar match(?:es)? (?:was |were )?found\b
+|\bfound \d{1,4} (?:matches|occurrences) of the string to replace\b|\bfailed to parse patch\b|\binvalid patch\b
+|\bsearch (?:block|section|text) (?:must|does not|did not) (?:exactly )?match\b"""
+)
+_PATCHED = re.compile(r"^(?:\*\*\* Update File:|\+\+\+ (?:b/)?) {0,3}(\S.{0,400})$", re.MULTILINE)
 _QUOTED = re.compile(r"""['"`][^'"`\n]{1,400}['"`]""")
 
 
-def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def refused_edits(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
     """Find `2 * max_repeats` related edits that are refused in the same words, whatever they quote, with few calls between.
 
-    Edits that go through a list, or through values of an argument, are no loop, and neither are those before most of which
-    something new was read. `3 * max_repeats` edits of one tool are, whatever they edit and whatever was read, if at least two
-    of five calls in their range are such, and hardly an edit is made.
+    Edits that go through a list, or through values of an argument, are no loop, and neither are those in fewer than
+    `max_repeats` messages, nor those before most of which something new was read. Edits of one file may be refused in any
+    words, by any tools, in more than `max_repeats` rounds, if half of them are tried again and none is made between.
+    `3 * max_repeats` edits of one tool are a loop, whatever they edit and whatever was read, if at least two of five calls
+    in their range are such, and hardly an edit is made.
     """
     if limits.similarity_threshold >= 1:
         return
-    yield from _edits_in_vain(calls, limits)
-    refused: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for index, call in enumerate(calls):
-        if call is not None and _is_refused(call):
-            refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
+    edits = {
+        index: call
+        for index, call in enumerate(calls)
+        if call is not None and index not in known and _is_refused(call)
+    }
     least = Rule.REFUSED_EDITS.least(limits)
+    if len(edits) < least:
+        return
+    yield from _edits_in_vain(calls, edits, limits)
+    yield from _edits_of_one_file(calls, edits, limits)
+    refused: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, call in edits.items():
+        refused[call.tool, _QUOTED.sub("\u2026", call.result.masked)].append(index)
     if max(map(len, refused.values()), default=0) < least:
         return
     effects, budget, news = CallEffects(), WorkBudget(), _news(calls)
@@ -64,36 +89,78 @@ def refused_edits(calls: Sequence[Call | None], limits: Limits) -> Iterator[Find
         chains = chains_of_attempts(calls, indices, effects, changes=_CALLS_BETWEEN)
         for chain in chains if len(indices) >= least else ():
             attempts = [
-                Attempt(index, call, words_of(call, budget))
+                Attempt(index, edits[index], words_of(edits[index], budget))
                 for index in chain
-                if budget.is_left and (call := calls[index]) is not None
+                if budget.is_left
             ]
             for related in chains_of(attempts, lambda near, each: is_related(each.words, near)):
                 tried = [each.call for each in related]
-                if len(tried) >= least and not (
-                    _reads_on(related, news)
-                    or lists_items([call.arguments.texts for call in tried])
-                    or combines_values(tried)
-                    or raises_a_limit(tried)
+                if (
+                    len(tried) >= least
+                    and _are_in_messages(tried, limits)
+                    and not (
+                        _reads_on(related, news)
+                        or lists_items([call.arguments.texts for call in tried])
+                        or combines_values(tried)
+                        or raises_a_limit(tried)
+                    )
                 ):
                     found = (each.call_index for each in related)
                     yield Finding.by(Rule.REFUSED_EDITS, found, least)
 
 
-def _edits_in_vain(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
+def _edits_of_one_file(
+    calls: Sequence[Call | None], edits: Mapping[int, Call], limits: Limits
+) -> Iterator[Finding]:
+    least = Rule.EDITS_OF_ONE_FILE.least(limits)
+    rows: list[defaultdict[str, list[int]]] = [defaultdict(list)]
+    for index, call in enumerate(calls):
+        if edit := edits.get(index):
+            if file := _file_in(edit):
+                rows[-1][file].append(index)
+        elif rows[-1] and _is_made(call):
+            rows.append(defaultdict(list))
+    by_file = [indices for row in rows for indices in row.values() if len(indices) >= least]
+    budget, news = WorkBudget(), _news(calls) if by_file else set[int]()
+    for indices in by_file:
+        for found in _close(indices):
+            rounds = 1 + sum(later - earlier > 1 for earlier, later in pairwise(found))
+            if len(found) < least or rounds <= limits.max_repeats:
+                continue
+            attempts = [
+                Attempt(index, edits[index], words_of(edits[index], budget))
+                for index in found
+                if budget.is_left
+            ]
+            again = sum(
+                is_related(attempt.words, attempts[max(0, at - REMEMBERED) : at])
+                for at, attempt in enumerate(attempts)
+            )
+            if 2 * again >= len(found) and not _reads_on(attempts, news):
+                yield Finding.by(Rule.EDITS_OF_ONE_FILE, found, least)
+
+
+def _edits_in_vain(
+    calls: Sequence[Call | None], edits: Mapping[int, Call], limits: Limits
+) -> Iterator[Finding]:
     least = Rule.EDITS_IN_VAIN.least(limits)
     by_tool: defaultdict[str, list[int]] = defaultdict(list)
-    for index, call in enumerate(calls):
-        if call is not None and _is_refused(call) and (writes(call) or not is_read_only(call)):
+    for index, call in edits.items():
+        if writes(call) or not is_read_only(call):
             by_tool[call.tool].append(index)
     for indices in by_tool.values():
         for found in _close(indices) if len(indices) >= least else ():
-            if len(found) < least:
+            if len(found) < least or not _are_in_messages(map(edits.__getitem__, found), limits):
                 continue
             refused, span = set(found), range(found[0], found[-1])
             made = sum(_is_made(calls[index]) for index in span if index not in refused)
             if made <= _MADE * len(found):
                 yield Finding.by(Rule.EDITS_IN_VAIN, found, least)
+
+
+def _are_in_messages(tried: Iterable[Call], limits: Limits) -> bool:
+    """Return whether calls are in `max_repeats` messages or more: those of one message do not know of each other's results."""
+    return len({call.message or call.step.id for call in tried}) >= limits.max_repeats
 
 
 def _close(indices: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -109,7 +176,14 @@ def _close(indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _is_refused(call: Call) -> bool:
-    return call.result.has_failed and refuses_edit(call.result.text or "")
+    text = call.result.text or ""
+    return call.result.has_failed and (refuses_edit(text) or _refuses_edit(text[:_TOLD_CHARACTERS]))
+
+
+def _file_in(call: Call) -> str:
+    """Return the file that an edit names, be it in a patch; empty if it names none or several."""
+    patched = set(_PATCHED.findall(call.arguments.texts[:_COMMAND_CHARACTERS]))
+    return patched.pop() if len(patched) == 1 else file_in(call)
 
 
 def _is_made(call: Call | None) -> bool:
@@ -128,7 +202,10 @@ def _news(calls: Sequence[Call | None]) -> set[int]:
         if call is not None and not call.result.has_failed:
             text = call.result.text or ""
             # Without the first line, which may be a heading.
-            pairs = set(pairwise(text.split("\n")[1:])) or {("", text)}
+            lines = text.split("\n")[1:]
+            while lines and len(lines) > text.count("\n") - _NOTES and _note(lines[-1].strip()):
+                lines.pop()
+            pairs = set(pairwise(lines)) or {("", text)}
             if not pairs <= known:
                 news.add(index)
             known |= pairs

@@ -11,6 +11,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +58,7 @@ def _ends(call: Call) -> bool:
 
 
 def _end_the_same(made: Sequence[Call]) -> bool:
-    said = [frozenset(_WORD.findall(call.arguments.texts.casefold())) for call in made]
+    said = [frozenset(words_in(call.arguments.texts.casefold(), _WORD)) for call in made]
     counts = Counter(word for words in said for word in words)
     own = sum(sum(counts[word] == 1 for word in words) / max(1, len(words)) for words in said)
     return len({call.tool for call in made}) == 1 and own <= _OWN * len(made)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.work_budget import Limits, WorkBudget
 
-_TEXT_CHARACTERS = 2_000  #: minimum length of a text that is examined
+_TEXT_CHARACTERS = 1_000  #: minimum length of a text that is examined
 #: A shorter passage, or one of fewer different words, may recur in any text.
 _PASSAGE_CHARACTERS = 40
 _PASSAGE_WORDS = 7
@@ -86,4 +87,7 @@ def _times_in_row(text: str) -> int:
 
 
 def _is_passage(line: str) -> bool:
-    return len(line) >= _PASSAGE_CHARACTERS and len(set(line.split())) >= _PASSAGE_WORDS
+    if len(line) < _PASSAGE_CHARACTERS:
+        return False
+    words = line.split() if line.isascii() else words_in(line)
+    return len(set(words)) >= _PASSAGE_WORDS

@@ -10,6 +10,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.repeated_answers import LABEL_CHARACTERS
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.request_words import are_related
+from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ _SENTENCE_CHARACTERS = 40  #: a shorter sentence names no fault in particular
 _BETWEEN = 1  #: maximum other reviews of that agent between two
 _MARK = re.compile(r"\s{0,9}(?:<[\w /-]{1,40}>\s{0,9}){0,3}")
 _SENTENCE = re.compile(r"[^\n]{1,400}?(?:[.!?:](?=\s)|$)", re.MULTILINE)
-_WORD = re.compile(r"[^\W_]{1,40}")
 mentions_fault = occurs(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|cannot|unable|invalid|wrong|broken|missing|faults?|rejected)\b"
 )
@@ -84,7 +84,7 @@ def _found(row: Sequence[_Review], least: int) -> Iterator[Finding]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+    return frozenset(words_in(text.casefold()))
 
 
 def _parted(text: str) -> tuple[str, str]:

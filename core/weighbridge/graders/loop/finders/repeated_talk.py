@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +10,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_read_only
 from weighbridge.graders.loop.history.result_kinds import holds_nothing
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _SHARE = 3 / 4  #: minimum share of the messages that were said before
 _AGENTS = 0.4  #: minimum share of the agents' messages
-_WORD = re.compile(r"[^\W_]{1,40}")
 #: Words of an agent's message; a shorter one may be a label, a vote or a move, of which the combination is the news.
 _LEAST_WORDS = 10
 _REPLY_WORDS = 3  #: the same of a reply, of which a shorter one may be a request of its own, such as a greeting
@@ -126,7 +125,7 @@ def _repeats(talk: Sequence[_Said], budget: WorkBudget) -> Iterator[bool]:
     """Yield whether each message was said before by the same side; a message of few words never was."""
     last: deque[tuple[bool, str]] = deque(maxlen=_REMEMBERED)
     for said in talk:
-        words = _WORD.findall(said.text[:_CHARACTERS].casefold())
+        words = words_in(said.text[:_CHARACTERS].casefold())
         budget.count_reading(said.text[:_CHARACTERS], len(words))
         is_label = len(set(words)) < (_LEAST_WORDS if said.is_agents else _REPLY_WORDS)
         message = said.is_agents, " ".join(words)

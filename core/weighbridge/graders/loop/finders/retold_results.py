@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.text_forms import SMALL_WORDS
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _CHARACTERS = 600  #: of a result; a longer one may show its news in familiar words
 _LEAST_WORDS = 5  #: in a result; a shorter one may be a status
 _SHARED = 1 / 2  #: minimum share of words that a result has in common with the one before it
-_WORD = re.compile(r"[^\W_]{1,40}")
 
 
 def retold_results(
@@ -56,4 +55,4 @@ def _told(call: Call | None) -> set[str]:
 
 
 def _words_in(text: str) -> set[str]:
-    return set(_WORD.findall(text[:_CHARACTERS].casefold())) - SMALL_WORDS
+    return set(words_in(text[:_CHARACTERS].casefold())) - SMALL_WORDS

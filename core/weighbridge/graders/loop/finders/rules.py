@@ -197,6 +197,12 @@ class Rule(Enum):
         "with little that is new read between them",
         _TWICE,
     )
+    EDITS_OF_ONE_FILE = (
+        Kind.SAME_FAILURE,
+        "edits of one file that are refused, half of them tried again,",
+        "in more rounds than `max_repeats`, with no edit that is made and little that is new read between them",
+        _TWICE,
+    )
     EDITS_IN_VAIN = (
         Kind.SAME_FAILURE,
         "edits of one tool that are refused",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +73,7 @@ def _news(texts: Sequence[str], budget: WorkBudget) -> Iterator[float]:
     remembered: deque[set[str]] = deque()
     for text in texts:
         read = text[:_CHARACTERS].casefold()
-        words, figures = set(_WORD.findall(read)), _FIGURE.findall(read)
+        words, figures = set(words_in(read, _WORD)), _FIGURE.findall(read)
         budget.count_reading(read, len(words) + len(figures))
         is_read = len(words) >= _LEAST_WORDS
         numbers = " ".join(figures)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.text_forms import SMALL_WORDS
+from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,6 @@ _CHARACTERS = 600  #: of a message that are read
 _SHARED = 2 / 3  #: minimum share of words that a request has in common with one before
 _AGAIN = 1 / 2  #: minimum share of requests that had come before
 _REMEMBERED = 12  #: requests
-_WORD = re.compile(r"[^\W_]{1,40}")
 
 
 def unheard_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
@@ -57,7 +56,7 @@ def _are_repeated(asked: Sequence[Message]) -> bool:
     before: list[set[str]] = []
     again = 0
     for turn in asked:
-        said = set(_WORD.findall(turn.reply[:_CHARACTERS].casefold())) - SMALL_WORDS
+        said = set(words_in(turn.reply[:_CHARACTERS].casefold())) - SMALL_WORDS
         again += any(_repeats(said, other) for other in before[-_REMEMBERED:])
         before.append(said)
     return again >= _AGAIN * len(asked)

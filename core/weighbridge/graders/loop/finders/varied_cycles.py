@@ -14,6 +14,7 @@ from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.request_words import EXAMINED, raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _moves_on(phase: Sequence[Call]) -> bool:
     if phase[0].result.has_failed or is_wait(phase[0]):
         return raises_a_limit(phase)
     texts = [call.arguments.texts for call in phase]
-    words = [frozenset(_WORD.findall(text.casefold())) for text in texts[:EXAMINED]]
+    words = [frozenset(words_in(text.casefold(), _WORD)) for text in texts[:EXAMINED]]
     return lists_items(texts) or unshared_words(words) > _OWN
 
 

@@ -9,6 +9,7 @@ from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.linear_patterns import linear
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def words_of(call: Call, budget: WorkBudget) -> frozenset[bytes]:
         budget.count_masking(text, marks)
         key = bare.encode()
     if not key.isascii():
-        return frozenset(map(str.encode, _WORD.findall(key.decode("utf-8", "replace").lower())))
+        return frozenset(map(str.encode, words_in(key.decode("utf-8", "replace").lower(), _WORD)))
     return frozenset(key.translate(_LETTERS_ALONE).split())
 
 
