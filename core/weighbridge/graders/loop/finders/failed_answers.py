@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.work_budget import Limits
 
-_NUMBER = re.compile(r"\d{1,20}")
+_NUMBER = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: a number, or an id that has one
 _CHARACTERS = 600  #: of an error that are compared
 #: by the number of different errors
 _RULES = {
@@ -26,7 +26,7 @@ _RULES = {
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers.
+    """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
 
     With two errors in turns, as from a model and the one in its place, it is twice as many. No tool is called and no new
     request made in between, and their inputs, if they are recorded, are equal. Retries of which the last gets an answer
@@ -45,12 +45,12 @@ def _unanswered_requests(
 ) -> Iterator[Finding]:
     """Find more than `4 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before.
 
-    With twice as many it may be one request, and the last may get an answer.
+    With half as many more it may be one request, and the last may get an answer.
     """
     least = Rule.UNANSWERED_REQUESTS.least(limits)
     for failed in _rows_without_answer(turns, failures):
         last, end = turns[failed[-1]], failed[-1] + 1
-        is_long = len(failed) >= 2 * least
+        is_long = 2 * len(failed) >= 3 * least
         is_answered = not is_long and end < len(turns) and _goes_on(last, turns[end])
         row = [
             index

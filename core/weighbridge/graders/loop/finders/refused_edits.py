@@ -59,7 +59,7 @@ _QUOTED = re.compile(r"""['"`][^'"`\n]{1,400}['"`]""")
 def refused_edits(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` related edits that are refused in the same words, whatever they quote, with few calls between.
+    """Find `max_repeats + 2` related edits that are refused in the same words, whatever they quote, with few calls between.
 
     Edits that go through a list, or through values of an argument, are no loop, and neither are those in fewer than
     `max_repeats` messages, nor those before most of which something new was read. Edits of one file may be refused in any
@@ -124,8 +124,9 @@ def _edits_of_one_file(
     budget, news = WorkBudget(), _news(calls) if by_file else set[int]()
     for indices in by_file:
         for found in _close(indices):
-            rounds = 1 + sum(later - earlier > 1 for earlier, later in pairwise(found))
-            if len(found) < least or rounds <= limits.max_repeats:
+            between = [range(*pair) for pair in pairwise(found) if pair[1] - pair[0] > 1]
+            told = sum(not news.isdisjoint(each) for each in between)
+            if len(found) < least or len(between) < limits.max_repeats or 2 * told > len(between):
                 continue
             attempts = [
                 Attempt(index, edits[index], words_of(edits[index], budget))
@@ -136,7 +137,7 @@ def _edits_of_one_file(
                 is_related(attempt.words, attempts[max(0, at - REMEMBERED) : at])
                 for at, attempt in enumerate(attempts)
             )
-            if 2 * again >= len(found) and not _reads_on(attempts, news):
+            if 2 * again >= len(found):
                 yield Finding.by(Rule.EDITS_OF_ONE_FILE, found, least)
 
 
@@ -200,7 +201,7 @@ def _news(calls: Sequence[Call | None]) -> set[int]:
     news: set[int] = set()
     for index, call in enumerate(calls):
         if call is not None and not call.result.has_failed:
-            text = call.result.text or ""
+            text = (call.result.text or "").rstrip()
             # Without the first line, which may be a heading.
             lines = text.split("\n")[1:]
             while lines and len(lines) > text.count("\n") - _NOTES and _note(lines[-1].strip()):

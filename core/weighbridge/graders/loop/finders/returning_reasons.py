@@ -13,7 +13,7 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     chains_of,
     is_related,
 )
-from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
@@ -23,7 +23,7 @@ from weighbridge.graders.loop.history.request_words import (
     tries_each,
     words_of,
 )
-from weighbridge.graders.loop.history.result_kinds import reports_failure
+from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -60,8 +60,8 @@ def returning_reasons(
 ) -> Iterator[Finding]:
     """Find `2 * max_repeats` related attempts in a row that fail for one reason, most of them in other words.
 
-    A reason is the end of a line that reports a failure. If two more attempts than that fail, `max_repeats + 2` with one
-    reason are enough. Attempts of which some are in `known` loops are not examined.
+    A reason is the end of a line that reports a failure. If two more attempts than that fail, or none of them reads or
+    does anything, `max_repeats + 2` with one reason are enough. Attempts of which some are in `known` loops are not examined.
     """
     budget = WorkBudget()
     for chain in _chains(calls, limits, budget, known):
@@ -69,9 +69,12 @@ def returning_reasons(
             continue
         found = _of_one_reason(chain, budget)
         rule = Rule.RETURNING_REASON
-        least = rule.least(limits)
-        if len(chain) >= least + 2:
-            least = rule.least(limits, other=True)
+        is_sure = len(chain) >= rule.least(limits) + 2 or all(
+            attempt.call.result.has_failed
+            and not (is_read_only(attempt.call) or reports_success(attempt.call.result.text or ""))
+            for attempt in chain
+        )
+        least = rule.least(limits, other=is_sure)
         if len(found) >= least and _is_stuck(found):
             yield Finding.by(rule, (attempt.call_index for attempt in found), least)
 
@@ -80,7 +83,7 @@ def _chains(
     calls: Sequence[Call | None], limits: Limits, budget: WorkBudget, known: set[int]
 ) -> Iterator[list[Attempt]]:
     """Yield related attempts in a row that fail."""
-    least = Rule.RETURNING_REASON.least(limits)
+    least = Rule.RETURNING_REASON.least(limits, other=True)
     for row in _failing(calls):
         if len(row) < least or known.issuperset([index for index, _ in row]):
             continue

@@ -195,7 +195,7 @@ class Rule(Enum):
         Kind.SAME_FAILURE,
         "related edits that are refused in the same words",
         "with little that is new read between them",
-        _TWICE,
+        _TWO_MORE,
     )
     EDITS_OF_ONE_FILE = (
         Kind.SAME_FAILURE,
@@ -263,7 +263,7 @@ class Rule(Enum):
         "with nothing but failures between them",
         _TWICE,
         _TWO_MORE,
-        "in a row of `2 * max_repeats` + 2 failures or more",
+        "in a row of `2 * max_repeats` + 2 failures or more, or if no call reads or does anything",
     )
     UNCHANGED_FAILURE = (
         Kind.SAME_FAILURE,

@@ -63,7 +63,7 @@ def test_a_model_and_the_one_in_its_place_that_fail_in_turns_are_a_loop_after_tw
     assert kinds(start, *failing) == [("failed_answers", 20)]
     assert kinds(start, *failing[:26]) == []
     third = {"type": "llm", "error": "the model is not known"}
-    assert kinds(asked, *[step for _ in range(10) for step in (FAILS, other, third)]) == []
+    assert kinds(asked, *[step for _ in range(6) for step in (FAILS, other, third)]) == []
     assert kinds(asked, *[FAILS] * 10, other, third) == [("failed_answers", 10)]
 
 
@@ -89,3 +89,18 @@ def test_failed_calls_for_a_request_that_is_answered_in_the_end_do_not_count():
     row = [asked, *[failing] * 5, then, *[failing] * 9]
     assert kinds(*row) == [("failed_answers", 14)]
     assert kinds(*row, "The ships are these.") == []
+
+
+def test_a_long_outage_is_a_loop_although_an_answer_comes_in_the_end():
+    asked = {"type": "user", "output": "Draw the map of the harbour."}
+    errors = ("404: no endpoint", "429: request req_01a7 is over the limit", "402: no credit")
+    failing = [{"type": "llm", "error": error} for error in errors * 7]
+    assert kinds(asked, *failing[:20], "Here it is.") == [("failed_answers", 20)]
+    assert kinds(asked, *failing[:19], "Here it is.") == []
+
+
+def test_errors_that_differ_in_an_id_are_one_error():
+    failing = [
+        {"type": "llm", "error": f"503: busy (request {at}f-a{at * 7}c)"} for at in range(10)
+    ]
+    assert kinds(*failing) == [("failed_answers", 10)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
@@ -41,9 +43,10 @@ def refused_edits(count, window=SHOP):
     return steps
 
 
-def test_six_edits_that_are_refused_in_the_same_words_are_a_loop_although_the_file_is_read_between():
+def test_edits_that_are_refused_in_the_same_words_are_a_loop_although_the_file_is_read_between():
     assert kinds(refused_edits(6)) == [("same_failure", 6)]
-    assert kinds(refused_edits(5)) == []
+    assert kinds(refused_edits(5)) == [("same_failure", 5)]
+    assert kinds(refused_edits(4)) == []
     assert kinds(refused_edits(4), max_repeats=2) == [("same_failure", 4)]
     assert kinds(refused_edits(6), similarity_threshold=1.0) == []
 
@@ -134,3 +137,76 @@ def test_refused_edits_that_are_made_with_a_shell_instead_are_no_loop(command):
 
 def test_searches_for_a_pattern_that_is_not_found_are_no_edits():
     assert kinds(edits_in_vain(10, name="grep", output="Pattern not found.")) == []
+
+
+MOORING = ["def moor(ship):", "    rope = ship.rope", "    return rope.tie(ship.bow)"]
+LIGHTS = ["def light(lamp, night):", "    if night.dark:", "        lamp.oil.burn()"]
+
+
+def edit_rounds(count, tool="edit", refusal="old_string not found in file.", news=()):
+    """Return rounds of two edits of one file that are refused, and of a view of what it has at both places."""
+    shown = [f"{at:4}|{line}" for at, line in enumerate([*MOORING, "", *LIGHTS], 1)]
+    steps = [called("view", "\n".join(["<file>", *shown, "</file>"]), path="pier.py")]
+    for at in range(count):
+        steps += [
+            called(tool, refusal, path="pier.py", old="\n".join([*part, " " * at]), new=f"{part[0]}\n    pass  # {at}")
+            for part in (MOORING, LIGHTS)
+        ]  # fmt: skip
+        note = f"(More lines follow line {at})"
+        steps.append(
+            called("view", "\n".join(["<file>", *shown[at % 3 :], *news[at : at + 1], note, "</file>"]), path="pier.py", first=at)
+        )  # fmt: skip
+    return steps
+
+
+def failing(steps):
+    return [
+        {**step, "error": "refused"} if step["arguments"].get("old") else step for step in steps
+    ]
+
+
+def test_edits_of_one_file_that_are_refused_in_four_rounds_are_a_loop_whichever_its_place_is():
+    assert kinds(failing(edit_rounds(4))) == [("same_failure", 8)]
+    assert kinds(failing(edit_rounds(3))) == []
+    news = [f"   {at}{at}|a line that nobody has read, of pier {at * 7}" for at in range(1, 9)]
+    assert kinds(failing(edit_rounds(4, news=news))) == []
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "old_string not found in file. Make sure it matches exactly, including whitespace",
+        "oldString not found in content",
+        "Failed to edit, 0 occurrences found for old_string in pier.py.",
+        "Failed to edit, could not find the string to replace.",
+        "No sufficiently similar match found at line 3",
+        "failed to parse patch: Invalid Context 0",
+    ],
+)
+def test_tools_refuse_edits_in_many_words(refusal):
+    assert kinds(failing(edit_rounds(4, refusal=refusal))) == [("same_failure", 8)]
+
+
+def test_refused_edits_of_one_message_are_one_attempt():
+    steps = edits_in_vain(10)
+    edits = steps[::2]
+    calls = [
+        {"id": f"c{at}", "type": "function", "function": {"name": "replace", "arguments": json.dumps(step["arguments"])}}
+        for at, step in enumerate(edits)
+    ]  # fmt: skip
+    results = [
+        {"role": "tool", "tool_call_id": f"c{at}", "content": step["output"]}
+        for at, step in enumerate(edits)
+    ]
+
+    def loops(messages):
+        found = LoopGrader().grade({"messages": [{"role": "user", "content": "Edit."}, *messages]})
+        return [loop["repeats"] for loop in found["details"]["loops"]]
+
+    assert loops([{"role": "assistant", "tool_calls": calls}, *results]) == []
+    alone = [
+        each
+        for call, result in zip(calls, results, strict=True)
+        for each in ({"role": "assistant", "tool_calls": [call]}, result)
+    ]
+    assert loops(alone) == [10]

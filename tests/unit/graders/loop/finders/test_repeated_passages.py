@@ -40,6 +40,14 @@ def test_a_message_that_says_the_same_seven_times_is_a_loop(numbered):
     assert loops(said(6, between=OTHER, numbered=numbered))[0] == []
 
 
+def test_passages_in_a_script_without_spaces_between_words_count_too():
+    line = "我将调用工具来获取三月十五日和三月十七日前后的订单详情, 看看能否找到正确的订单编号, 然后再继续。"
+    others = [f"第{at}步: 请稍等, 我正在查看仓库里名称以{chr(0x4e00 + 37 * at)}开头的货物。" for at in range(10)]  # fmt: skip
+    text = "\n".join(part for other in others for part in (line, other, line))
+    [loop] = loops(text)[0]
+    assert (loop["kind"], loop["repeats"]) == ("repeated_passages", 20)
+
+
 def test_the_limit_follows_the_one_for_repeats():
     assert loops(said(7), max_repeats=4)[0] == []
     assert loops(said(9), max_repeats=4)[0]
@@ -53,7 +61,7 @@ def test_the_limit_follows_the_one_for_repeats():
         f"Here is the code:\n```\n{said(9)}\n```\nIt prints one text.",
         "\n".join(["| ok | ok | ok | ok | ok | ok | ok | ok | ok | ok |"] * 60),
         "\n".join(["All tests of this group have passed."] * 60),
-        said(7)[:1900],
+        said(7)[:990],
     ],
     ids=["a list", "half is new", "code", "a table", "short lines", "a short text"],
 )

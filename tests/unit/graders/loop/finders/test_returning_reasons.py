@@ -56,17 +56,30 @@ def kinds(steps, **config):
 
 def test_attempts_that_fail_for_one_reason_are_a_loop_however_the_failures_are_worded():
     assert kinds(starts()) == [("same_failure", 6)]
-    assert kinds(starts(7)) == []
+    assert kinds(starts(7)) == [("same_failure", 5)]
+    assert kinds(starts(5)) == []
 
 
 def test_the_limit_follows_max_repeats():
     assert kinds(starts(6), max_repeats=2) == [("same_failure", 5)]
-    assert kinds(starts(), max_repeats=4) == []
+    assert kinds(starts(), max_repeats=5) == []
 
 
 def test_a_reason_counts_in_whichever_line_it_stands():
     assert kinds(crafts(["there is no sail cloth left"] * 6)) == [("same_failure", 6)]
-    assert kinds(crafts(["there is no sail cloth left"] * 5)) == []
+    assert kinds(crafts(["there is no sail cloth left"] * 4)) == []
+
+
+def test_calls_that_only_read_have_one_try_more():
+    steps = [
+        {
+            **step,
+            "name": "fetch_page",
+            "arguments": {"url": f"https://harbour.example/{'docs/' * at}"},
+        }
+        for at, step in enumerate(crafts(["the page of the harbour is gone"] * 6))
+    ]
+    assert kinds(steps[:5]) == []
 
 
 def builds(reasons):
