@@ -12,8 +12,16 @@ from weighbridge.traces.chat.call_parts import (
     opened,
     result_in,
 )
+from weighbridge.traces.chat.calls import with_parts
 from weighbridge.traces.chat.conversation import Facts
-from weighbridge.traces.fields import Notes, counted, read_usage, string_of
+from weighbridge.traces.fields import (
+    Notes,
+    counted,
+    object_of,
+    objects_of,
+    read_usage,
+    string_of,
+)
 from weighbridge.traces.importer import damaged
 
 if TYPE_CHECKING:
@@ -38,6 +46,42 @@ def continues_answer(before: list[Any], block: list[Any]) -> bool:
 
 
 _TEXT_RANK = 1
+_ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: fields that only whole answers have
+
+
+def are_of_single_blocks(messages: list[Any]) -> bool:
+    """Return whether the content of each answer is one block without a list: the source has a message for each block."""
+    contents = [
+        held.get("content") for held in objects_of(messages) if held.get("role") == "assistant"
+    ]
+    return bool(contents) and all(type(content) is dict for content in contents)
+
+
+def whole_answers(messages: list[Any]) -> list[Any]:
+    """Return messages with each answer whole, if the source has a message for each block of an answer."""
+    messages = [with_parts(message) for message in messages]
+    answers = [held for held in messages if type(held) is dict and held.get("role") == "assistant"]
+    if any(
+        type(held.get("content")) is not list
+        or len(held["content"]) > 1
+        or not _ANSWER_IDS.isdisjoint(held)
+        for held in answers
+    ):
+        return messages
+    whole: list[Any] = []
+    for message in messages:
+        last: dict[str, Any] = object_of(whole[-1]) if whole else {}
+        held = object_of(message)
+        if last.get("role") == held.get("role") == "assistant" and continues_answer(
+            last["content"], held["content"]
+        ):
+            last["content"] += held["content"]
+            last.update(held, content=last["content"])
+        elif type(held.get("content")) is list:
+            whole.append({**held, "content": [*held["content"]]})  # a copy that may be changed
+        else:
+            whole.append(message)
+    return whole
 
 
 def _rank(blocks: list[Any]) -> int:

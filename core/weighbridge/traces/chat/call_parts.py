@@ -51,6 +51,8 @@ CALL_IDS = (
     *("tool_call_id", "tool_use_id", "toolUseId", "toolUseID", "toolCallId", "toolCallID"),
     *("call_id", "callId", "callID", "function_call_id", "functionCallId", "id"),
 )
+#: Those of a part, which has the call's ID also where other objects have a tool's.
+_PART_IDS = (*CALL_IDS, "tool_id")
 _NAMES = ("name", "toolName", "tool_name", "function", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 _OUTPUTS = ("response", "result", "content", "output", "server_tool_call_response", "error")
@@ -115,6 +117,21 @@ def is_content(value: list[Any]) -> bool:
     )
 
 
+def with_listed_content(message: dict[str, Any], *, by_tool: bool) -> dict[str, Any]:
+    """Return a message with its content as a list of parts, if the source wrote its only part without a list.
+
+    What a tool returned may be any object, so that `by_tool` only results and plain texts are parts.
+    """
+    part = message.get("content")
+    if type(part) is not dict or not is_content([part]):
+        return message
+    if by_tool and opened(part)[0] != "result":
+        is_text = part.keys() == {"type", "text"} and type(part["text"]) is str
+        if not is_text:
+            return message
+    return {**message, "content": [part]}
+
+
 def _type(value: dict[str, Any]) -> str:
     return string_of(value.get("type")) or ""
 
@@ -174,7 +191,7 @@ def call_of(part: dict[str, Any]) -> Call:
     kind = _type(part)
     if name is None and kind.startswith(_TYPED_TOOL) and kind not in CALLS_AND_RESULTS:
         name = kind.removeprefix(_TYPED_TOOL)
-    call_id = id_of(first_of(part, CALL_IDS))
+    call_id = id_of(first_of(part, _PART_IDS))
     return Call(call_id, name, parse_arguments(first_of(function, _ARGUMENTS)))
 
 
@@ -190,7 +207,7 @@ def result_in(part: dict[str, Any], content: Any) -> Result:
     )
     if failed and not error:
         error = output if type(output) is str and output else "error"
-    call_id = id_of(first_of(part, CALL_IDS))
+    call_id = id_of(first_of(part, _PART_IDS))
     return Result(call_id, string_of(first_of(part, _NAMES)), output, error)
 
 

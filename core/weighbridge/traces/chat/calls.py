@@ -16,6 +16,7 @@ from weighbridge.traces.chat.call_parts import (
     not_among,
     opened,
     results_in,
+    with_listed_content,
 )
 from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
 
@@ -55,6 +56,13 @@ def _usual_call(call: Any) -> Call:
         arguments = parse_arguments(function["arguments"])
         return Call(id_of(call.get("id")), string_of(function.get("name")), arguments)
     return listed_calls({"tool_calls": [call]})[0]
+
+
+def with_parts(message: Any) -> Any:
+    """Return a message, with its content as a list if that is a single part; see `with_listed_content`."""
+    if type(message) is not dict or type(message.get("content")) is not dict:
+        return message
+    return with_listed_content(message, by_tool=message.get("role") in RESULT_ROLES)
 
 
 def single_messages(messages: list[Any]) -> Iterator[Any]:
@@ -106,6 +114,7 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
 
     The content of a tool's message keeps its calls: the tool made them.
     """
+    message = with_parts(message)
     content, parts = message.get("content"), message.get("parts")
     listed: list[Any] = content if type(content) is list else []
     if _OTHER_SPELLINGS.isdisjoint(message) and not (listed and are_foreign(listed)):

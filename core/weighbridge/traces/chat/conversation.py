@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from weighbridge.traces.chat.call_parts import CALL_IDS, not_among, opened
-from weighbridge.traces.chat.calls import RESULT_ROLES, apart, calls_of, own_calls, sorted_parts
+from weighbridge.traces.chat.calls import (
+    RESULT_ROLES,
+    apart,
+    calls_of,
+    own_calls,
+    sorted_parts,
+    with_parts,
+)
 from weighbridge.traces.chat.repeats import repeated
 from weighbridge.traces.chat.roles import ROLES
 from weighbridge.traces.fields import (
@@ -187,7 +194,8 @@ class _MessageReader:
         repeats = repeated(messages)
         if repeats:
             self._run.notes.add("repeated messages", len(repeats))
-        for index, message in enumerate(messages):
+        for index, held in enumerate(messages):
+            message = with_parts(held)
             role = message.get("role") if type(message) is dict else None
             if type(role) is not str:
                 raise damaged(f"message {index + 1} is not an object with a role")
@@ -231,7 +239,8 @@ class _MessageReader:
         if is_result and says:
             self._result(message, facts)
         if role != "assistant":
-            self._results(results, facts)
+            asked = self._call_id(message) if is_result and len(results) == 1 else None
+            self._results(results, facts, asked)
         # A call must not be missed, whatever the role of its message.
         if asks if is_result else says or role == "assistant":
             is_step = role != PROGRAM or message.get("content") is not None
@@ -346,11 +355,11 @@ class _MessageReader:
         else:
             self._waiting[call_id] = pending
 
-    def _results(self, results: Sequence[Result], facts: Facts) -> None:
-        """Add results found among the parts of a message, with this metadata."""
+    def _results(self, results: Sequence[Result], facts: Facts, call_id: str | None = None) -> None:
+        """Add results found among the parts of a message, with this metadata; `call_id` is for one that names no call."""
         for result in results:
             recorded = {
-                "tool_call_id": result.call_id,
+                "tool_call_id": call_id if result.call_id is None else result.call_id,
                 "name": result.name,
                 "content": result.output,
             }

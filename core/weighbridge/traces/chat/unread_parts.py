@@ -35,8 +35,8 @@ def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capabi
         if message.get("role") in MODEL_ROLES:
             for field in _FIELDS:
                 held = message.get(field)
-                if type(held) is list:
-                    unread += sum(map(_is_unread, objects_of(held)))
+                parts = [held] if type(held) is dict else objects_of(held)
+                unread += sum(map(_is_unread, parts))
     return {"tool_calls": _REASON, "llm_calls": _REASON} if unread > tool_calls else {}
 
 

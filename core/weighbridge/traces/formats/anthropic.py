@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.anthropic_blocks import Blocks, continues_answer
+from weighbridge.traces.chat.anthropic_blocks import Blocks, whole_answers
+from weighbridge.traces.chat.calls import with_parts
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
 from weighbridge.traces.fields import (
     cost_of,
@@ -31,7 +32,6 @@ _FIELDS = frozenset(
     {"messages", "system", "tools", "model", "response", "usage", "id", "metadata", "cost_usd"}
 )
 _ANSWER_FIELDS = frozenset({"role", "content", "id", "type", "model", "usage", "stop_reason"})
-_ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: fields that only whole answers have
 _REASONS: dict[Capability, str] = {
     "token_usage": "the messages come without the answers' usage",
     "timing": "Anthropic messages carry no times",
@@ -82,7 +82,7 @@ def _are_roles(messages: Any) -> bool:
 
 def _is_typical(message: dict[str, Any]) -> bool:
     """Return whether a message has content blocks or fields that only Anthropic's messages have."""
-    content = message.get("content")
+    content = with_parts(message).get("content")
     return _is_answer(message) or (
         type(content) is list
         and any(
@@ -121,7 +121,7 @@ def _read(value: Any) -> list[Trace]:
     blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
-    messages = _whole_answers(value["messages"])
+    messages = whole_answers(value["messages"])
     if is_said:
         again = ends_with(messages, answer)
         messages = [*messages[:-1], {**messages[-1], **answer}] if again else [*messages, answer]
@@ -142,32 +142,6 @@ def _read(value: Any) -> list[Trace]:
         notes=blocks.notes,
     )
     return [read_messages(blocks.messages, "anthropic", run, _REASONS)]
-
-
-def _whole_answers(messages: list[Any]) -> list[Any]:
-    """Return messages with each answer whole, if the source has a message for each block of an answer."""
-    answers = [held for held in messages if type(held) is dict and held.get("role") == "assistant"]
-    if any(
-        type(held.get("content")) is not list
-        or len(held["content"]) > 1
-        or not _ANSWER_IDS.isdisjoint(held)
-        for held in answers
-    ):
-        return messages
-    whole: list[Any] = []
-    for message in messages:
-        last: dict[str, Any] = object_of(whole[-1]) if whole else {}
-        held = object_of(message)
-        if last.get("role") == held.get("role") == "assistant" and continues_answer(
-            last["content"], held["content"]
-        ):
-            last["content"] += held["content"]
-            last.update(held, content=last["content"])
-        elif type(held.get("content")) is list:
-            whole.append({**held, "content": [*held["content"]]})  # a copy that may be changed
-        else:
-            whole.append(message)
-    return whole
 
 
 IMPORTER = Importer(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from weighbridge.traces.chat.anthropic_blocks import are_of_single_blocks
+from weighbridge.traces.chat.anthropic_blocks import whole_answers as answers_of_blocks
 from weighbridge.traces.chat.call_parts import CALL_FIELDS, first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
@@ -143,7 +145,10 @@ def _cost(whole: dict[str, Any]) -> float | None:
 
 
 def _messages_in(listed: list[Any]) -> list[Any]:
-    return list(whole_answers(single_messages(with_executions(with_content(listed)))))
+    messages = list(single_messages(with_executions(with_content(listed))))
+    if are_of_single_blocks(messages):
+        messages = answers_of_blocks(messages)
+    return list(whole_answers(messages))
 
 
 def _trace(messages: list[Any], run: Run) -> Trace:
