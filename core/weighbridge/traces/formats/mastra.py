@@ -21,6 +21,7 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
 from weighbridge.traces.stored_rows import (
     ROWS,
     SESSION,
@@ -36,8 +37,14 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
     from weighbridge.traces.stored_rows import Sessions
 
+#: Roles of rows, and types of their contents; newer versions have others, and rows of these are read as far as their form is known.
 _ROLES = frozenset({"assistant", "user", "system", "tool", "signal"})
 _TYPES = frozenset({"text", "tool-call", "tool-result", "v2", "v3"})
+_TEXT = "text"
+_SIGNAL = (
+    "signal"  #: role of what reaches an agent during its run; the type says from whom it comes
+)
+_FROM_USER = "user"  #: type of the signals that are a user's messages
 _STEP_START = "step-start"
 _SAID = frozenset({"text", "reasoning"})  #: types of parts with which an answer may begin
 _FIELDS = frozenset({"format", "parts", "content", "toolInvocations", "reasoning", "metadata"})
@@ -51,22 +58,31 @@ _JOINED: dict[Capability, str] = {
     "llm_calls": "Mastra joins the answers of several model calls, not always with a mark between them"
 }
 
+_UNKNOWN_ROLE = (
+    "rows of a role that is not known may be a model's answers: see what was not carried over"
+)
+
 
 def _matches(value: Any) -> bool:
     if type(value) is dict:
-        value = value.get(ROWS) if type(value.get(SESSION)) is dict else None
-    return are_rows(value, _is_row)
+        rows = value.get(ROWS) if type(value.get(SESSION)) is dict else None
+        return type(rows) is list and any(map(_is_row, rows))
+    return are_rows(value, _is_row) and any(map(_is_known, value))
 
 
 def _is_row(value: Any) -> bool:
-    """Return whether a value is a row of the table of messages."""
+    """Return whether a value is a row of the table of messages, whatever its role and type are."""
     return (
         type(value) is dict
         and type(value.get("thread_id")) is str
-        and value.keys() >= {"content", "createdAt"}
-        and word_of(value.get("role")) in _ROLES
-        and word_of(value.get("type")) in _TYPES
+        and value.keys() >= {"content", "createdAt", "role", "type"}
     )
+
+
+def _is_known(row: dict[str, Any]) -> bool:
+    """Return whether a row has a role and a type that are known."""
+    role, kind = word_of(row.get("role")), word_of(row.get("type"))
+    return kind == _FROM_USER if role == _SIGNAL else role in _ROLES and kind in _TYPES
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
@@ -92,8 +108,13 @@ def _trace(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
     damaged = 0
+    lacking: dict[Capability, str] = {}
     for row in rows:
-        said = _messages(row, run) if _is_row(row) else []
+        said = _messages(row, run) if _is_row(row) and string_of(row["role"]) else []
+        if said and not _is_known(row):
+            run.notes.add_kind("rows", f"{row['role']}/{row['type']}")
+            if row["role"] not in _ROLES:
+                lacking = dict.fromkeys(COUNTED, _UNKNOWN_ROLE)
         damaged += not said
         time = time_of(row.get("createdAt"))
         for number, (message, model) in enumerate(said, 1):
@@ -107,18 +128,20 @@ def _trace(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
     run.of_message = of_message
     trace = read_messages(messages, "mastra", run, _REASONS)
     joined = _JOINED if trace.steps_of("llm") else {}
-    return with_unread_lines(with_unknown_part(trace, joined), damaged)
+    return with_unread_lines(with_unknown_part(trace, {**lacking, **joined}), damaged)
 
 
 def _messages(row: dict[str, Any], run: Run) -> list[tuple[dict[str, Any], str | None]]:
     """Return the messages in a row, one for each model call in an answer, with the model if it is recorded."""
-    message = {"id": row.get("id"), "role": row["role"]}
+    kind = row["type"]
+    role = _FROM_USER if row["role"] == _SIGNAL and kind == _FROM_USER else row["role"]
+    message = {"id": row.get("id"), "role": role}
     held = json_cell(row, "content")
     if type(held) is list:  # the content of a model message, before Mastra kept parts
         return [({**message, "content": held}, None)]
     recorded = object_of(held)
     if type(recorded.get("parts")) is not list:
-        text = row["content"]
+        text = row["content"] if kind == _TEXT or not recorded else recorded.get("content")
         return [({**message, "content": text}, None)] if type(text) is str else []
     run.notes.add_fields(recorded, _FIELDS, "message")
     parts = objects_of(recorded["parts"])
@@ -162,7 +185,7 @@ IMPORTER = Importer(
         ("id", "id of the thread; of a message its id; of a tool call toolCallId"),
         (
             "type",
-            "role: assistant is llm, several times if step-start or text after a tool's result divides its parts",
+            "role: assistant is llm, a signal of the type user is user, others are other; an answer is several llm if step-start or text after a tool's result divides its parts",
         ),
         ("name, arguments, output", "toolInvocation of a part, or the part itself"),
         ("error", "errorText of a tool's part"),

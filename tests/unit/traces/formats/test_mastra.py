@@ -7,6 +7,7 @@ import json
 import pytest
 
 from support.trace_examples.agent_frameworks import MASTRA
+from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.split import opens_session, single_traces
@@ -81,9 +82,61 @@ def test_rows_of_the_first_version_have_the_content_of_model_messages():
     ]
 
 
-@pytest.mark.parametrize("damage", [{"role": "?"}, {"content": None}, {"content": 5}])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *({"role": None}, {"role": ""}, {"content": None}, {"content": 5}),
+        {"content": json.dumps({"format": 9, "blocks": []})},
+    ],
+)
 def test_a_damaged_row_leaves_lower_bounds(damage):
     asked = [ASKED | {"id": f"q{number}"} for number in range(20)]
     trace = read_trace({**MASTRA, "rows": [*asked, ANSWERED, ANSWERED | damage]})
     assert len(trace.steps) == 23
     assert {"llm_calls", "tool_calls"} <= trace.missing.keys()
+
+
+def test_a_users_signals_are_the_users_messages():
+    signals = [ASKED | {"role": "signal", "type": "user"}]
+    trace = read_trace({**MASTRA, "rows": [*signals, ANSWERED]})
+    assert trace.steps == read_trace(MASTRA).steps
+    assert trace.not_carried == ()
+    assert read_trace([*signals, ANSWERED]).steps == trace.steps
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        {"role": "signal", "type": "reminder"},
+        {"role": "user", "type": "v9"},
+        {"role": "event", "type": "v2"},
+        {"role": "event", "type": None},
+    ],
+)
+def test_a_row_of_an_unknown_kind_is_named_and_the_rest_of_the_thread_is_read(unknown, place):
+    rows = [*MASTRA["rows"]]
+    rows.insert(place, ASKED | {"id": "m9"} | unknown)
+    plain, trace = read_trace(MASTRA), read_trace({**MASTRA, "rows": rows})
+    assert tuple(step for step in trace.steps if step.id != "m9") == plain.steps
+    kind = "user" if unknown["role"] == "user" else "other"
+    assert [(step.type, step.output) for step in trace.steps if step.id == "m9"] == [
+        (kind, "Find x.")
+    ]
+    assert trace.not_carried == (f"rows of type '{unknown['role']}/{unknown['type']}' (1)",)
+    is_unknown_speaker = unknown["role"] == "event"
+    assert ("tool_calls" in trace.missing) == is_unknown_speaker
+
+
+def test_answers_of_an_unknown_role_leave_lower_bounds_with_their_calls_counted():
+    trace = read_trace(
+        {**MASTRA, "rows": [*MASTRA["rows"], ANSWERED | {"id": "m9", "role": "agent"}]}
+    )
+    assert len(trace.steps_of("tool")) == 2
+    assert {"llm_calls", "tool_calls", "token_usage"} <= trace.missing.keys()
+
+
+def test_rows_that_all_are_of_unknown_kinds_are_not_taken_for_mastras():
+    row = ASKED | {"role": "event", "type": "v9"}
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace([row])
