@@ -16,6 +16,7 @@ from support.trace_examples.agent_frameworks import (
     LANGGRAPH,
     LANGGRAPH_MESSAGES,
     MASTRA,
+    MASTRA_OWN_SPANS,
     MASTRA_SPANS,
 )
 from support.trace_examples.chat_apps import OPEN_WEBUI
@@ -138,6 +139,7 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     "Crush": (CRUSH_ROWS, list(read_traces(CRUSH))),
     "Mastra": ({"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}, list(read_traces(MASTRA))),
     "Mastra's telemetry": ({"mastra_traces": MASTRA_SPANS}, MASTRA_TRACES),
+    "Mastra's spans": ({"mastra_ai_spans": MASTRA_OWN_SPANS}, list(read_traces(MASTRA_OWN_SPANS))),
     "Phoenix": (
         {"traces": [PHOENIX_STORED["session"]], "spans": PHOENIX_STORED["rows"], "span_costs": PHOENIX_STORED["parts"]},
         list(read_traces(PHOENIX_STORED)),

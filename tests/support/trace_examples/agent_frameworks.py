@@ -461,6 +461,37 @@ MASTRA_SPANS = [
     _mastra_span("b", 0, None, "mastra.getAgent", {"componentName": "Mastra"}),
 ]  # fmt: skip
 
+
+def _mastra_own(
+    number: int, parent: int | None, kind: str, name: str, attributes: dict[str, Any], **kept: Any
+) -> dict[str, Any]:
+    texts = {column: None if item is None else json.dumps(item) for column, item in kept.items()}
+    return {
+        "traceId": "t1",
+        "spanId": f"s{number}",
+        "parentSpanId": None if parent is None else f"s{parent}",
+        "name": name,
+        "spanType": kind,
+        "attributes": json.dumps(attributes),
+        "input": None,
+        "output": None,
+        "error": None,
+        **texts,
+        "threadId": "th1",
+        "startedAt": f"2025-01-01T12:00:0{number}.000Z",
+        "endedAt": "2025-01-01T12:00:09.000Z",
+    }
+
+
+#: Rows of Mastra's own spans: a run with two model calls, and a tool that failed between them.
+MASTRA_OWN_SPANS = [
+    _mastra_own(0, None, "agent_run", "agent run: 'helper'", {}, input=[{"role": "user", "content": "Find x."}], output={"text": "Not there."}),
+    _mastra_own(1, 0, "model_generation", "llm: 'm'", {"model": "m", "usage": {"inputTokens": 30, "outputTokens": 7}}, input={"messages": [{"role": "user", "content": "Find x."}]}, output={"text": "Not there."}),
+    _mastra_own(2, 1, "model_step", "step: 0", {"usage": {"inputTokens": 10, "outputTokens": 5}}, input=[{"role": "user", "content": "Find x."}], output={"text": "", "toolCalls": [{"toolCallId": "c1", "toolName": "search", "args": {"q": "x"}}]}),
+    _mastra_own(3, 2, "tool_call", "tool: 'search'", {"success": False}, input={"q": "x"}, error={"message": "no index"}),
+    _mastra_own(4, 1, "model_step", "step: 1", {"usage": {"inputTokens": 20, "outputTokens": 2, "inputDetails": {"cacheRead": 8}}}, output={"text": "Not there."}),
+]  # fmt: skip
+
 LLAMA_INDEX_CHATS: dict[str, Any] = {
     "store": {
         "anna": [
@@ -485,6 +516,7 @@ LLAMA_INDEX_CHAT_STORE = LLAMA_INDEX_CHATS | {"store": {"ben": LLAMA_INDEX_CHATS
 
 EXAMPLES: dict[str, Any] = {
     "mastra": MASTRA,
+    "mastra-spans": MASTRA_OWN_SPANS,
     "langchain": [
         {"type": "human", "content": "Find x.", "additional_kwargs": {}},
         {

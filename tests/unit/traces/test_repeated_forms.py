@@ -16,6 +16,7 @@ from support.trace_forms import (
     as_anthropic,
     as_atif,
     as_langchain,
+    as_mastra_spans,
     as_openai_chat,
     as_openai_responses,
     as_openinference,
@@ -31,6 +32,7 @@ FORMS = {
     "atif": as_atif,
     "otlp": as_otlp,
     "openinference": as_openinference,
+    "mastra": as_mastra_spans,
 }
 
 

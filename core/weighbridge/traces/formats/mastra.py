@@ -23,6 +23,7 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import COUNTED
 from weighbridge.traces.stored_rows import (
+    BESIDE,
     ROWS,
     SESSION,
     are_rows,
@@ -54,6 +55,7 @@ _REASONS: dict[Capability, str] = {
     "cost": "Mastra's messages record neither a cost nor the tokens to compute it from",
     "tool_definitions": "Mastra does not keep the tools with a thread",
 }
+_SPANS_BESIDE = "Mastra's messages do not record tokens: its spans do, which are not read beside the messages, as both record the same runs"
 _JOINED: dict[Capability, str] = {
     "llm_calls": "Mastra joins the answers of several model calls, not always with a mark between them"
 }
@@ -96,11 +98,12 @@ def _threads(rows: Any) -> Sessions:
 
 def _read(value: Any) -> list[Trace]:
     if type(value) is dict:
-        return [_trace(in_order(objects_of(value[ROWS]), "createdAt"), value[SESSION])]
+        rows = in_order(objects_of(value[ROWS]), "createdAt")
+        return [_trace(rows, value[SESSION], string_of(value.get(BESIDE)))]
     return [_trace(rows, {"id": name}) for name, rows in _threads(value)]
 
 
-def _trace(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
+def _trace(rows: list[dict[str, Any]], about: dict[str, Any], beside: str | None = None) -> Trace:
     run = Run(
         id=id_of(about.get("id")),
         metadata=scalars(title=about.get("title"), resource=about.get("resourceId")),
@@ -126,7 +129,11 @@ def _trace(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
             )
             messages.append(message)
     run.of_message = of_message
-    trace = read_messages(messages, "mastra", run, _REASONS)
+    reasons = _REASONS
+    if beside:
+        run.notes.add(f"tables with spans of these and other runs beside the threads: {beside}")
+        reasons = {**_REASONS, "token_usage": _SPANS_BESIDE}
+    trace = read_messages(messages, "mastra", run, reasons)
     joined = _JOINED if trace.steps_of("llm") else {}
     return with_unread_lines(with_unknown_part(trace, {**lacking, **joined}), damaged)
 

@@ -10,6 +10,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
 from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
+from weighbridge_producer.input.files.databases.mastra_spans import MastraSpanReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
 from weighbridge_producer.input.files.databases.row_readers import RowReader
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
@@ -47,7 +48,14 @@ class Store:
     copies: tuple[str, str] | None = None
     #: A table with a row for each session that is not read, and its columns with the key, by which empty sessions are counted.
     listed: tuple[str, tuple[str, ...]] | None = None
-    instead_of: str = ""  #: a table with the same runs; if it has rows, they alone are read
+    #: A column, the values of which one is in a row of each session with something to grade, and what other sessions lack.
+    told_by: tuple[str, frozenset[str], str] | None = None
+    instead_of: tuple[
+        str, ...
+    ] = ()  #: tables with the same runs; if one has rows, they alone are read
+    beside: str = (
+        ""  #: a table with spans of the same runs, which is not read; traces name it if it has rows
+    )
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -70,6 +78,15 @@ _PHOENIX_SPANS = frozenset(
 _PHOENIX_TRACES = Table("traces", frozenset({"id", "trace_id", "start_time", "end_time"}))
 _PHOENIX_COSTS = Table("span_costs", frozenset({"span_rowid", "trace_rowid", "total_cost"}))
 _CHECKPOINTS = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"})
+
+MASTRA_SPANS = "mastra_ai_spans"
+#: Types of spans of which a trace of an agent has one.
+_MASTRA_STEPS = frozenset(
+    {
+        *("agent_run", "model_generation", "llm_generation", "tool_call", "mcp_tool_call"),
+        "client_tool_call",
+    }
+)
 
 STORES = (
     # Google's ADK since 1.22, and before.
@@ -156,6 +173,7 @@ STORES = (
         ("thread_id",),
         frozenset({"id"}),
         name="mastra_messages",
+        beside=MASTRA_SPANS,
         sessions=Table("mastra_threads", frozenset({"id", "title", "resourceId", "createdAt"})),
     ),
     # Mastra's telemetry of 2025: the spans of Vercel's AI SDK have all that its own lack.
@@ -165,7 +183,22 @@ STORES = (
         frozenset({"status", "events"}),
         name="mastra_traces",
         filled=("attributes", '"ai.operationId"', "model calls"),
-        instead_of="mastra_messages",
+        instead_of=("mastra_messages", MASTRA_SPANS),
+    ),
+    # Mastra's own tracing since late 2025.
+    Store(
+        frozenset({"spanId", "parentSpanId", "name", "spanType", "startedAt", "endedAt"}),
+        ("traceId",),
+        frozenset(
+            {
+                *("attributes", "input", "output", "error", "threadId", "resourceId"),
+                *("entityName", "environment"),
+            }
+        ),
+        name=MASTRA_SPANS,
+        told_by=("spanType", _MASTRA_STEPS, "agents, model calls or tool calls"),
+        instead_of=("mastra_messages",),
+        reader=MastraSpanReader,
     ),
     # opencode.
     Store(
@@ -266,13 +299,6 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         "MLflow keeps the spans of these traces elsewhere: write each trace of `mlflow.search_traces(return_type='list')` by its `to_json()`, on a line",
     ),
 )
-#: What to do with a store without sessions that has records in another table.
-_OTHER_RECORDS = (
-    (
-        "mastra_ai_spans",
-        "its traces are in mastra_ai_spans, which is not read: let Mastra's OtelExporter send them to a collector that writes OTLP as JSON",
-    ),
-)
 _EXPORT = (
     "export the rows with the steps of the agent as JSON Lines, and if no format is recognised, describe theirs in a"
     " mapping file (--trace-mapping)"
@@ -284,12 +310,12 @@ def stores_in(database: Database) -> list[tuple[str, Store]]:
     found = []
     for table in database.tables:
         store = next((store for store in STORES if store.is_in(database, table)), None)
-        if store and not _has_rows(database, store.instead_of):
+        if store and not any(has_rows(database, other) for other in store.instead_of):
             found.append((table, store))
     return found
 
 
-def _has_rows(database: Database, table: str) -> bool:
+def has_rows(database: Database, table: str) -> bool:
     """Return whether a table of a database has rows, or cannot be read."""
     if table not in database.tables:
         return False
@@ -297,12 +323,6 @@ def _has_rows(database: Database, table: str) -> bool:
         return next(database.rows(table, ()), None) is not None
     except DamageError:
         return True
-
-
-def hint_without_sessions(database: Database) -> str:
-    """Return what to do with a database of a known store that has no sessions."""
-    others = (hint for table, hint in _OTHER_RECORDS if _has_rows(database, table))
-    return next(others, "give one with sessions")
 
 
 def unknown_store(database: Database) -> Fault:

@@ -11,7 +11,6 @@ from weighbridge.settings import MIB
 from weighbridge.text import pluralize
 from weighbridge_producer.input.files.databases.agent_stores import (
     NAMES_SHOWN,
-    hint_without_sessions,
     shown_name,
     stores_in,
     unknown_store,
@@ -157,9 +156,10 @@ def _lines_of(
     elif not count:
         tables = ", ".join(shown_name(table) for table, _ in found[:NAMES_SHOWN])
         have_rows = any(sessions.have_rows for sessions in each)
-        lacking = next((store.filled[2] for _, store in found if store.filled), "content")
+        tellers = (store.filled or store.told_by for _, store in found)
+        lacking = next((teller[2] for teller in tellers if teller), "content")
         why = f"the rows of {tables} have no {lacking}"
         why = why if have_rows else f"there are no rows in {tables}"
         text = f"the SQLite database has no sessions yet: {why}"
-        hint = hint_without_sessions(database)
-        yield SourceLine(b"\n", Fault(ErrorCode.NO_SESSIONS, text, hint))
+        fault = Fault(ErrorCode.NO_SESSIONS, text, "give one with sessions")
+        yield SourceLine(b"\n", fault)

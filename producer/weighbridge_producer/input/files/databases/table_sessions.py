@@ -16,9 +16,9 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge.traces.fields import id_of, json_in
 from weighbridge.traces.split import single_traces
-from weighbridge.traces.stored_rows import PARTS, ROWS, SESSION, SUB_SESSIONS
+from weighbridge.traces.stored_rows import BESIDE, PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
-from weighbridge_producer.input.files.databases.agent_stores import Table, shown_name
+from weighbridge_producer.input.files.databases.agent_stores import Table, has_rows, shown_name
 from weighbridge_producer.input.files.databases.row_readers import without_bytes
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
@@ -46,6 +46,7 @@ class TableSessions:
         #: The tables with the rows of sessions, each with the columns that are read.
         self._tables = [(each.name, self._columns_of(each)) for each in (said, store.parts) if each]
         self._store = store
+        self._has_beside = has_rows(database, store.beside)
         self._most = most
         #: By the id of a session: the number of its row, those of its sub-sessions, and of one of these the id of the first.
         self._sessions: dict[Any, int] = {}
@@ -143,7 +144,7 @@ class TableSessions:
             if size > self._most:
                 yield SourceLine(b"\n", length_fault(size, self._most), size)
                 return
-        if not (any(lists) or unread):
+        if not (any(lists) or unread) or (not unread and self._tells_nothing(lists[0])):
             self.empty += not self._store.copies
             return
         traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
@@ -187,7 +188,15 @@ class TableSessions:
         about = self._about(self._sessions.get(name)) or {"id": name}
         value = {SESSION: about, **dict(zip((ROWS, PARTS), lists, strict=False))}
         subs = [found for each in self._subs.get(name, ()) if (found := self._about(each))]
-        return value | ({SUB_SESSIONS: subs} if subs else {})
+        beside = {BESIDE: self._store.beside} if self._has_beside else {}
+        return value | ({SUB_SESSIONS: subs} if subs else {}) | beside
+
+    def _tells_nothing(self, rows: list[Row]) -> bool:
+        """Return whether the rows of a session are all of kinds by which there is nothing to grade."""
+        if self._store.told_by is None:
+            return False
+        column, values, _ = self._store.told_by
+        return all(row[column] not in values for row in rows)
 
     def _is_readable(self, row: Row) -> bool:
         """Return whether the cell of a row that may hold what was said is JSON, or empty."""

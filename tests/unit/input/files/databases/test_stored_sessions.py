@@ -26,7 +26,14 @@ from support.databases import (
     traces_in,
     write,
 )
-from support.trace_examples.agent_frameworks import AGNO, AGNO_ROWS, MASTRA, MASTRA_SPANS
+from support.jsonb import jsonb
+from support.trace_examples.agent_frameworks import (
+    AGNO,
+    AGNO_ROWS,
+    MASTRA,
+    MASTRA_OWN_SPANS,
+    MASTRA_SPANS,
+)
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
@@ -202,14 +209,40 @@ def test_the_telemetry_of_mastra_is_read_if_there_are_no_messages(tmp_path: Path
     assert (code, "have no model calls" in message) == ("NO_SESSIONS", True)
 
 
-def test_newer_telemetry_of_mastra_is_named_if_there_are_no_messages(tmp_path: Path) -> None:
+def test_the_spans_of_mastra_are_read_if_there_are_no_messages(tmp_path: Path) -> None:
     empty = "CREATE TABLE mastra_messages (id, thread_id, content, role, type, createdAt)"
-    tables: dict[str, list[dict[str, Any]]] = {"mastra_threads": [MASTRA["session"]]}
-    for spans, is_named in (([{"traceId": "a", "spanId": "b"}], True), ([], False)):
-        table = {"mastra_ai_spans": spans} if spans else {}
-        [line] = lines_of(write(tmp_path / f"{is_named}.db", {**tables, **table}, empty))
-        assert line.fault
-        assert ("mastra_ai_spans" in line.fault.hint) is is_named
+    threads = {"mastra_threads": [MASTRA["session"]]}
+    workflow = {**MASTRA_OWN_SPANS[0], "traceId": "t2", "spanType": "workflow_run"}
+    spans = {"mastra_ai_spans": [workflow, *MASTRA_OWN_SPANS]}
+    old = {"mastra_traces": MASTRA_SPANS}
+    source = Source(write(tmp_path / "a.db", {**threads, **spans, **old}, empty), Settings())
+    assert traces_in(source) == [read_trace(MASTRA_OWN_SPANS)]
+    assert source.notes.empty_sessions == 2  # the thread, and the workflow without an agent
+    only = {**threads, "mastra_ai_spans": [workflow]}
+    [(code, message)] = faults_in(lines_of(write(tmp_path / "b.db", only, empty)))
+    assert (code, "no agents, model calls or tool calls" in message) == ("NO_SESSIONS", True)
+
+
+def test_threads_of_mastra_name_the_spans_beside_them(tmp_path: Path) -> None:
+    threads = {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}
+    both = {**threads, "mastra_ai_spans": MASTRA_OWN_SPANS}
+    [trace] = traces_in(lines_of(write(tmp_path / "a.db", both)))
+    assert trace.format == "mastra"
+    assert "mastra_ai_spans" in trace.not_carried[0]
+    assert "not read beside the messages" in trace.missing["token_usage"]
+    assert trace.steps == read_trace(MASTRA).steps
+
+
+def test_spans_in_binary_json_are_read_as_those_in_text(tmp_path: Path) -> None:
+    binary = [
+        {
+            column: jsonb(json.loads(cell)) if column in {"attributes", "input", "output", "error"} and cell else cell
+            for column, cell in row.items()
+        }
+        for row in MASTRA_OWN_SPANS
+    ]  # fmt: skip
+    lines = lines_of(write(tmp_path / "a.db", {"mastra_ai_spans": binary}))
+    assert traces_in(lines) == [read_trace(MASTRA_OWN_SPANS)]
 
 
 def test_sessions_that_others_started_are_part_of_the_first_one(tmp_path: Path) -> None:
@@ -348,6 +381,7 @@ SAID = {
     "Crush": ("role", "parts"),
     "Mastra": ("role", "content"),
     "Mastra's telemetry": ("attributes",),
+    "Mastra's spans": ("attributes", "spanType"),
     "opencode": ("data",),
     "LangGraph": ("checkpoint",),
     "Phoenix": ("attributes",),
