@@ -585,6 +585,64 @@ CRUSH = {
     ],
 }  # fmt: skip
 
+
+def _kiro(kind: str, name: str, *parts: tuple[str, Any], **more: Any) -> dict[str, Any]:
+    content = [{"kind": part, "data": held} for part, held in parts]
+    return {"version": "v1", "kind": kind, "data": {"message_id": name, "content": content, **more}}
+
+
+def _kiro_result(name: str, status: str, *blocks: tuple[str, Any]) -> tuple[str, Any]:
+    content = [{"kind": kind, "data": held} for kind, held in blocks]
+    return "toolResult", {"toolUseId": name, "content": content, "status": status}
+
+
+KIRO_SESSION: dict[str, Any] = {
+    "format": "kiro-session-export-v1",
+    "metadata": {
+        "session_id": "k",
+        "cwd": "/x",
+        "title": "Look.",
+        "session_state": {
+            "version": "v1",
+            "conversation_metadata": {
+                "user_turn_metadatas": [
+                    {
+                        "message_ids": ["m0", "m1", "m2", "m3"],
+                        "total_request_count": 2,
+                        "builtin_tool_uses": 3,
+                        "end_timestamp": "2026-01-01T12:00:09Z",
+                        "input_token_count": 0,
+                        "output_token_count": 0,
+                        "metering_usage": [{"value": 0.25, "unit": "credit"}, {"value": 0.5, "unit": "credit"}],
+                    }
+                ]
+            },
+            "rts_model_state": {"model_info": {"model_id": "m"}},
+            "agent_name": "kiro_default",
+        },
+    },
+    "log_entries": [
+        _kiro("Prompt", "p1", ("text", "Look."), meta={"timestamp": 1767268800}),
+        _kiro(
+            "AssistantMessage",
+            "m1",
+            ("text", "I look."),
+            ("toolUse", {"toolUseId": "c1", "name": "shell", "input": {"command": "ls"}}),
+            ("toolUse", {"toolUseId": "c2", "name": "shell", "input": {"command": "cat a"}}),
+            ("toolUse", {"toolUseId": "c3", "name": "read", "input": {}}),
+        ),
+        _kiro(
+            "ToolResults",
+            "r1",
+            _kiro_result("c2", "success", ("json", {"exit_status": "exit status: 1", "stdout": "", "stderr": "no a"})),
+            _kiro_result("c1", "success", ("json", {"exit_status": "exit status: 0", "stdout": "b", "stderr": ""})),
+            _kiro_result("c3", "error", ("text", "missing field `path`")),
+            results={},
+        ),
+        _kiro("AssistantMessage", "m3", ("text", "There is b.")),
+    ],
+}  # fmt: skip
+
 EXAMPLES: dict[str, Any] = {
     "claude-code-hooks": CLAUDE_CODE_HOOKS,
     "codex-exec": CODEX_EXEC,
@@ -596,6 +654,7 @@ EXAMPLES: dict[str, Any] = {
     "droid-session": DROID_SESSION,
     "cursor-cli": CURSOR_CLI,
     "amazon-q": AMAZON_Q,
+    "kiro-session": KIRO_SESSION,
     "aider": AIDER,
     "aider-llm": {"aider_llm_history": AIDER_LOG},
     "opencode": OPENCODE,

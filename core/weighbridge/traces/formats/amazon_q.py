@@ -36,6 +36,7 @@ _USER_FIELDS = frozenset({"content", "timestamp", "env_context"})
 #: End of an answer's line in the transcript; each line of the user begins with `> `.
 _TOOL_USES = re.compile(r"(?<!> )\n\[Tool uses: ([^\]\n]*)\]\Z")
 _NO_TOOLS = "none"
+_EXIT_STATUS = "exit status: "  #: before the number, in later versions; a signal stands alone
 _SUMMARISED = "a summary replaced earlier messages, and the transcript does not show their calls"
 _REASONS: dict[Capability, str] = {
     "token_usage": "these conversations carry no tokens",
@@ -122,7 +123,10 @@ def _message(user: dict[str, Any], chat: ChatLog) -> None:
             continue
         held = object_of(content)
         for result in objects_of(held.get("tool_use_results")):
-            output, error = _outcome(result)
+            blocks = [
+                item for block in objects_of(result.get("content")) for item in block.values()
+            ]
+            output, error = outcome_of(blocks, result.get("status"))
             chat.result(result.get("tool_use_id"), output, Facts(error=error, ended_at=time))
         if string_of(held.get("prompt")):
             chat.say("user", held["prompt"], Facts(started_at=time))
@@ -156,20 +160,20 @@ def _call(use: dict[str, Any]) -> Call:
     return Call(id_of(use.get("id")), name, given)
 
 
-def _outcome(result: dict[str, Any]) -> tuple[Any, Any]:
-    """Return a tool's result and its error: from the result's status, MCP's, or a command's."""
-    blocks = [item for block in objects_of(result.get("content")) for item in block.values()]
+def outcome_of(blocks: list[Any], recorded: Any) -> tuple[Any, Any]:
+    """Return a tool's result and its error: from the recorded status, MCP's, or a command's."""
     output: Any = blocks or None
     error = None
     if all(type(block) is str for block in blocks):
         output = "\n".join(blocks)
     elif len(blocks) == 1:
         output, error = result_of(blocks[0])
-    if word_of(result.get("status")).lower() == "error":
+    if word_of(recorded).lower() == "error":
         return output, error or True
-    status = id_of(object_of(output).get("exit_status"))
-    if status not in {None, "0"}:
-        return output, string_of(output.get("stderr")) or f"exit status {status}"
+    status = (id_of(object_of(output).get("exit_status")) or "").removeprefix(_EXIT_STATUS)
+    if status not in {"", "0"}:
+        reason = f"exit status {status}" if status.lstrip("-").isdecimal() else status
+        return output, string_of(output.get("stderr")) or reason
     return output, error
 
 
