@@ -1,20 +1,66 @@
-"""Failures that a tool states in the fields of its result, which MCP's `isError` and a framework's status do not repeat."""
+"""Failures that a tool states in its result, in fields or in the first word, which no mark of the message repeats."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.fields import json_in, object_of, string_of
+from msgspec import structs
+
+from weighbridge.traces.fields import json_in, object_of, objects_of, string_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from weighbridge.traces.model import Step
 
 #: Keys of which the result of a command has one, beside its exit code.
 _OF_COMMANDS = frozenset({"command", "output", "stdout", "stderr"})
 _SUCCESS = "success"
+ERROR_MARK = "Error:"  #: start of the text of a tool that failed, as programs write it that keep no other mark
+#: Arguments of calls that run a command or code, whose output may begin with any word.
+_RUN = frozenset({"command", "cmd", "commands", "code", "script"})
+_PATH = "path"  #: argument of an editor, beside which `command` is the name of what it does
 _EXIT_CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code")
 _names_outcome = re.compile("|".join((_SUCCESS, *_EXIT_CODES))).search
 _ERROR_TEXTS = ("error", "error_message", "error_details", "message", "stderr")
 _MARKS = ("isError", "is_error")  #: keys of MCP's mark
+_FAILURE_MARKS = (*_MARKS, "error", "status")  #: keys of marks in messages and in their parts
+_RESULT_ROLES = frozenset({"tool", "function"})
 _STRUCTURED = ("structuredContent", "structured_content")
+
+
+def are_marked(messages: list[Any]) -> bool:
+    """Return whether any result among chat messages, or among their parts, has a mark that says whether the call failed."""
+    for message in objects_of(messages):
+        parts = objects_of(message.get("content"))
+        results = [message, *parts] if message.get("role") in _RESULT_ROLES else parts
+        if any(held.get(mark) is not None for held in results for mark in _FAILURE_MARKS):
+            return True
+    return False
+
+
+def with_errors_named(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield steps, each tool call with its result as its error if that is a text that begins with `ERROR_MARK`.
+
+    It is for chats in which no result is marked. What a command prints is not the tool's own text, so that calls with a command or code are left as they are.
+    """
+    for step in steps:
+        is_named = (
+            step.type == "tool"
+            and step.error is None
+            and type(step.output) is str
+            and step.output.startswith(ERROR_MARK)
+            and not _runs_command(step.arguments)
+        )
+        yield structs.replace(step, error=step.output) if is_named else step
+
+
+def _runs_command(arguments: Any) -> bool:
+    """Return whether these may be the arguments of a call that runs a command; an object that is no JSON was not run."""
+    if type(arguments) is not dict:
+        return not (type(arguments) is str and arguments.startswith("{"))
+    return _PATH not in arguments and not _RUN.isdisjoint(arguments)
 
 
 def stated_failure(result: dict[str, Any]) -> str | bool:

@@ -12,6 +12,7 @@ from weighbridge.traces.chat.conversation import (
     are_messages_or_none,
     read_messages,
 )
+from weighbridge.traces.chat.stated_failures import ERROR_MARK
 from weighbridge.traces.fields import (
     cost_of,
     object_of,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace
 
-_ERROR_MARK = "Error:"  #: prefix of the result of a failed call, in tau-bench and tau2
 _GREETING = "Hi! How can I help you today?"  #: message with which tau2 begins a conversation
 _DAY_SECONDS = 86_400  #: upper limit of the time that a model takes to answer
 _TAU_FIELDS = frozenset({"task_id", "trial", "reward", "info", "traj"})
@@ -60,7 +60,7 @@ def _marked_errors(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if message["role"] == "tool"
         and message.get("error") is None
         and type(message.get("content")) is str
-        and message["content"].startswith(_ERROR_MARK)
+        and message["content"].startswith(ERROR_MARK)
         else message
         for message in messages
     ]
@@ -165,7 +165,7 @@ IMPORTERS: tuple[Importer, ...] = (
         fields=(
             ("id", "task_id and trial: task-0/trial-0"),
             *CHAT_FIELDS,
-            ("error", f"a result that begins with {_ERROR_MARK!r}"),
+            ("error", f"a result that begins with {ERROR_MARK!r}"),
             ("metadata", "task_id, trial, reward, info.error"),
         ),
         lacks="tokens, times, the agent's cost and tool definitions",
@@ -186,7 +186,7 @@ IMPORTERS: tuple[Importer, ...] = (
             ("cost_usd of the run", "agent_cost"),
             ("started_at, ended_at", "timestamp of a message, less its generation_time_seconds"),
             ("started_at, ended_at of the run", "start_time, end_time"),
-            ("error", f"error of the tool message, or a result that begins with {_ERROR_MARK!r}"),
+            ("error", f"error of the tool message, or a result that begins with {ERROR_MARK!r}"),
             ("metadata", "task_id, trial, reward, termination_reason, duration"),
         ),
         lacks="tool definitions; what the simulated user consumed is left out",

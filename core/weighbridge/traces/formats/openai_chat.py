@@ -27,6 +27,7 @@ from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
 from weighbridge.traces.chat.skill_executions import with_executions
+from weighbridge.traces.chat.stated_failures import are_marked, with_errors_named
 from weighbridge.traces.chat.timed_messages import whole_answers
 from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
 from weighbridge.traces.fields import (
@@ -154,7 +155,10 @@ def _messages_in(listed: list[Any]) -> list[Any]:
 def _trace(messages: list[Any], run: Run) -> Trace:
     listed = list(with_tagged_calls(messages, run.tools))
     trace = read_messages(listed, "openai-chat", run, _REASONS)
-    trace = replace(trace, steps=tuple(with_stated_failures(trace.steps)))
+    steps = with_stated_failures(trace.steps)
+    if not are_marked(listed):
+        steps = with_errors_named(steps)
+    trace = replace(trace, steps=tuple(steps))
     unread = missing_of_unread_parts(listed, len(trace.steps_of("tool")))
     return replace(trace, missing={**unread, **trace.missing}) if unread else trace
 
@@ -240,7 +244,7 @@ IMPORTER = Importer(
         ),
         (
             "error",
-            "error or is_error of the tool message; error of a functionResponse; a result that is Codex's or Claude Code's text for a failure",
+            "error or is_error of the tool message; error of a functionResponse; a result that is Codex's or Claude Code's text for a failure, or without any marks a text of no command that begins with Error:",
         ),
         ("model", "model of the whole, or of the message"),
         (

@@ -95,3 +95,58 @@ def goose():
 def test_the_importers_of_results_of_mcp_agree(record):
     [call] = read_trace(record()).steps_of("tool")
     assert (call.name, bool(call.error)) == ("ping", True)
+
+
+def chat(arguments, result, **facts):
+    """Return the only call of a chat, with these arguments and this result."""
+    function = {"name": "find", "arguments": json.dumps(arguments) if isinstance(arguments, dict) else arguments}  # fmt: skip
+    call = {"id": "c", "type": "function", "function": function}
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": result, **facts},
+    ]
+    [found] = read_trace(messages).steps_of("tool")
+    return found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"order": "W1"}, {"command": "str_replace", "path": "/a"}, '{"order": "W1"', ""],
+)
+def test_a_tools_text_that_begins_with_error_is_its_failure(arguments):
+    told = "Error: order not found"
+    assert chat(arguments, told).error == (told if arguments != "" else None)
+    assert chat(arguments, [{"type": "text", "text": told}]).error == chat(arguments, told).error
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["error: order not found", "No error: all is well", " Error: x", "Errors: 0", "2 errors", "Error"],
+)  # fmt: skip
+def test_texts_that_talk_of_errors_are_no_failures(told):
+    assert chat({"order": "W1"}, told).error is None
+
+
+@pytest.mark.parametrize("key", ["command", "cmd", "commands", "code", "script"])
+def test_what_a_command_prints_first_is_not_what_its_tool_says(key):
+    assert chat({key: "cat log"}, "Error: disk full\nok").error is None
+
+
+@pytest.mark.parametrize(
+    ("mark", "error"),
+    [
+        ({"error": "gone"}, "gone"),
+        ({"error": False}, None),
+        ({"is_error": False}, None),
+        ({"status": "success"}, None),
+    ],
+)
+def test_the_marks_of_a_source_count_where_it_has_them(mark, error):
+    assert chat({"order": "W1"}, "Error: order not found", **mark).error == error
+
+
+def test_the_marks_in_parts_count_too():
+    part = {"type": "tool_result", "tool_use_id": "c", "content": "Error: x", "is_error": False}
+    assert chat({"order": "W1"}, [part]).error is None
+    assert chat({"order": "W1"}, [part | {"is_error": None}]).error == "Error: x"

@@ -66,7 +66,6 @@ def test_a_call_that_codex_refused_has_failed_beside_a_command_of_codex():
         ("bash", "Exit code 1\nno"),
         ("Read", "1\t<tool_use_error>"),
         ("shell", '{"output":"no","metadata":{"exit_code":0}}'),
-        ("search", "Error: not found"),
     ],
 )
 def test_a_text_that_others_may_write_is_no_failure(name, result):
