@@ -109,12 +109,13 @@ def ends_whole(text: str) -> bool:
 
 def are_printed(entries: list[Any]) -> bool:
     """Return whether the first entries are printed messages, whole or cut off, except a person's and the program's own at the end."""
-    some = entries[:_LOOKED_AT]
-    others = [index for index, entry in enumerate(some) if not _is_printed(entry)]
-    return len(others) < len(some) and all(
-        index == len(entries) - 1 or object_of(some[index]).get("role") in PLAIN_ROLES
-        for index in others
-    )
+    found = False
+    for index, entry in enumerate(entries[:_LOOKED_AT]):
+        if _is_printed(entry):
+            found = True
+        elif index < len(entries) - 1 and object_of(entry).get("role") not in PLAIN_ROLES:
+            return False
+    return found
 
 
 def with_printed(entries: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any] | None]]:

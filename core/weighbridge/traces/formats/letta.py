@@ -89,10 +89,13 @@ def _kind(message: dict[str, Any]) -> str:
 
 
 def _matches(value: Any) -> bool:
-    listed = _messages(value)
-    some = [_unwrapped(item) for item in listed[:_LOOKED_AT]]
-    typed = [type(item) is dict and type(item.get("message_type")) is str for item in some]
-    return bool(typed) and all(typed) and any(map(_is_message, some))
+    some = _messages(value)[:_LOOKED_AT]
+    return all(map(_has_type, some)) and any(map(_is_message, some))
+
+
+def _has_type(item: Any) -> bool:
+    held = _unwrapped(item)
+    return type(held) is dict and type(held.get("message_type")) is str
 
 
 def _held(value: Any) -> dict[str, Any]:
