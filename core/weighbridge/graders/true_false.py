@@ -127,7 +127,8 @@ class TrueFalseGrader(OutputGrader):
         normalized_expected, expected_bool = self._interpret(expected_text)
         normalized_actual, actual_bool = self._interpret(actual_text)
         if expected_bool is None:
-            judgement = _invalid_expected(expected_original, self._why_none(expected_text))
+            cause = self._why_none(expected_text)
+            judgement = _invalid_expected(expected_original, expected_text, cause)
         elif actual_bool is None:
             cause = self._why_none(actual_text)
             judgement = _invalid_response(actual_original, expected_bool, cause)
@@ -194,8 +195,15 @@ def _invalid_response(original: str, expected_bool: str, cause: str) -> Judgemen
     return Verdict.FAIL, "invalid_response", reason, evidence
 
 
-def _invalid_expected(original: str, cause: str) -> Judgement:
+def _invalid_expected(original: str, text: str | None, cause: str) -> Judgement:
     shown = original[:EXCERPT_CHARACTERS]
-    reason = f"Expected value '{shown}' is not a valid boolean"
-    evidence = unreadable("expected_is_boolean", reason, shown, cause if original else "null")
+    if text is None and not original:
+        cause = "null"
+    is_named = cause in {"null", "empty"}
+    reason = (
+        f"Expected value is {cause}"
+        if is_named
+        else f"Expected value '{shown}' is not a valid boolean"
+    )
+    evidence = unreadable("expected_is_boolean", reason, shown, cause)
     return Verdict.UNGRADABLE, "invalid_expected", reason, evidence
