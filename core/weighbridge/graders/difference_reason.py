@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.text_difference import (
-    WORDS,
     common_end,
     first_difference,
     with_visible_ends,
@@ -15,7 +14,6 @@ from weighbridge.text import revealed, shorten
 
 if TYPE_CHECKING:
     from weighbridge.graders.base import Difference
-    from weighbridge.graders.text_difference import Kind
 
 _QUOTED_CHARACTERS = 160  #: longer texts are quoted around their first difference
 _EXPECTED, _OBSERVED = "Expected '", "' but got '"  #: in reasons
@@ -23,13 +21,8 @@ _FURTHER = re.compile(r", and [0-9,]+ more failed checks?\Z")  #: at the end of 
 _LEAST_QUOTED = 24  #: characters of both texts together in a shortened reason
 
 
-def reason_for(
-    kind: Kind, difference: Difference, expected: str, observed: str, characters: str = ""
-) -> str:
-    """Return a description of expected and observed text; long texts are quoted around their first difference.
-
-    `characters` are those that differ, of texts that look alike.
-    """
+def reason_for(words: str, difference: Difference, expected: str, observed: str) -> str:
+    """Return expected and observed text with the words for how they differ; long texts are quoted around their first difference."""
     if len(expected) > _QUOTED_CHARACTERS or len(observed) > _QUOTED_CHARACTERS:
         before, after = difference["before"], difference["after"]
         expected = f"{before}{difference['expected']}{after}"
@@ -37,7 +30,6 @@ def reason_for(
     else:
         expected = with_visible_ends(revealed(expected))
         observed = with_visible_ends(revealed(observed))
-    words = f"{WORDS[kind]}, {characters}" if characters else WORDS[kind]
     return f"{_EXPECTED}{expected}{_OBSERVED}{observed}'{': ' if words else ''}{words}"
 
 

@@ -32,13 +32,20 @@ def look_alike(one: str, other: str) -> bool:
 
 
 def differing_characters(expected: str, observed: str) -> str:
-    """Return the code points and names of the characters that differ in two texts of equal length."""
+    """Return the code points and names of the characters that differ in two texts."""
+    if len(expected) != len(observed):
+        return f"{_names(observed)} instead of {_names(expected)}"
     pairs = dict.fromkeys(
         (got, wanted) for wanted, got in zip(expected, observed, strict=True) if wanted != got
     )
     named = [f"{_name(got)} instead of {_name(wanted)}" for got, wanted in list(pairs)[:_NAMED]]
     more = len(pairs) - len(named)
     return ", ".join([*named, f"and {more:,} more"] if more else named)
+
+
+def _names(text: str) -> str:
+    more = len(text) - _NAMED
+    return ", ".join(map(_name, text[:_NAMED])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _name(character: str) -> str:

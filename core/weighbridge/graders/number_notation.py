@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 _NUMBER = re.compile(r"[-+]?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?").fullmatch
 _DECIMAL_COMMA = re.compile(r"[-+]?[0-9]{1,30},[0-9]{1,30}").fullmatch
 #: Groups of three digits with one separator between them, and decimals after another one.
 _THOUSANDS = re.compile(
-    r"([-+]?[0-9]{1,3}([,.'\u2019 \u00a0\u202f])[0-9]{3}((?:\2[0-9]{3}){0,8}))((?!\2)[.,][0-9]{1,30})?"
+    r"([-+]?[1-9][0-9]{0,2}([,.'\u2019 \u00a0\u202f])[0-9]{3}((?:\2[0-9]{3}){0,8}))((?!\2)[.,][0-9]{1,30})?"
 ).fullmatch
 _SEPARATOR = re.compile("[^-+0-9]")
 _CURRENCY = r"[$€£¥]|EUR|USD|GBP|CHF|JPY"
@@ -19,7 +20,24 @@ _WITH_CURRENCY = re.compile(
 ).fullmatch
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
 PERCENT = "%"
+_MINUS = str.maketrans("\u2212", "-")
 _CHARACTERS = 100  #: a longer text is no number
+#: A number in other text, of which a digit or a letter before or after it would be a part.
+_IN_TEXT = re.compile(
+    r"(?<![\w.,])[-+\u2212]?[0-9]++(?:[.,'\u2019 \u00a0\u202f][0-9]++)*+(?![\w%])(?!\s%)"
+)
+_IN_TEXT_CHARACTERS = 1_000  #: of a text in which numbers are compared
+#: One space may part two numbers, and a code may begin with a zero: `1 234`, `007`.
+_MAY_BE_NO_NUMBER = re.compile(r"[-+]?(?:0[0-9]|[0-9]+(?: [0-9]{3})+\Z)").match
+_ONE_DOT = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}").fullmatch
+
+
+class Reading(NamedTuple):
+    """The numbers that a text may be, and the currency beside it."""
+
+    numbers: frozenset[Decimal]
+    currency: str
+    is_sure: bool  #: the text is one number, whatever country it is from
 
 
 def numbers_in(text: str) -> set[Decimal]:
@@ -35,15 +53,49 @@ def numbers_in(text: str) -> set[Decimal]:
     return found
 
 
-def are_one_number(one: str, other: str) -> bool:
-    """Return whether two texts may be the same number, one of them as a percentage, or with a currency that the other lacks."""
+def one_number(one: str, other: str) -> str:
+    """Return in words that two texts are, or may be, the same number; empty if they cannot be.
+
+    One of them may be a percentage, or have a currency that the other lacks. `1.234` and `1,234` are two numbers each.
+    """
     if len(one) > _CHARACTERS or len(other) > _CHARACTERS:
-        return False
-    one, currency = _without_currency(one.strip())
-    other, other_currency = _without_currency(other.strip())
-    if currency and other_currency and currency != other_currency:
-        return False
-    return not _values(one).isdisjoint(_values(other))
+        return ""
+    one, other = (text.strip().translate(_MINUS) for text in (one, other))
+    if one == other:
+        return ""
+    first, second = _read(one), _read(other)
+    if first.currency and second.currency and first.currency != second.currency:
+        return ""
+    if first.numbers.isdisjoint(second.numbers):
+        return ""
+    perhaps = "" if first.is_sure and second.is_sure else "perhaps "
+    if first.currency != second.currency:
+        return f"{perhaps}the same number, with a currency beside one of them"
+    return f"{perhaps}the same number in another notation"
+
+
+def equal_but_for_notation(one: str, other: str) -> str:
+    """Return in words that two texts may be equal but for the notation of the numbers in them; empty if they cannot be."""
+    if len(one) > _IN_TEXT_CHARACTERS or len(other) > _IN_TEXT_CHARACTERS:
+        return ""
+    if _IN_TEXT.split(one) != _IN_TEXT.split(other):
+        return ""
+    pairs = zip(_IN_TEXT.findall(one), _IN_TEXT.findall(other), strict=True)
+    # "3.10" and "3.1" may be versions, and what the number is in other text does not tell.
+    is_equal = all(a == b or one_number(a, b) for a, b in pairs)
+    return "perhaps the same number in another notation" if is_equal else ""
+
+
+def _read(text: str) -> Reading:
+    number, currency = _without_currency(text)
+    digits = number.removesuffix(PERCENT).rstrip()
+    numbers = numbers_in(digits)
+    if _ONE_DOT(digits):
+        numbers.add(Decimal(digits.replace(".", "")))
+    is_sure = len(numbers) == 1 and not _MAY_BE_NO_NUMBER(digits)
+    if number.endswith(PERCENT):
+        numbers = {number.scaleb(-2) for number in numbers}
+    return Reading(frozenset(numbers), currency, is_sure)
 
 
 def _without_currency(text: str) -> tuple[str, str]:
@@ -52,10 +104,3 @@ def _without_currency(text: str) -> tuple[str, str]:
         return text, ""
     currency = found["before"] or found["after"]
     return found["sign"] + (found["number"] or found["other"]), _SYMBOLS.get(currency, currency)
-
-
-def _values(text: str) -> set[Decimal]:
-    """Return the values that a text may have: that of a percentage is its hundredth."""
-    if text.endswith(PERCENT):
-        return {number.scaleb(-2) for number in numbers_in(text.removesuffix(PERCENT).rstrip())}
-    return numbers_in(text)

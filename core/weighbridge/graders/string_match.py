@@ -141,8 +141,8 @@ class StringMatchGrader(OutputGrader):
     ) -> Judgement:
         """Describe the difference of the two sides, with excerpts around the first difference."""
         kind, difference = differing.kind(), differing.shown()
-        alike = differing.lookalikes() if kind == "lookalike" else ""
-        reason = reason_for(kind, difference, expected_original, actual_original, alike)
+        words = differing.words(kind)
+        reason = reason_for(words, difference, expected_original, actual_original)
         what = f"{reason}; {differing.where()}"
         if self._alternatives:
             what += f"; none of {pluralize(len(self._alternatives), 'further answer')} is equal"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from weighbridge.graders.lookalikes import differing_characters, look_alike
 from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
-from weighbridge.graders.number_notation import are_one_number
+from weighbridge.graders.number_notation import equal_but_for_notation, one_number
 from weighbridge.text import pluralize, revealed
 
 if TYPE_CHECKING:
@@ -19,22 +19,36 @@ if TYPE_CHECKING:
 CONTEXT_CHARACTERS = 40  #: of equal text shown on each side of a difference
 PART_CHARACTERS = 80  #: of differing text shown on each side
 COMPARED_CHARACTERS = 1_000_000  #: of differing text; longer differences are not classified
-# Characters without width count as whitespace here, because both are invisible.
+# Invisible characters count as whitespace here: controls, marks of direction, and selectors of a form are seen as little.
 _WHITESPACE = dict.fromkeys(
-    map(
-        ord,
-        "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\xad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-        "\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff",
+    (
+        *range(0x21),
+        *range(0x7F, 0xA1),
+        *map(ord, "\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u2800\u3000\u3164\ufeff\uffa0"),
+        *range(0x180B, 0x1810),
+        *range(0x2000, 0x2010),
+        *range(0x2028, 0x2030),
+        *range(0x205F, 0x2070),
+        *range(0xFE00, 0xFE10),
+        *range(0xE0000, 0xE01F0),
     )
 )
 _PUNCTUATION = dict.fromkeys(
     map(ord, string.punctuation + "¡«·»¿‐‑‒–—―−‖‗‘’‚‛“”„‟†‡•‣․‥…‧‰‱′″‴‵‶‷‸‹›※‼‽‾、。！，．：？")  # noqa: RUF001
 )
 _REMOVED = _WHITESPACE | _PUNCTUATION
+_INVISIBLE_CHARACTERS = "".join(map(chr, _WHITESPACE))
+#: Without controls, which something has to have written.
+_BLANK_CHARACTERS = "".join(c for c in _INVISIBLE_CHARACTERS if c.isspace() or c > "\x9f")
 _REMOVED_CHARACTERS = "".join(map(chr, _REMOVED))
 _AT_ONCE = 48  #: characters compared as one integer
 _PLACES = 20  #: occurrences of a text checked for being a whole word
-_WORD, _WORD_END = re.compile(r"\S*"), re.compile(r"\S*\Z")
+_CUT_START, _CUT_END = re.compile(r"\A\S*"), re.compile(r"\S*\Z")
+#: Digits and signs above the line, which carry meaning after a number, a bracket, or a letter that is no unit.
+_EXPONENT = re.compile(
+    r"(?:(?<=[\d)\]])|(?<=(?<![^\W_])[^\W\dcdmsCDMS_]))[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u207f]"
+)
+_UNITS = frozenset("\u2126\u212a\u212b")  #: upper-case forms of letters, which are also letters
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
 
@@ -60,8 +74,8 @@ WORDS: dict[Kind, str] = {
     "punctuation": "only punctuation differs",
     "unicode": "only the Unicode form differs",
     "formatting": "only the formatting differs (case, whitespace, punctuation or Unicode form)",
-    "number": "a number differs by its sign, its decimal point or an operator",
-    "symbol": "a symbol that carries meaning differs, such as + or #",
+    "number": "a sign, a separator or an operator of a number differs",
+    "symbol": "a symbol that may carry meaning differs, such as + or #",
     "notation": "the same number in another notation",
     "lookalike": "only characters that look alike differ",
     "empty": "the answer is empty",
@@ -69,6 +83,10 @@ WORDS: dict[Kind, str] = {
     "partial": "the answer is only a part of the expected text",
     "other": "",
 }
+
+
+#: Kinds of which the characters that differ may carry meaning.
+_MAY_CARRY_MEANING: frozenset[Kind] = frozenset({"punctuation", "formatting", "unicode"})
 
 
 class UnequalTexts(NamedTuple):
@@ -88,43 +106,67 @@ class UnequalTexts(NamedTuple):
     def kind(self) -> Kind:
         """Classify the difference in linear time."""
         wanted, got, start, tail = self
-        if not got or got.isspace():
+        if not got.strip(_BLANK_CHARACTERS):
             return "empty"
         if sum(self.differing) <= COMPARED_CHARACTERS:
             end = -tail or None
             kind = _kind_of(wanted[start:end], got[start:end])
-            if kind in {"punctuation", "formatting"}:
-                mark = self._differing_mark()
-                is_notation = mark != "symbol" and are_one_number(wanted, got)
-                return "notation" if is_notation else mark or kind
-            if kind == "whitespace" and wanted.strip() != got.strip():
-                return "notation" if are_one_number(wanted, got) else kind
             if kind:
-                return kind
+                return self._meant_by(kind)
             if look_alike(wanted[start:end], got[start:end]):
                 return "lookalike"
+        if one_number(wanted, got):
+            return "notation"
         if _is_inside(wanted, got):
             return "wrapped"
         if _is_inside(got, wanted):
             return "partial"
-        return "notation" if are_one_number(wanted, got) else "other"
+        return "notation" if self._sameness() else "other"
+
+    def _meant_by(self, kind: Kind) -> Kind:
+        """Return the kind of a difference of characters, or what they mean in numbers, names and formulas."""
+        is_inner_space = kind == "whitespace" and self.expected.strip() != self.observed.strip()
+        may_carry_meaning = kind in _MAY_CARRY_MEANING
+        if (may_carry_meaning or is_inner_space) and self._sameness():
+            return "notation"
+        return (may_carry_meaning and self._differing_mark()) or kind
+
+    def words(self, kind: Kind) -> str:
+        """Return a description of the difference, of a kind that was found; empty if the texts have little in common."""
+        if kind == "notation":
+            return self._sameness()
+        characters = ""
+        if kind in {"lookalike", "unicode"}:
+            end = -self.tail or None
+            parts = self.expected[self.start : end], self.observed[self.start : end]
+            # What is shown by its code point needs no name.
+            if all(part == revealed(part) for part in parts):
+                characters = differing_characters(*parts)
+        return f"{WORDS[kind]}, {characters}" if characters else WORDS[kind]
+
+    def _sameness(self) -> str:
+        """Return in words that numbers of the texts, which are equal otherwise, may be the same; empty if they are not."""
+        found = one_number(self.expected, self.observed)
+        return found or equal_but_for_notation(*self._in_context())
 
     def _differing_mark(self) -> Mark | None:
-        """Return whether marks that carry meaning differ, with the words around the difference, which say what they mean."""
-        wanted, got, start, tail = self
-        end = len(wanted) - tail
-        before = _WORD_END.search(wanted, max(0, start - CONTEXT_CHARACTERS), start)
-        after = _WORD.match(wanted, end, end + CONTEXT_CHARACTERS)
-        around = tuple(found[0] if found else "" for found in (before, after))
-        texts = (text[start : len(text) - tail].join(around) for text in (wanted, got))
-        expected, observed = (normalized("NFKC", text).casefold() for text in texts)
-        return differing_mark(expected, observed, _REMOVED)
+        """Return whether marks that carry meaning differ, with the text around the difference, which says what they mean."""
+        expected, observed = self._in_context()
+        if _EXPONENT.findall(expected) != _EXPONENT.findall(observed):
+            return "symbol"
+        return differing_mark(normalized("NFKC", expected), normalized("NFKC", observed), _REMOVED)
 
-    def lookalikes(self) -> str:
-        """Return the code points and names of the characters that differ, if they look alike."""
+    def _in_context(self) -> tuple[str, str]:
+        """Return what differs with the whole words around it."""
         wanted, got, start, tail = self
-        end = -tail or None
-        return differing_characters(wanted[start:end], got[start:end])
+        begin, end = max(0, start - CONTEXT_CHARACTERS), len(wanted) - tail
+        before, after = wanted[begin:start], wanted[end : end + CONTEXT_CHARACTERS]
+        if begin > 0:
+            before = _CUT_START.sub("", before)
+        if tail > CONTEXT_CHARACTERS:
+            after = _CUT_END.sub("", after)
+        expected, observed = (text[start : len(text) - tail] for text in (wanted, got))
+        return before + expected + after, before + observed + after
 
     def shown(self) -> Difference:
         """Return the difference for evidence, with invisible characters made visible."""
@@ -210,22 +252,41 @@ def _differing(one: str, other: str) -> tuple[int, int]:
 
 def _kind_of(expected: str, observed: str) -> Kind | None:
     """Classify a difference by the normalisation that removes it; None if there is none."""
-    if expected.casefold() == observed.casefold():
+    is_ascii = (expected + observed).isascii()
+    forms = (expected, observed)
+    if not is_ascii:
+        forms = normalized("NFKC", expected), normalized("NFKC", observed)
+    is_form = forms[0] == forms[1]
+    if not is_form and _differ_in_case(expected, observed):
         return "case"
     if _begin_alike(expected, observed):
         if expected.translate(_WHITESPACE) == observed.translate(_WHITESPACE):
             return "whitespace"
         if expected.translate(_PUNCTUATION) == observed.translate(_PUNCTUATION):
             return "punctuation"
-    if not (expected + observed).isascii():
-        expected, observed = normalized("NFKC", expected), normalized("NFKC", observed)
-        if expected == observed:
-            return "unicode"
-    expected, observed = expected.casefold(), observed.casefold()
-    is_equal = _begin_alike(expected, observed) and (
-        expected.translate(_REMOVED) == observed.translate(_REMOVED)
+    if is_form:
+        return "unicode"
+    is_equal = _begin_alike(*(form.casefold() for form in forms)) and _equal_but_for_case(
+        *(form.translate(_REMOVED) for form in forms)
     )
     return "formatting" if is_equal else None
+
+
+def _equal_but_for_case(one: str, other: str) -> bool:
+    return one == other or _differ_in_case(one, other)
+
+
+def _differ_in_case(one: str, other: str) -> bool:
+    """Return whether letters are upper case in one text and lower case in the other, which are otherwise equal.
+
+    `casefold` alone also makes `ß` and `ss`, or `µ` and `μ`, equal, which are lower case both.
+    """
+    if one.lower() == other.lower():
+        return _UNITS.isdisjoint(one + other)
+    upper = one.upper()
+    if upper != other.upper() or upper not in {one, other}:
+        return False
+    return all(normalized("NFKC", text) == text for text in (one, other))
 
 
 def _begin_alike(expected: str, observed: str) -> bool:
@@ -235,14 +296,15 @@ def _begin_alike(expected: str, observed: str) -> bool:
 
 def _is_inside(part: str, whole: str) -> bool:
     """Return whether a text occurs in another one as whole words."""
-    part = part.strip()
+    part = part.strip(_INVISIBLE_CHARACTERS)
     if not part or len(part) >= len(whole):
         return False
     if _stands_in(part, whole):
         return True
     if len(part) < _LEAST_FOLDED or len(whole) > COMPARED_CHARACTERS:
         return False
-    return _stands_in(part.casefold(), whole.casefold())
+    part, whole = part.casefold(), whole.casefold()
+    return part != whole and _stands_in(part, whole)
 
 
 def _stands_in(part: str, whole: str) -> bool:

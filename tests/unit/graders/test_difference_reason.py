@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from weighbridge.graders import StringMatchGrader
 from weighbridge.graders.difference_reason import reason_for, shorten_reason
-from weighbridge.graders.text_difference import unequal_texts
+from weighbridge.graders.text_difference import WORDS, unequal_texts
 
 
 def test_the_reason_quotes_short_texts_whole_and_long_ones_where_they_differ():
     short = unequal_texts("Lisbon", "lisbon")
     assert (
-        reason_for("case", short.shown(), "Lisbon", "lisbon")
+        reason_for(WORDS["case"], short.shown(), "Lisbon", "lisbon")
         == "Expected 'Lisbon' but got 'lisbon': only the case differs"
     )
     text = "x" * 300 + "{}" + "y" * 300
     pair = text.format("right"), text.format("wrong")
-    reason = reason_for("other", unequal_texts(*pair).shown(), *pair)
+    reason = reason_for("", unequal_texts(*pair).shown(), *pair)
     assert "right" in reason.partition("but got")[0]
     assert "wrong" in reason.partition("but got")[2]
     assert len(reason) < 400
@@ -40,7 +40,7 @@ def test_the_reason_quotes_short_texts_whole_and_long_ones_where_they_differ():
 )
 def test_a_shortened_reason_shows_what_differs_of_both_texts(expected, observed, told, most):
     difference = unequal_texts(expected, observed).shown()
-    reason = f"q7: {reason_for('other', difference, expected, observed)}"
+    reason = f"q7: {reason_for('', difference, expected, observed)}"
     shown = shorten_reason(reason, most)
     assert len(shown) <= most
     assert shown.startswith("q7: Expected '")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
+from decimal import Decimal
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from weighbridge.graders import StringMatchGrader
 from weighbridge.graders.text_difference import WORDS, unequal_texts
 
 ANSWERS = st.text(st.sampled_from("aA .é\u0301\u200b\n\tß"), max_size=12)
+
+#: Marks of direction, joiners, fillers, controls, and selectors of a form or a language.
+INVISIBLE = "\u200e\u200f\u061c\u202a\u202c\u2066\u2069\u200b\u200d\u2060\u2063\ufeff\u00ad\u034f\u3164\u180e\ufe0f\x00\x7f\U000e0001"
 
 
 def kind(observed, expected):
@@ -29,6 +34,10 @@ def shown(observed, expected):
         ("STRASSE", "straße", "case"),
         ("Lisbon ", "Lisbon", "whitespace"),
         ("Lis\u200bbon", "Lisbon", "whitespace"),
+        *((f"Lisbon{mark}", "Lisbon", "whitespace") for mark in INVISIBLE),
+        *((mark, "Lisbon", "empty") for mark in INVISIBLE if ord(mark) > 0x7F),
+        ("\x00\x7f", "Lisbon", "other"),
+        ("The answer is \u2068Lisbon\u2069\u200f.", "\u200eLisbon", "wrapped"),
         ("New\u00a0York", "New York", "whitespace"),
         ("a\r\nb", "a\nb", "whitespace"),
         ("Lisbon.", "Lisbon", "punctuation"),
@@ -48,10 +57,20 @@ def shown(observed, expected):
         ("5 €", "5.00 $", "other"),
         ("42.0", "43", "other"),
         ("12,34,5", "1234.5", "number"),
-        ("42.0 boxes", "42 boxes", "other"),
+        ("42.0 boxes", "42 boxes", "notation"),
         ("42 ", "42", "whitespace"),
-        ("20 %", "20", "formatting"),
+        ("20 %", "20", "symbol"),
         ("e\u0301", "é", "unicode"),
+        ("10 \u03bcm", "10 \u00b5m", "unicode"),
+        ("fin", "\ufb01n", "unicode"),
+        ("\u212a", "K", "unicode"),
+        ("\u212a", "k", "formatting"),
+        ("\uff21", "a", "formatting"),
+        ("\uff21", "\uff41", "case"),
+        ("strasse", "straße", "other"),
+        ("STRASSE", "STRAßE", "case"),
+        ("ΟΔΟΣ", "οδος", "case"),
+        ("οδοσ", "οδος", "other"),
         ("\uff15", "5", "unicode"),
         ("the eiffel tower!", "The Eiffel  Tower", "formatting"),
         ("", "Lisbon", "empty"),
@@ -75,16 +94,32 @@ def shown(observed, expected):
         ("\u22125", "-5", "punctuation"),
         ("1.5", "15", "number"),
         (".5", "5", "number"),
-        ("1.000", "1000", "number"),
+        ("1.000", "1000", "notation"),
+        ("0,125", "125", "other"),
+        ("0.500", "500", "other"),
+        ("0,500", "500", "other"),
+        ("1,234", "1.234", "notation"),
+        ("1,234,567", "1.234.567", "notation"),
+        ("1,234,567", "1234.567", "number"),
+        ("3,5 kg", "3.5 kg", "notation"),
+        ("Python 3.10", "Python 3.1", "notation"),
+        ("20 EUR", "20", "notation"),
+        ("$20", "20", "notation"),
+        ("20.0 EUR", "20", "notation"),
+        ("03.04.2026", "03/04/2026", "number"),
+        ("10.30", "10:30", "number"),
+        ("1030", "10:30", "number"),
+        ("20260403", "2026-04-03", "number"),
+        ("1..5", "15", "number"),
         ("3,5", "35", "number"),
         ("1/2", "12", "number"),
         ("About 1.5 KM", "about 15 km", "number"),
         ("$1,000.50", "$1000.50", "notation"),
-        ("it is 1,000", "it is 1000", "punctuation"),
+        ("it is 1,000", "it is 1000", "notation"),
         ("1,2,3", "1 2 3", "formatting"),
-        ("- 5", "5", "formatting"),
+        ("- 5", "5", "number"),
         ("5.", "5", "punctuation"),
-        ("5-6", "56", "punctuation"),
+        ("5-6", "56", "number"),
         ("C", "C++", "symbol"),
         ("C#", "C", "symbol"),
         ("c++", "C", "symbol"),
@@ -92,6 +127,68 @@ def shown(observed, expected):
         ("5%", "5", "symbol"),
         (">5", "<5", "symbol"),
         ("# Lisbon", "Lisbon", "formatting"),
+        ("> Lisbon", "Lisbon", "formatting"),
+        ("* Lisbon", "Lisbon", "formatting"),
+        ("- Lisbon", "Lisbon", "formatting"),
+        ("_Lisbon_ is far", "Lisbon is far", "punctuation"),
+        ("*Lisbon* is far", "Lisbon is far", "punctuation"),
+        ("$x = 5$", "x = 5", "punctuation"),
+        ("`x + 1`", "x + 1", "punctuation"),
+        ("x = 5.", "x = 5", "punctuation"),
+        ("x = 1;", "x = 1", "punctuation"),
+        ("{'a': 1}", '{"a": 1}', "punctuation"),
+        ("p.m.", "pm", "punctuation"),
+        ("Vienna - Austria", "Vienna, Austria", "formatting"),
+        ("covid19", "covid-19", "punctuation"),
+        ("Paris [France]", "Paris (France)", "punctuation"),
+        ("files", "file(s)", "punctuation"),
+        ("Yes. It is", "Yes; It is", "punctuation"),
+        ("def f(x): return x - 1", "def f(x): return x + 1", "symbol"),
+        ("a - b", "a + b", "symbol"),
+        ("a b", "a - b", "symbol"),
+        ("a*b", "ab", "symbol"),
+        ("a * b", "a b", "symbol"),
+        ("a / b", "a * b", "symbol"),
+        ("x == 5", "x = 5", "symbol"),
+        ("a <= b", "a < b", "symbol"),
+        ("a || b", "a | b", "symbol"),
+        ("A & B", "A | B", "symbol"),
+        ("if x", "if !x", "symbol"),
+        ("!a", "~a", "symbol"),
+        ("x", "-x", "symbol"),
+        ("5", "5!", "symbol"),
+        ("x2", "x^2", "symbol"),
+        ("x2", "x\u00b2", "symbol"),
+        ("52", "5\u00b2", "symbol"),
+        ("10 m2", "10 m\u00b2", "unicode"),
+        ("H2O", "H\u2082O", "unicode"),
+        ("x1", "x_1", "symbol"),
+        ("force", "--force", "symbol"),
+        ("i++", "i--", "symbol"),
+        ("NET", ".NET", "symbol"),
+        ("examplecom", "example.com", "symbol"),
+        ("user", "@user", "symbol"),
+        ("HOME", "$HOME", "symbol"),
+        ("C:dir", "C:\\dir", "symbol"),
+        ("AT T", "AT&T", "symbol"),
+        ("a + b * c", "(a + b) * c", "symbol"),
+        ("f x = y", "f(x) = y", "symbol"),
+        ("f(a b)", "f(a, b)", "symbol"),
+        ("[0, 1)", "[0, 1]", "symbol"),
+        ('{"a": 5}', '{"a": "5"}', "symbol"),
+        ("5\u2032", "5", "symbol"),
+        ("5'", "5", "symbol"),
+        ("'5'", "5", "punctuation"),
+        ("the 1990's", "the 1990s", "punctuation"),
+        ("f(x)", "f'(x)", "symbol"),
+        ("don't", "dont", "punctuation"),
+        ("{1, 2}", "(1, 2)", "symbol"),
+        ("1, 2", "[1, 2]", "punctuation"),
+        ("\u221e", "-\u221e", "number"),
+        ("12", "1;2", "number"),
+        ("1\u20142", "1\u20132", "punctuation"),
+        ("x\n- a", "x\na", "formatting"),
+        ("5\u2030", "5", "symbol"),
         ("**Lisbon**", "Lisbon", "punctuation"),
         ("self-made", "selfmade", "punctuation"),
         ("The answer is -5", "5", "other"),
@@ -104,6 +201,63 @@ def shown(observed, expected):
 )
 def test_each_kind_of_difference_has_its_name(observed, expected, found):
     assert kind(observed, expected) == found
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "words"),
+    [
+        ("1,234.50", "1.234,5", "the same number in another notation"),
+        ("3,5", "3.50", "the same number in another notation"),
+        ("0,125", "0.125", "the same number in another notation"),
+        ("1,000", "1000", "perhaps the same number in another notation"),
+        ("1.000", "1000", "perhaps the same number in another notation"),
+        ("1 000", "1000", "perhaps the same number in another notation"),
+        ("1,234", "1.234", "perhaps the same number in another notation"),
+        ("007", "7", "perhaps the same number in another notation"),
+        ("3,5 kg", "3.5 kg", "perhaps the same number in another notation"),
+        ("20 EUR", "20", "the same number, with a currency beside one of them"),
+        ("$1,000", "1000", "perhaps the same number, with a currency beside one of them"),
+        (
+            "10 \u03bcm",
+            "10 \u00b5m",
+            "only the Unicode form differs, U+03BC GREEK SMALL LETTER MU instead of U+00B5 MICRO SIGN",
+        ),
+        (
+            "\ufb01n",
+            "fin",
+            (
+                "only the Unicode form differs, U+FB01 LATIN SMALL LIGATURE FI instead of"
+                " U+0066 LATIN SMALL LETTER F, U+0069 LATIN SMALL LETTER I"
+            ),
+        ),
+        ("e\u0301", "é", "only the Unicode form differs"),
+        ("Rome", "Lisbon", ""),
+    ],
+)
+def test_the_words_for_a_difference_claim_no_more_than_the_texts_show(observed, expected, words):
+    found = unequal_texts(expected, observed)
+    assert found.words(found.kind()) == words
+
+
+def value_where(point, text):
+    """Return the value of a number in countries with this decimal point; None if it is no number there."""
+    comma = "," if point == "." else "."
+    if not re.fullmatch(rf"([0-9]+|[1-9][0-9]{{0,2}}(\{comma}[0-9]{{3}})+)(\{point}[0-9]+)?", text):
+        return None
+    return Decimal(text.replace(comma, "").replace(point, "."))
+
+
+@given(*[st.from_regex(r"[0-9]{1,4}([.,](000|[0-9]{1,3})){0,2}", fullmatch=True)] * 2)
+@example("1,234", "1.234")
+@example("0,500", "500")
+def test_texts_that_are_different_numbers_in_some_country_are_not_called_the_same(one, other):
+    assume(one != other)
+    found = unequal_texts(one, other)
+    readings = [[value_where(point, text) for point in ".,"] for text in (one, other)]
+    may_be = [set(of_text) - {None} for of_text in readings]
+    assert (found.kind() == "notation") == (not may_be[0].isdisjoint(may_be[1]))
+    if any(a != b and None not in (a, b) for a, b in zip(*readings, strict=True)):
+        assert not found.words(found.kind()).startswith("the same number")
 
 
 @pytest.mark.parametrize(
@@ -164,6 +318,9 @@ LARGE = {
     "marks": lambda: ("\u0301\u0316" * 200_000, "\u0316\u0301" * 200_000),
     "digits": lambda: ("." + "1" * 450_000 + "\u00a0", "1" * 450_000),
     "numbers": lambda: ("1.2,3+" * 75_000, "123" * 75_000),
+    "commas": lambda: ("f(a" + ", b" * 150_000, "f(a" + " b" * 150_000),
+    "dollars": lambda: ("$a" * 300_000 + ".", "$a" * 300_000),
+    "operators": lambda: ("a - " * 100_000 + "(", "a + " * 100_000),
     "shifted": lambda: ("ab" * 450_000 + "c", "a" + "ab" * 450_000),
 }
 
@@ -172,7 +329,14 @@ LARGE = {
 @pytest.mark.parametrize(
     ("texts", "found"),
     list(
-        zip(LARGE, ("other", "case", "other", "unicode", "number", "number", "other"), strict=True)
+        zip(
+            LARGE,
+            (
+                *("other", "case", "other", "unicode", "number", "number"),
+                *("punctuation", "punctuation", "symbol", "other"),
+            ),
+            strict=True,
+        )
     ),
 )
 def test_texts_of_thirty_megabytes_take_seconds_at_most(texts, found):
