@@ -28,7 +28,14 @@ _NAME_WIDTH = 24
 _REASON_WIDTH = 66
 #: Groups in display order, the worst first.
 _OF_A_LINE = re.compile(r":[0-9]+\Z")  #: the end of an id that stands for a line of a file
-_LISTED = (Group.REGRESSED, Group.REPAIRED, Group.CHANGED_EVIDENCE, Group.UNGRADABLE, Group.ERRORED)
+_LISTED = (
+    Group.REGRESSED,
+    Group.LOST,
+    Group.REPAIRED,
+    Group.CHANGED_EVIDENCE,
+    Group.GAINED,
+    Group.ERRORED,
+)
 
 
 def print_comparison(comparison: Comparison, examples: int) -> None:

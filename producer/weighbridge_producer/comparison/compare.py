@@ -161,7 +161,8 @@ class Comparison:
         """Notes on results graded under different conditions, and on results not compared, one sentence each."""
         conditions = ((label.label, label.tally.conditions) for label in self.labels)
         files = self._tallies.files_of_both
-        return notes_of(conditions, (self.before, self.after), files)
+        ungradable = sum(label.tally.still_ungradable for label in self.labels)
+        return notes_of(conditions, (self.before, self.after), files, ungradable)
 
     @property
     def after_labels(self) -> list[GraderSummary]:

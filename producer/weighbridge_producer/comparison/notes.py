@@ -28,12 +28,17 @@ def notes_of(
     conditions: Iterable[tuple[str | None, Conditions]],
     runs: Iterable[Run],
     files_of_both: Sequence[str] = (),
+    ungradable: int = 0,
 ) -> list[str]:
     """Return notes on results graded under different conditions, and on results not compared, one sentence each.
 
-    `files_of_both` have results that are in the first run only, and others that are in the second run only.
+    `files_of_both` have results that are in the first run only, and others that are in the second run only; `ungradable` is
+    the number of results that are so in both runs, unchanged.
     """
     notes = [*_of_conditions(conditions), *_of_files(files_of_both)]
+    if ungradable:
+        are = pluralize(ungradable, "unchanged result is", "unchanged results are")
+        notes.append(f"{are} ungradable in both runs, and in no rate")
     notes += [note for run in runs for note in _of_run(run)]
     return notes[:_NOTES_LIMIT]
 

@@ -26,10 +26,11 @@ class Group(StrEnum):
     UNCHANGED = "unchanged"  #: the same outcome, for the same reasons
     REGRESSED = "regressed"  #: passed before, fails now
     REPAIRED = "repaired"  #: failed before, passes now
-    #: the same outcome, but other checks fail, or at other steps
+    #: the same outcome, but other checks fail, or at other steps; or ungradable for another reason
     CHANGED_EVIDENCE = "changed evidence"
-    UNGRADABLE = "ungradable"  #: at least one of the two lacks inputs that the grader needs
-    ERRORED = "errored"  #: at least one of the two was not graded
+    LOST = "lost"  #: passed or failed before, is ungradable or not graded now
+    GAINED = "gained"  #: ungradable or not graded before, passes or fails now
+    ERRORED = "errored"  #: neither passed nor failed, and at least one of the two was not graded
     NEW = "new"  #: only in the second run
     GONE = "gone"  #: only in the first run
 
@@ -73,13 +74,14 @@ class Pair(NamedTuple):
         before, after = self.before, self.after
         if before is None or after is None:
             return Group.NEW if after else Group.GONE
-        if before.outcome in _JUDGED and after.outcome in _JUDGED:
-            if before.outcome != after.outcome:
-                return Group.REGRESSED if before.outcome == Outcome.PASSED else Group.REPAIRED
-            return self._same_outcome(before, after)
-        if before.outcome in _GRADED and after.outcome in _GRADED:
-            return Group.UNGRADABLE
-        return Group.ERRORED
+        was_judged, is_judged = before.outcome in _JUDGED, after.outcome in _JUDGED
+        if was_judged != is_judged:
+            return Group.LOST if was_judged else Group.GAINED
+        if not (before.outcome in _GRADED and after.outcome in _GRADED):
+            return Group.ERRORED
+        if before.outcome != after.outcome:
+            return Group.REGRESSED if before.outcome == Outcome.PASSED else Group.REPAIRED
+        return self._same_outcome(before, after)
 
     def _same_outcome(self, before: Entry, after: Entry) -> Group:
         checks = before.failed_checks, after.failed_checks

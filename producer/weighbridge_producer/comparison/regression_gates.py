@@ -163,10 +163,10 @@ def _at_most(text: str) -> str:
 
 def _lost(comparison: Comparison) -> GateResult:
     groups = comparison.groups
+    lost = groups[Group.LOST]
     seen = (
         f"{comparison.lost_verdicts:,} that the first run judged and the second did not"
-        f" (in all: {groups[Group.GONE]:,} gone, {groups[Group.ERRORED]:,} errored,"
-        f" {groups[Group.UNGRADABLE]:,} ungradable); --allow-lost accepts that"
+        f" ({lost:,} lost, {comparison.lost_verdicts - lost:,} gone); --allow-lost accepts that"
     )
     return GateResult("no lost results", "", _NOTHING_LOST, seen, ERROR)
 

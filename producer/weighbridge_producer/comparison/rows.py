@@ -20,9 +20,10 @@ CAUSES_SHOWN = 12
 #: The groups that are listed, in reading order, each with the CSS class of its card.
 GROUPS = (
     (Group.REGRESSED, "fail"),
+    (Group.LOST, "ungradable"),
     (Group.REPAIRED, "pass"),
     (Group.CHANGED_EVIDENCE, ""),
-    (Group.UNGRADABLE, "ungradable"),
+    (Group.GAINED, ""),
     (Group.ERRORED, "errored"),
     (Group.NEW, ""),
     (Group.GONE, ""),

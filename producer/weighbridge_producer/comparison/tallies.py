@@ -96,6 +96,7 @@ class LabelTally:
     conditions: Conditions = field(default_factory=Conditions)
     after: Counter[str] = field(default_factory=Counter)  #: the second run's results by outcome
     lost_verdicts: int = 0  #: judged in the first run only
+    still_ungradable: int = 0  #: in both runs, for the same reason
 
     def count(self, pair: Pair, group: Group, by: tuple[FieldPath, ...]) -> None:
         """Count a pair."""
@@ -107,7 +108,9 @@ class LabelTally:
             self.after[VACUOUS] += after.cause == VACUOUS
         if before and after:
             self.conditions.count(pair)
-            if group is not Group.UNCHANGED:
+            is_same = group is Group.UNCHANGED
+            self.still_ungradable += is_same and after.outcome == Outcome.UNGRADABLE
+            if not is_same:
                 self._count_causes(group, _shown(before), _shown(after))
         if pair.is_judged and before and after:
             cell = (before.outcome == Outcome.PASSED, after.outcome == Outcome.PASSED)

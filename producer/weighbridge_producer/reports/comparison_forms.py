@@ -43,7 +43,7 @@ _SHOWN = 10  #: causes, and examples per group, in a summary
 _LABELS_SHOWN = 50
 _WORDS = {outcome.value: outcome.word for outcome in Outcome}
 #: Groups for which a summary has examples, the worst first.
-_EXEMPLIFIED = (Group.REGRESSED, Group.ERRORED, Group.UNGRADABLE, Group.REPAIRED)
+_EXEMPLIFIED = (Group.REGRESSED, Group.LOST, Group.ERRORED, Group.REPAIRED)
 _JUDGED = (Outcome.PASSED, Outcome.FAILED)
 _REST = "metadata"
 _FIELD = f"{_REST}."

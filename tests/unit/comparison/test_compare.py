@@ -18,12 +18,14 @@ from weighbridge_producer.comparison import tallies
 from weighbridge_producer.comparison.compare import compare_runs
 from weighbridge_producer.comparison.compared_results import read_entry
 from weighbridge_producer.comparison.pairs import Condition, Group, Pair
+from weighbridge_producer.comparison.regression_gates import RegressionGates
 from weighbridge_producer.comparison.runs import run_of_lines
 from weighbridge_producer.statistics import PairedCounts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+UNGRADABLE = case("q", expected=None)
 TRUE_FALSE = (GraderSpec("true-false"),)
 
 
@@ -39,8 +41,14 @@ def groups(comparison) -> dict[str, int]:
         (case("q"), case("q", "Porto"), "regressed"),
         (case("q", "Porto"), case("q"), "repaired"),
         (case("q", "Porto"), case("q", "Faro"), "changed evidence"),
-        (case("q"), b'{"custom_id": "q"}', "errored"),
-        (b'{"custom_id": "q"}', case("q"), "errored"),
+        (case("q"), b'{"custom_id": "q"}', "lost"),
+        (case("q"), UNGRADABLE, "lost"),
+        (case("q", "Porto"), UNGRADABLE, "lost"),
+        (b'{"custom_id": "q"}', case("q"), "gained"),
+        (UNGRADABLE, case("q", "Porto"), "gained"),
+        (UNGRADABLE, UNGRADABLE, "unchanged"),
+        (UNGRADABLE, case("q", expected=["Lisbon"]), "changed evidence"),
+        (UNGRADABLE, b'{"custom_id": "q"}', "errored"),
         (b'{"custom_id": "q"}', b'{"custom_id": "q"}', "errored"),
     ],
 )
@@ -54,6 +62,19 @@ def test_what_only_one_run_has_is_new_or_gone() -> None:
     assert comparison.pairs == 1
     assert [pair.custom_id for pair in comparison.examples(Group.GONE)] == ["old"]
     assert comparison.lost_verdicts == 1
+
+
+def test_results_that_were_ungradable_before_are_told_apart_from_those_that_lost_their_verdict() -> (
+    None
+):
+    before = graded([case("old", expected=None), case("kept"), case("now")])
+    after = graded([case("old", expected=None), case("kept"), case("now", expected=None)])
+    comparison = compare(before, after)
+    assert groups(comparison) == {"unchanged": 2, "lost": 1}
+    assert [pair.custom_id for pair in comparison.examples(Group.LOST)] == ["now"]
+    [_, gate] = RegressionGates(max_regressions="0").check(comparison)
+    assert "1 that the first run judged and the second did not (1 lost, 0 gone)" in gate.seen
+    assert comparison.notes == ["1 unchanged result is ungradable in both runs, and in no rate"]
 
 
 def of_file(custom_id: str, file: str, answer: str = "Lisbon") -> bytes:
@@ -129,7 +150,7 @@ def test_an_ungradable_side_keeps_a_pair_out_of_the_rates() -> None:
     before = graded([case("q", "yes", "true"), case("r", "yes", "true")], TRUE_FALSE)
     after = graded([case("q", "yes", "depends"), case("r", "yes", "true")], TRUE_FALSE)
     comparison = compare(before, after)
-    assert groups(comparison) == {"ungradable": 1, "unchanged": 1}
+    assert groups(comparison) == {"lost": 1, "unchanged": 1}
     assert comparison.labels[0].rates.counts == PairedCounts(both=1)
     assert comparison.lost_verdicts == 1
 
@@ -169,8 +190,8 @@ def test_a_line_that_cannot_be_read_stands_for_each_label_of_its_case() -> None:
     graders = (GraderSpec("string-match", None, "one"), GraderSpec("string-match", None, "two"))
     before = graded([case("q")], graders)
     after = graded([b'{"custom_id": "q", "inputs": 3}'], graders)
-    assert groups(compare(before, after)) == {"errored": 2}
-    assert groups(compare(after, before)) == {"errored": 2}
+    assert groups(compare(before, after)) == {"lost": 2}
+    assert groups(compare(after, before)) == {"gained": 2}
 
 
 def test_results_without_an_id_and_repeated_ones_are_counted_and_not_compared() -> None:
