@@ -10,7 +10,13 @@ from weighbridge.text import pluralize
 from weighbridge_producer.cli.show import cell, err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
-from weighbridge_producer.comparison.rows import cause_rows, difference_text, rate_text, steps_texts
+from weighbridge_producer.comparison.rows import (
+    cause_rows,
+    difference_text,
+    p_name,
+    rate_text,
+    steps_texts,
+)
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
@@ -84,9 +90,8 @@ def print_unpaired(comparison: Comparison) -> None:
 
 
 def _print_rates(comparison: Comparison) -> None:
-    several = len(comparison.labels) > 1
-    p_name = "adjusted p" if several else "p"
-    rates = table("label", "before", "after", "difference", p_name, right=[p_name])
+    p = p_name(comparison)
+    rates = table("label", "before", "after", "difference", p, right=[p])
     for label in comparison.labels[:_LABELS_SHOWN]:
         rates.add_row(_name(label.label), *_rates(label.rates, label.rates.adjusted_p))
         for piece in label.slices:

@@ -11,6 +11,7 @@ from weighbridge_producer.comparison.repeats_rows import (
     RATE_COLUMNS,
     difference_rows,
     label_name,
+    p_name,
     rate_rows,
 )
 
@@ -30,7 +31,7 @@ def print_repeats(runs: Sequence[Run], labels: Sequence[RepeatedLabel]) -> None:
     for label in labels[:_LABELS_SHOWN]:
         out.print(f"[bold]{cell(label_name(label), _NAME_WIDTH)}[/]")
         _print_reliability(runs, label)
-        _print_differences(runs, label)
+        _print_differences(runs, label, p_name(len(labels)))
         for run, reliability in zip(runs, label.runs, strict=True):
             _print_flaky(run.name, reliability)
         out.print()
@@ -48,9 +49,9 @@ def _print_reliability(runs: Sequence[Run], label: RepeatedLabel) -> None:
     out.print(rows)
 
 
-def _print_differences(runs: Sequence[Run], label: RepeatedLabel) -> None:
+def _print_differences(runs: Sequence[Run], label: RepeatedLabel, p: str) -> None:
     for row in difference_rows(runs, label):
-        more = f" points, {row.worse} worse, {row.better} better, p {row.p}" if row.p else ""
+        more = f" points, {row.worse} worse, {row.better} better, {p} {row.p}" if row.p else ""
         lost = f"; lost repeats: {row.lost}" if row.lost != "0" else ""
         out.print(f"{cell(row.run, _NAME_WIDTH)}: {shown(row.difference)}{more}{lost}")
 

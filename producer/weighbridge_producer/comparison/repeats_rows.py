@@ -27,7 +27,18 @@ RATE_COLUMNS = (
     "Ungradable",
     "Errored",
 )
-DIFFERENCE_COLUMNS = ("Run", "Difference", "Worse", "Better", "p", "Lost repeats")
+
+
+def difference_columns(labels: int) -> tuple[str, ...]:
+    """Return the columns of the differences of runs, for a number of labels."""
+    name = p_name(labels)
+    p = name if labels == 1 else name.capitalize()
+    return ("Run", "Difference", "Worse", "Better", p, "Lost repeats")
+
+
+def p_name(labels: int) -> str:
+    """Return the name of the p-values of a number of labels: those of several are adjusted."""
+    return "adjusted p" if labels > 1 else "p"
 
 
 class RateRow(NamedTuple):

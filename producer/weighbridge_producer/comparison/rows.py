@@ -72,6 +72,12 @@ def rate_rows(found: Comparison) -> Iterator[RateRow]:
             yield _rate_row(slice_name(each, label.slices), each.rates, is_slice=True)
 
 
+def p_name(found: Comparison) -> str:
+    """Return the name of the p-values: they are adjusted if there are several labels or slices."""
+    is_adjusted = len(found.labels) > 1 or sum(len(label.slices) for label in found.labels) > 1
+    return "adjusted p" if is_adjusted else "p"
+
+
 def slice_name(piece: Slice, slices: Sequence[Slice]) -> str:
     """Return a slice's value, after its field if the slices are of several fields."""
     is_one = all(other.field == piece.field for other in slices)

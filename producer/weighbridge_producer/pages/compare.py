@@ -20,6 +20,7 @@ from weighbridge_producer.comparison.rows import (
     GROUPS,
     ChangedRow,
     cause_rows,
+    p_name,
     rate_rows,
     side_text,
     steps_texts,
@@ -123,6 +124,7 @@ def _compared(batches: list[RedisBatch], by: str) -> dict[str, Any]:
     return {
         "found": found,
         "rates": list(rate_rows(found)),
+        "p_name": p_name(found),
         "unchanged": groups[Group.UNCHANGED],
         "groups": [
             (str(group), css_class, groups[group], [_row(ids, p) for p in found.examples(group)])

@@ -16,6 +16,7 @@ from weighbridge_producer.comparison.regression_gates import p_value
 from weighbridge_producer.comparison.rows import (
     cause_rows,
     difference_text,
+    p_name,
     rate_text,
     side_text,
     slice_name,
@@ -168,7 +169,7 @@ def _head(found: Comparison, checked: list[GateResult]) -> str:
 
 
 def _rates(found: Comparison) -> str:
-    names = ("grader", "before", "after", "difference", "p")
+    names = ("grader", "before", "after", "difference", p_name(found))
     rows = [
         row
         for label in found.labels[:_LABELS_SHOWN]
@@ -182,7 +183,9 @@ def _rates(found: Comparison) -> str:
     ]
     text = table(names, rows, right=names[1:])
     more = len(found.labels) - _LABELS_SHOWN
-    return text + (f"\n\n... and {pluralize(more, 'more label')}" if more > 0 else "")
+    text += f"\n\n... and {pluralize(more, 'more label')}" if more > 0 else ""
+    adjusted = ", adjusted for the number of labels, or of slices" if names[-1] != "p" else ""
+    return f"{text}\n\nDifferences in percentage points; p: McNemar's exact test{adjusted}."
 
 
 def _rate(name: str, rates: Rates) -> list[str]:

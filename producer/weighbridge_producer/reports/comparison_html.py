@@ -14,6 +14,7 @@ from weighbridge_producer.comparison.rows import (
     GROUPS,
     ChangedRow,
     cause_rows,
+    p_name,
     rate_rows,
     side_text,
     steps_texts,
@@ -89,6 +90,7 @@ def _context(found: Comparison, gates: list[GateResult], listed: _Listed) -> dic
         "found": found,
         "gates": list(listed_gates(gates)),
         "rates": list(rate_rows(found)),
+        "p_name": p_name(found),
         "causes": cause_rows(found)[:CAUSES_SHOWN],
         "unchanged": groups[Group.UNCHANGED],
         "groups": [

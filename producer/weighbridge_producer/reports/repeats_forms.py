@@ -11,8 +11,8 @@ from weighbridge.text import pluralize
 from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.repeats import RepeatedCase
 from weighbridge_producer.comparison.repeats_rows import (
-    DIFFERENCE_COLUMNS,
     RATE_COLUMNS,
+    difference_columns,
     difference_rows,
     flaky_rows,
     label_name,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _LABELS_SHOWN = 50
 _RATES = tuple(map(str.lower, RATE_COLUMNS))
-_DIFFERENCES = tuple(map(str.lower, DIFFERENCE_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +98,14 @@ def _markdown(written: RepeatsData) -> Iterator[bytes]:
     parts = [f"## Weighbridge: {code(written.title)}"]
     if written.gates:
         parts.append(f"### Gates\n\n{gates_table(written.gates)}")
+    differences_of = tuple(map(str.lower, difference_columns(len(written.labels))))
     for label in written.labels[:_LABELS_SHOWN]:
         parts.append(f"### {code(label_name(label))}")
         rates = ([code(row.run), *row[1:]] for row in rate_rows(written.runs, label))
         parts.append(table(_RATES, rates, right=_RATES[1:]))
         if differences := list(difference_rows(written.runs, label)):
             rows = ([code(row.run), *row[1:]] for row in differences)
-            parts.append(table(_DIFFERENCES, rows, right=_DIFFERENCES[1:]))
+            parts.append(table(differences_of, rows, right=differences_of[1:]))
         if flaky := list(flaky_rows(written.runs, label)):
             named = ([code(row.run), code(row.case), row.passed] for row in flaky)
             parts.append(table(("run", "flaky case", "passed"), named, right=("passed",)))
@@ -126,7 +126,7 @@ def _html(written: RepeatsData) -> Iterator[bytes]:
             gates=list(listed_gates(written.gates)),
             notes=notes_of_repeats(written.labels, written.runs),
             rate_columns=RATE_COLUMNS,
-            difference_columns=DIFFERENCE_COLUMNS,
+            difference_columns=difference_columns(len(written.labels)),
             labels=[
                 {
                     "name": label_name(label),

@@ -44,6 +44,27 @@ def written(tmp_path: Path) -> ComparisonData:
     return ComparisonData([(found, [])], changes)
 
 
+@pytest.mark.parametrize(
+    ("by", "name", "note"),
+    [
+        ((), "p", "exact test."),
+        (("metadata.topic",), "adjusted p", "adjusted for the number of labels, or of slices"),
+    ],
+)
+def test_the_summaries_say_whether_p_is_adjusted(
+    tmp_path: Path, by: tuple[str, ...], name: str, note: str
+) -> None:
+    results = graded([case("a", metadata={"topic": "x"}), case("b", metadata={"topic": "y"})])
+    runs = run_of_lines("monday", results), run_of_lines("tuesday", results)
+    written = written_in_full(tmp_path, *runs, *by)
+    summary = made(written, "md").decode()
+    assert f"| difference | {name} |" in " ".join(summary.split())
+    assert note in summary
+    page = made(written, "html").decode()
+    assert f">{name.capitalize() if by else name}</th>" in page
+    assert ("adjusted for the number of labels, or of slices" in page) == bool(by)
+
+
 def written_in_full(tmp_path: Path, before: Run, after: Run, *by: str) -> ComparisonData:
     changes = tmp_path / "changes.jsonl"
     with changes.open("wb") as file:

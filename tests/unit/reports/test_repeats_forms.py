@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -103,6 +104,15 @@ def test_the_summaries_count_lost_and_unjudged_repeats(tmp_path: Path) -> None:
     cells = [cell.text for cell in Page.of(made(written, "html").decode()).root.all("td")]
     assert "3 in 2 cases" in cells
     assert "no lost results" in text
+
+
+def test_the_p_values_of_several_labels_are_named_adjusted(tmp_path: Path) -> None:
+    one = data_of(tmp_path, ("monday", MONDAY), ("tuesday", TUESDAY))
+    several = replace(one, labels=[*one.labels, *one.labels])
+    for written, name in ((one, "p"), (several, "adjusted p")):
+        assert f"| better | {name} | lost" in unpadded(made(written, "md").decode())
+        head = [cell.text for cell in Page.of(made(written, "html").decode()).root.all("th")]
+        assert ("Adjusted p" in head) == (written is several)
 
 
 def test_a_case_that_did_not_always_pass_fails_in_junit(written: RepeatsData) -> None:
