@@ -20,6 +20,7 @@ _WITH_CURRENCY = re.compile(
 ).fullmatch
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
 PERCENT = "%"
+_DIGIT = re.compile("[0-9]").search
 _MINUS = str.maketrans("\u2212", "-")
 _CHARACTERS = 100  #: a longer text is no number
 #: A number in other text, of which a digit or a letter before or after it would be a part.
@@ -58,7 +59,7 @@ def one_number(one: str, other: str) -> str:
 
     One of them may be a percentage, or have a currency that the other lacks. `1.234` and `1,234` are two numbers each.
     """
-    if len(one) > _CHARACTERS or len(other) > _CHARACTERS:
+    if not _may_have_numbers(one, other, _CHARACTERS):
         return ""
     one, other = (text.strip().translate(_MINUS) for text in (one, other))
     if one == other:
@@ -76,7 +77,7 @@ def one_number(one: str, other: str) -> str:
 
 def equal_but_for_notation(one: str, other: str) -> str:
     """Return in words that two texts may be equal but for the notation of the numbers in them; empty if they cannot be."""
-    if len(one) > _IN_TEXT_CHARACTERS or len(other) > _IN_TEXT_CHARACTERS:
+    if not _may_have_numbers(one, other, _IN_TEXT_CHARACTERS):
         return ""
     if _IN_TEXT.split(one) != _IN_TEXT.split(other):
         return ""
@@ -84,6 +85,11 @@ def equal_but_for_notation(one: str, other: str) -> str:
     # "3.10" and "3.1" may be versions, and what the number is in other text does not tell.
     is_equal = all(a == b or one_number(a, b) for a, b in pairs)
     return "perhaps the same number in another notation" if is_equal else ""
+
+
+def _may_have_numbers(one: str, other: str, most: int) -> bool:
+    is_short = len(one) <= most and len(other) <= most
+    return is_short and bool(_DIGIT(one) and _DIGIT(other))
 
 
 def _read(text: str) -> Reading:
