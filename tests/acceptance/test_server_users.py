@@ -28,6 +28,7 @@ from weighbridge_producer.doctor import examine_safely
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from support.cli import Cli
     from support.workers import StartWorker
 
 RULES = Path(__file__).resolve().parents[2] / "deploy/redis-acl.conf"
@@ -121,10 +122,8 @@ def submit_collect_and_delete(producer: RedisClient) -> None:
 
 
 def pause_retry_and_cancel(producer: RedisClient) -> None:
-    producer.pause_queue("weighbridge")
     batch = producer.submit(true_false_cases(500), priority="high")
     batch.pause()
-    producer.unpause_queue("weighbridge")
     batch.unpause()
     batch.wait(60)
     doubtful = [hazard_case("k", "kills-itself"), hazard_case("l", "loops"), *true_false_cases(9)]
@@ -139,6 +138,8 @@ def operate(operator: RedisClient) -> str:
     # Of the server: it reports the sync of its file too early.
     assert found <= {"workers", "dead letters", "persistence"}
     keys = ApiKeys(operator.store.redis)
+    operator.pause_queue("weighbridge")
+    operator.unpause_queue("weighbridge")
     spare, _ = keys.make("spare", Role.READ)
     assert keys.all() == [spare]
     assert keys.revoke(spare.id)
@@ -165,11 +166,67 @@ def serve(url: str, token: str) -> None:
         ):
             assert http.get(path, follow_redirects=True).status_code == 200, path
         [worker] = http.get("/api/workers").json()["workers"]
+        for action in ("pause", "unpause"):
+            assert http.post(f"/api/queues/weighbridge/{action}").status_code == 200
         assert http.post(f"{batch}/retry").status_code == 200
         assert http.post(f"{batch}/cancel").status_code == 200
         assert http.delete(batch).status_code == 204
         assert http.post("/api/workers/none/drain").status_code == 404
         assert worker["name"]
+
+
+@pytest.mark.timeout(300)
+def test_a_producer_has_its_commands_and_none_that_stops_the_work_of_others(
+    users: Users, start_worker: StartWorker, cli: Cli
+) -> None:
+    worker = start_worker(users.url("worker")).await_heartbeat().name
+    cli.environment["WEIGHBRIDGE_REDIS_URL"] = users.url("producer")
+    (cli.folder / "cases.jsonl").write_bytes(lines_of(true_false_cases(50)))
+    for command in (("drain", worker), ("drain", "all"), ("pause", "--queue", "weighbridge")):
+        ended = cli(*command)
+        assert (ended.status, ended.out) == (1, "")
+        assert "Redis refused a command" in ended.err
+        assert "weighbridge-operator" in ended.err
+    with users.connect("operator") as operator:
+        assert not operator.exists("wb:{fleet}:drains", "wb:{fleet}:paused")
+    assert {user for user, _ in users.refused()} == {"weighbridge-producer"}
+
+    batch = cli("submit", "cases.jsonl", "--json").json["batch_id"]
+    assert cli("watch", batch, "--json").json["counts"]["graded"] == 50
+    with RedisClient(users.url("operator")) as operator:
+        operator.pause_queue("weighbridge")
+        held = cli("submit", "cases.jsonl", "--json", "--priority", "low").json["batch_id"]
+        for command in (
+            *(("status", batch), ("results", batch), ("workers",), ("batches",), ("dead-letters",)),
+            *(("pause", held), ("unpause", held), ("cancel", held), ("retry", held)),
+            *(("delete", held), ("delete", batch)),
+        ):
+            ended = cli(*command)
+            assert ended.status == 0, (command, ended)
+        operator.unpause_queue("weighbridge")
+    assert users.refused() == []
+
+
+@pytest.mark.parametrize("name", ["producer", "service"])
+def test_an_id_that_is_none_is_said_to_be_none(users: Users, name: str) -> None:
+    with (
+        RedisClient(users.url(name), retry=False) as client,
+        pytest.raises(BatchNotFoundError, match="'nosuch' is not a batch id"),
+    ):
+        client.batch("nosuch").status()
+    assert users.refused() == []
+
+
+@pytest.mark.parametrize("role", [Role.READ, Role.ADMIN])
+def test_the_service_has_no_batch_of_an_id_that_is_none(users: Users, role: Role) -> None:
+    with users.connect("operator") as operator:
+        token = ApiKeys(operator).make("who", role)[1]
+    with HttpServer(users.url("service"), keys_required=True) as service:
+        answer = httpx.get(
+            f"{service.url}/api/batches/nosuch", headers={"Authorization": f"Bearer {token}"}
+        )
+    assert (answer.status_code, answer.json()["code"]) == (404, "BATCH_NOT_FOUND")
+    assert users.refused() == []
 
 
 @pytest.mark.parametrize("name", USERS)
@@ -212,15 +269,21 @@ def test_no_user_may(server_of_users: Users, name: str, command: str) -> None:
         ("producer", "HSET wb:{fleet}:api_keys id {}"),
         ("producer", "XREVRANGE wb:{fleet}:audit + -"),
         ("producer", "SET wb:{fleet}:sweeper w"),
+        ("producer", "HSET wb:{fleet}:drains w 1"),
+        ("producer", "HSET wb:{fleet}:paused weighbridge 1"),
+        ("producer", "ZREM wb:{fleet}:workers w"),
+        ("producer", "HSET wb:{fleet}:beats w {}"),
         ("producer", "BRPOP weighbridge 1"),
         ("producer", "CONFIG GET requirepass"),
         ("worker", "HGETALL wb:{fleet}:api_keys"),
         ("worker", "HSET wb:{fleet}:api_keys id {}"),
         ("worker", "ZRANGE wb:{fleet}:batches 0 -1"),
         ("worker", "XADD wb:{fleet}:audit * entry {}"),
+        ("worker", "HSET wb:{fleet}:paused weighbridge 1"),
         ("worker", "CONFIG GET requirepass"),
         ("service", "HSET wb:{fleet}:api_keys id {}"),
         ("service", "HDEL wb:{fleet}:api_keys id"),
+        ("service", "HSET wb:{fleet}:beats w {}"),
         ("service", "BRPOP weighbridge 1"),
         ("service", "CONFIG GET requirepass"),
         ("operator", "BRPOP weighbridge 1"),

@@ -100,9 +100,9 @@ class Administration(StoreBase):
     def waiting_chunks(self, queue: str, most: int) -> int:
         """Return the number of chunks of a queue that can be claimed, or `most` if there are more."""
         with translate_errors():
-            batches = self.redis.zrange(turns(queue), 0, 31)
-            if not batches or text(batches[0]) == PAUSED:
+            if self.redis.hexists(PAUSED, queue):
                 return 0
+            batches = self.redis.zrange(turns(queue), 0, 31)
             pipe = self.redis.pipeline(transaction=False)
             for batch in batches:
                 pipe.zcount(key(text(batch), "open"), "-inf", "(0")
@@ -134,14 +134,14 @@ class Administration(StoreBase):
         """Stop or resume claims of chunks of all batches of a queue."""
         with translate_errors():
             if paused:
-                self.redis.zadd(turns(queue), {PAUSED: float("-inf")})
+                self.redis.hset(PAUSED, queue, 1)
             else:
-                self.redis.zrem(turns(queue), PAUSED)
+                self.redis.hdel(PAUSED, queue)
 
     def is_queue_paused(self, queue: str) -> bool:
         """Return whether a queue is paused."""
         with translate_errors():
-            return self.redis.zscore(turns(queue), PAUSED) is not None
+            return bool(self.redis.hexists(PAUSED, queue))
 
     def is_closing(self, batch: str, ending: BatchStatus) -> bool:
         """Return whether a batch is being closed, or was closed, with a final status, and no retry has reopened it."""

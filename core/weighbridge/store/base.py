@@ -180,7 +180,7 @@ class StoreBase:
             if meta[0] == b"1":
                 order = turns(text(meta[1]))
                 first = self.redis.zrange(order, 0, 0, withscores=True)
-                self.redis.zadd(order, {batch: max(first[0][1], 0) if first else 0}, nx=True)
+                self.redis.zadd(order, {batch: first[0][1] if first else 0}, nx=True)
         self._schedule_check(batch, 1.0)
 
     def _schedule_check(self, batch: str, after_seconds: float) -> None:

@@ -168,9 +168,15 @@ def translate_errors() -> Iterator[None]:
         raise ServerFullError(
             "Redis has no memory left", "raise its maxmemory, or delete finished batches"
         ) from error
-    except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
+    except NoPermissionError as error:
         raise ServerError(
-            f"Redis refused the login or the command: {error}", "check user, password and ACL"
+            f"Redis refused a command: {error}",
+            "the user in the URL has no right to this; of those in deploy/redis-acl.conf, weighbridge-operator may run every"
+            " command but `worker` and `serve`",
+        ) from error
+    except (AuthenticationError, AuthorizationError) as error:
+        raise ServerError(
+            f"Redis refused the login: {error}", "check the user and the password in the URL"
         ) from error
     except (ConnectionError, TimeoutError) as error:
         raise ServerUnavailableError(

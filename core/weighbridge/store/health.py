@@ -17,7 +17,7 @@ from weighbridge.jobs.damaged_data import DAMAGED_DATA
 from weighbridge.jobs.error_codes import DEADLY
 from weighbridge.jobs.outcome import Outcome
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.key_names import ACTIVE, PAUSED, key, listing, turns
+from weighbridge.store.key_names import ACTIVE, PAUSED, key, listing
 from weighbridge.store.leasing import decoded_info
 from weighbridge.store.records import ChunkInfo
 from weighbridge.store.worker_registry import WorkerInfo
@@ -145,8 +145,8 @@ class HealthCheck:
 
     def _paused_queues(self, queues: set[str]) -> list[str]:
         names = sorted(filter(None, queues))
-        scores = self._ask([_Ask("zscore", (turns(queue), PAUSED)) for queue in names])
-        return [queue for queue, score in zip(names, scores, strict=True) if score is not None]
+        [marks] = self._ask([_Ask("hmget", (PAUSED, names))]) if names else [None]
+        return [queue for queue, mark in zip(names, marks or (), strict=False) if mark]
 
     def _stuck(self, batches: list[str], metas: list[Any]) -> Iterator[StuckChunk]:
         seconds, micros = self._redis.time()

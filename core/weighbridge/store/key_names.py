@@ -18,7 +18,7 @@ BATCHES = shared_key("batches")  #: all batches, by age
 ACTIVE = shared_key("active")  #: batches that have not ended
 DUE = shared_key("due")  #: time in ms of the sweeper's next check of each active batch
 SWEEPER = shared_key("sweeper")  #: name of the worker that currently sweeps; expires
-PAUSED = ""  #: marks a paused queue, as the first entry of its turns
+PAUSED = shared_key("paused")  #: names of paused queues
 LANE_SECONDS = 3600  #: how long the turns in a lane are kept after the last one was given
 LISTED_SECONDS = 366 * 24 * 3600  #: maximum age of a batch in the lists
 _BATCH_ID = re.compile(r"wb_([0-9a-f]{11})_([0-9a-f]{1,8})_[0-9a-f]{20}")
@@ -30,6 +30,11 @@ def new_batch_id(created: float, lives_seconds: int) -> str:
     `created` is in seconds since the epoch. Ids are in the order of creation.
     """
     return f"wb_{round(created * 1000):011x}_{lives_seconds:x}_{secrets.token_hex(10)}"
+
+
+def is_batch_id(text: str) -> bool:
+    """Return whether a text has the form of a batch id."""
+    return _BATCH_ID.fullmatch(text) is not None
 
 
 def opened_at(batch: str) -> float:

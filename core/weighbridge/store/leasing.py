@@ -18,7 +18,7 @@ from weighbridge.jobs.chunk import (
 )
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
-from weighbridge.store.key_names import DUE, LANE_SECONDS, key, text, turns
+from weighbridge.store.key_names import DUE, LANE_SECONDS, PAUSED, key, text, turns
 from weighbridge.store.prior_results import results_of_part
 from weighbridge.store.records import ChunkInfo, ClaimResult
 
@@ -42,7 +42,7 @@ class Leasing(StoreBase):
         if self.is_cluster:
             return self._claim_on_cluster(queue, token, lease_seconds, lane)
         keys = [turns(queue, lane), turns(queue, lane), DUE]
-        args: list[str | float] = ["", token, int(lease_seconds * 1000), lane, CLAIM_SECONDS]
+        args: list[str | float] = ["", token, int(lease_seconds * 1000), lane, CLAIM_SECONDS, queue]
         with translate_errors():
             return _claimed(self._scripts["claim_next"](keys=keys, args=args), token)
 
@@ -53,13 +53,15 @@ class Leasing(StoreBase):
         order = turns(queue, lane)
         for _ in range(_BATCHES_TRIED):
             with translate_errors():
+                if self.redis.hexists(PAUSED, queue):
+                    return None
                 first = [text(batch) for batch in self.redis.zrange(order, 0, 1)]
-            if not first or not first[0]:
+            if not first:
                 return None
             batch, contended = first[0], len(first) > 1
             self._schedule_check(batch, lease_seconds)
             answer = self._run(
-                "claim_next", batch, token, int(lease_seconds * 1000), lane, CLAIM_SECONDS
+                "claim_next", batch, token, int(lease_seconds * 1000), lane, CLAIM_SECONDS, queue
             )
             if answer:
                 claim = _claimed([*answer[:5], contended], token)

@@ -15,7 +15,7 @@ from weighbridge.jobs.outcome import SCORE_BUCKETS, VACUOUS, Counts, GraderSumma
 from weighbridge.store.base import StoreBase, readable
 from weighbridge.store.connection import translate_errors
 from weighbridge.store.cursor import BatchCursor, ResultsVersion
-from weighbridge.store.key_names import key, listing, opened_at, text
+from weighbridge.store.key_names import is_batch_id, key, listing, opened_at, text
 from weighbridge.store.records import BatchOptions, BatchPage, LogEntry, is_recorded, project_in
 
 if TYPE_CHECKING:
@@ -301,6 +301,8 @@ class Queries(StoreBase):
 
     def belongs_to(self, batch: str, project: str) -> bool:
         """Return whether a batch belongs, or belonged, to a project; takes the same time either way."""
+        if not is_batch_id(batch):
+            return False
         with translate_errors():
             pipe = self.redis.pipeline(transaction=False)
             pipe.hget(key(batch, "meta"), "options")

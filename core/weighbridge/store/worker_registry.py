@@ -23,6 +23,7 @@ _REPORTS = shared_key("beats")  #: each worker's report by its name
 _DRAINS = shared_key("drains")  #: names of workers that were asked to drain
 _KEYS = [_WORKERS, _REPORTS, _DRAINS]
 _DEAD = shared_key("dead")  #: names of workers that were declared dead, scored by when (ms)
+_LISTED_LIMIT = 5000  #: running workers that are listed
 _KEPT_MS = 60_000  #: how long a worker's entry is kept after its last heartbeat has expired
 
 _PRELUDE = """
@@ -49,23 +50,12 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3] + ARGV[4]) end
 return redis.call('HEXISTS', drains, ARGV[1])
 """
 )
-_ALIVE_SCRIPT = (
-    _PRELUDE
-    + """
-local names = redis.call('ZRANGEBYSCORE', workers, now + 1, '+inf', 'LIMIT', 0, 5000)
-if #names == 0 then return {now, {}} end
-return {now, redis.call('HMGET', beats, unpack(names))}
+#: KEYS: the requests to drain. ARGV: name, how long the request is kept if no worker is running (ms)
+_DRAIN_SCRIPT = """
+redis.call('HDEL', KEYS[1], '')  -- frees memory, so that a full server does not refuse the next write
+redis.call('HSET', KEYS[1], ARGV[1], 1)
+if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 """
-)
-#: ARGV: name, how long the request is kept if no worker is running (ms)
-_DRAIN_SCRIPT = (
-    _PRELUDE
-    + """
-write_first_so_oom_is_allowed()
-redis.call('HSET', drains, ARGV[1], 1)
-if redis.call('PTTL', drains) < 0 then redis.call('PEXPIRE', drains, ARGV[2]) end
-"""
-)
 #: KEYS also: the declared dead, the sweeper. ARGV: name, how long the declaration is kept (ms)
 _DECLARE_DEAD_SCRIPT = (
     _PRELUDE
@@ -117,8 +107,8 @@ class WorkerRegistry:
     """The workers of one server, whose clock decides which ones are running."""
 
     def __init__(self, redis: Any) -> None:
-        scripts = (_BEAT_SCRIPT, _ALIVE_SCRIPT, _DRAIN_SCRIPT, _DECLARE_DEAD_SCRIPT)
-        self._run_beat, self._run_alive, self._run_drain, self._run_declare_dead = map(
+        scripts = (_BEAT_SCRIPT, _DRAIN_SCRIPT, _DECLARE_DEAD_SCRIPT)
+        self._run_beat, self._run_drain, self._run_declare_dead = map(
             redis.register_script, scripts
         )
         self._redis = redis
@@ -163,10 +153,16 @@ class WorkerRegistry:
         if 0 <= (passed := time.time() - then) < most_seconds_ago:
             return workers, server_time_then + passed
         with translate_errors():
-            now_ms, reports = self._run_alive(_KEYS)
+            now, reports = self._reports()
         workers = sorted(_read(reports), key=lambda worker: worker.name)
-        self._seen = workers, now_ms / 1000, time.time()
-        return workers, now_ms / 1000
+        self._seen = workers, now, time.time()
+        return workers, now
+
+    def _reports(self) -> tuple[float, list[bytes | None]]:
+        """Return the server's time and the reports of running workers, without a script: it would need the right to write."""
+        now = server_time(self._redis)
+        running = self._redis.zrangebyscore(_WORKERS, now * 1000, "+inf", 0, _LISTED_LIMIT)
+        return now, self._redis.hmget(_REPORTS, running) if running else []
 
     def note_shutdown_of(self, name: str) -> None:
         """Record that a worker was asked to stop, so that its death counts against no job if it is killed before it stops."""
@@ -206,7 +202,7 @@ class WorkerRegistry:
     def drain(self, name: str) -> None:
         """Ask a worker to finish its work and stop."""
         with translate_errors():
-            self._run_drain(_KEYS, [name, _KEPT_MS])
+            self._run_drain([_DRAINS], [name, _KEPT_MS])
 
 
 def _read(reports: list[bytes | None]) -> Iterator[WorkerInfo]:

@@ -18,6 +18,7 @@ from weighbridge.jobs.outcome import CUT_SHORT, GraderSummary, Outcome
 from weighbridge.jobs.result_line import ResultRow
 from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.cursor import ResultCursor
+from weighbridge.store.key_names import is_batch_id
 from weighbridge.store.result_filter import ResultFilter, ResultPage
 from weighbridge.store.search import Search
 from weighbridge.store.worker_registry import WorkerRegistry
@@ -63,10 +64,17 @@ class RedisBatch(Batch):
         self.has_jobs = False  #: True if a job was submitted through this handle
         self._opened_with = opened_with
         self._planned = planned
-        self._store = store
+        self._server = store
         self._publisher = publisher
         self._settings = settings
         self._actor = actor or command_line_actor()
+
+    @property
+    def _store(self) -> Store:
+        """The store; a text that is no id is refused here, because a user of Redis may not read keys of such a name."""
+        if not is_batch_id(self.id):
+            raise self._server.missing(self.id)
+        return self._server
 
     def record(self, action: Action, **details: str) -> None:
         """Record an action on the batch in the audit log."""
@@ -344,6 +352,8 @@ class RedisBatch(Batch):
         self.record(Action.PAUSE if paused else Action.UNPAUSE)
 
     def delete(self) -> bool:
+        if not is_batch_id(self.id):
+            return False
         project = self._project()
         deleted = self._store.delete(self.id)
         if deleted:

@@ -2,9 +2,9 @@
 -- its first chunk or else '', and whether other batches are waiting for their turn; an empty reply if there is nothing to
 -- claim.
 -- KEYS[2]: the turns of the queue. ARGV: the batch chosen by the client on a cluster, or ''; token, lease in ms,
--- lane (see `set_aside`) or '', seconds of work that a claim is charged with
+-- lane (see `set_aside`) or '', seconds of work that a claim is charged with, the queue
 local BATCHES_AT_ONCE = 64
-local chosen, token, lease_ms, lane, charged_seconds = unpack(ARGV)
+local chosen, token, lease_ms, lane, charged_seconds, queue = unpack(ARGV)
 
 -- A full server refuses the lease's ZADD unless the script has freed memory before.
 local function hold(name, ends)
@@ -16,11 +16,10 @@ local function hold(name, ends)
   end
 end
 
--- Lanes keep the turns of paused queues, and of paused and closed batches, so these are checked here.
+-- Lanes keep the turns of paused and closed batches, so these are checked here.
 local function is_stopped()
-  local state = redis.call('HMGET', meta, 'paused', 'closing', 'queue')
-  if state[1] ~= '0' or state[2] ~= '' then return true end
-  return same_server and redis.call('ZSCORE', turns_key(state[3]), '')
+  local state = redis.call('HMGET', meta, 'paused', 'closing')
+  return state[1] ~= '0' or state[2] ~= ''
 end
 
 -- Take the next chunk out of the lane, and return its name; nil if none waits there.
@@ -77,10 +76,11 @@ local function take_turn(id, is_contended)
   return reply
 end
 
+if redis.call('HEXISTS', shared .. 'paused', queue) == 1 then return {} end
+
 for _ = 1, BATCHES_AT_ONCE do
   local turns = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
-  -- In a paused queue the first entry is the pause marker.
-  if not turns[1] or turns[1] == '' then return {} end
+  if not turns[1] then return {} end
   local is_sound, reply = pcall(take_turn, turns[1], #turns > 2)
   if not is_sound and tostring(type(reply) == 'table' and reply.err or reply):find('OOM', 1, true) then error(reply) end
   if is_sound and reply then return reply end

@@ -62,7 +62,7 @@ local function make_ready(ready, paused, closing, queue)
   redis.call('HSET', meta, 'ready', '1')
   if not same_server then return end
   local turns = turns_key(queue)
-  local first = redis.call('ZRANGEBYSCORE', turns, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
   redis.call('ZADD', turns, 'NX', first[2] or 0, batch)
 end
 
