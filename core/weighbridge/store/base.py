@@ -227,6 +227,8 @@ class StoreBase:
         if deleted:
             return BatchNotFoundError(f"batch {batch} was deleted", "submit its input again")
         return BatchLostError(
-            f"batch {batch} should be on this Redis server until {time.strftime('%F %T', time.gmtime(dies))} UTC and is not",
-            "check the URL; if this is the right server, it has lost its data: check that its append-only file is on",
+            f"batch {batch} is not on this Redis server, and by its id should be until"
+            f" {time.strftime('%F %T', time.gmtime(dies))} UTC",
+            "check each character of the id, and the URL: `weighbridge batches` lists what is there; if both are right, the"
+            " server has lost its data: check that its append-only file is on",
         )

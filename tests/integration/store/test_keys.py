@@ -259,6 +259,7 @@ class TestMissing:
         with pytest.raises(BatchLostError, match="check that its append-only file is on") as raised:
             store.state(batch)
         assert raised.value.code == "BATCH_LOST"
+        assert raised.value.hint.startswith("check each character of the id, and the URL")
         with pytest.raises(BatchLostError):
             store.submit_chunk(batch, a_chunk(batch, 0, [a_line("a")]))
         with pytest.raises(BatchLostError):
