@@ -83,6 +83,13 @@ class BatchSummary:
     ]
     reason: Annotated[str, Field(description="why it failed")]
     paused: Annotated[bool, Field(description="whether it is paused")]
+    arrived_at: Annotated[
+        float | None,
+        Field(
+            description="seconds since the epoch: when the last jobs arrived; null until the first ones have. If it is long ago"
+            " and `sealed` is false, the upload may have been interrupted: send the input again with `resume`"
+        ),
+    ]
 
     @classmethod
     def of(cls, state: BatchState, **others: Any) -> Self:

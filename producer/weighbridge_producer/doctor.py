@@ -14,7 +14,7 @@ from weighbridge.errors import ServiceUnavailableError, WeighbridgeError
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.connection import translate_errors
-from weighbridge.text import pluralize
+from weighbridge.text import duration, pluralize
 from weighbridge_producer.client.address import is_service
 
 if TYPE_CHECKING:
@@ -299,11 +299,20 @@ def _queues(client: RedisClient) -> Iterator[Finding]:
 
 
 def _batches(client: RedisClient) -> Iterator[Finding]:
+    now = client.store.now()
     for state in client.batches(BATCHES_LIMIT):
         name = f"batch {state.batch_id}"
         if state.paused and not state.status.final:
             advice = f"weighbridge unpause {state.batch_id}"
             yield Finding("warning", "batches", f"{name} is paused", advice)
+        if idle := state.idle_seconds(now):
+            yield Finding(
+                "warning",
+                "batches",
+                f"the input of {name} is not complete, and no jobs have arrived for {duration(idle)}",
+                f"if its producer has ended, continue it: weighbridge submit CASES --resume {state.batch_id}; or end it:"
+                f" weighbridge cancel {state.batch_id}",
+            )
         if state.nondeterministic:
             yield Finding(
                 "warning",

@@ -243,6 +243,59 @@ def test_an_interrupted_submission_says_how_to_go_on_and_that_works(
         assert (state["sealed"], state["counts"]["total"]) == (True, count)
 
 
+def test_a_batch_whose_producer_was_killed_says_that_its_input_is_not_complete(
+    cli, tcp_server, start_worker, tmp_path
+):
+    write_cases(tmp_path / "many.jsonl", true_false_cases(count := 3_000))
+    start_worker(tcp_server.url)
+    with Proxy(tcp_server.port) as proxy, RedisClient(tcp_server.url) as client:
+        proxy.delay_seconds = 0.1  # so that submitting the chunks takes seconds
+        settings = {"chunk_limit_jobs": 5, "redis_url": proxy.url}
+        submit = cli.start("submit", "many.jsonl", settings=settings)
+        eventually(lambda: any(state.lines for state in client.batches()), 30, "a chunk")
+        submit.kill()
+        submit.communicate(timeout=20)
+        [state] = client.batches()
+        batch = client.batch(state.batch_id)
+        eventually(lambda: batch.status().counts.pending == 0, 30, "the end of what has arrived")
+        cli.environment["WEIGHBRIDGE_REDIS_URL"] = tcp_server.url
+        arriving = "its input is not complete: more jobs are arriving"
+        assert f"in_progress\n  {arriving}\n" in cli("status", batch.id).out
+        for command in (("doctor",), ("batches",), ("results", batch.id)):
+            ended = cli(*command)
+            assert "not complete" not in ended.out + ended.err
+
+        meta = f"wb:{{{batch.id}}}:meta"
+        arrived_ms = int(client.store.redis.hget(meta, "arrived_ms"))
+        assert abs(arrived_ms / 1000 - client.store.now()) < 60
+        client.store.redis.hset(meta, "arrived_ms", arrived_ms - 180_000)
+        idle = re.compile(
+            r"its input is not complete, and no jobs have arrived for 3 min( \d+ s)?; if its producer has ended,"
+            f" `weighbridge submit CASES --resume {batch.id}` continues it\n"
+        )
+        assert idle.search(cli("status", batch.id).out)
+        listed = cli("batches")
+        assert "in_progress, input not complete" in listed.out
+        assert idle.search(listed.err)
+        results = cli("results", batch.id, "--min-pass-rate", "0.1")
+        assert results.status == 1
+        assert idle.match(results.err)
+        assert "the batch is in_progress, and its input is not complete" in results.err
+        doctor = cli("doctor").out
+        assert f"warning: batches: the input of batch {batch.id} is not complete" in doctor
+        assert f"weighbridge submit CASES --resume {batch.id}; or end it" in doctor
+        watch = cli.start("watch", batch.id)
+        assert idle.match(watch.stderr.readline().decode())
+
+        assert cli("submit", "many.jsonl", "--resume", batch.id).status == 0
+        assert watch.wait(60) == 100
+        assert f"{count:,}/{count:,} (100.0%) finished" in watch.stdout.read().decode()
+        watch.communicate()
+        for command in (("status", batch.id), ("batches",), ("doctor",)):
+            ended = cli(*command)
+            assert "not complete" not in ended.out + ended.err
+
+
 def test_an_empty_batch_to_resume_is_refused_with_what_to_give(cli, own_server, cases):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     refused = cli("submit", cases.name, "--resume", "")
@@ -789,7 +842,7 @@ def test_batches_that_strangers_forged_neither_move_the_terminal_nor_hide_the_ot
     assert good in listed.out
     assert "wb_\\x1b[31mred" in listed.out
     shown = cli("status", forged)
-    assert "wb_\\x1b[31mred  " in shown.out
+    assert "BATCH_NOT_FOUND: 'wb_\\x1b[31mred' is not a batch id" in shown.err
     assert "\x1b" not in listed.out + listed.err + shown.out + shown.err
     refused = cli("status", strange)
     assert (refused.status, refused.err.partition(":")[0]) == (1, "BATCH_ERROR")

@@ -233,7 +233,15 @@ FORMS = [
 ]
 #: Fields in which two batches of the same cases may differ.
 OF_ITS_OWN = {
-    *("batch_id", "created_at", "expires_at", "ended_at", "grading_seconds", "chunks"),
+    *(
+        "batch_id",
+        "created_at",
+        "expires_at",
+        "ended_at",
+        "arrived_at",
+        "grading_seconds",
+        "chunks",
+    ),
     "input_bytes",  # for objects that are not lines, the size of their replacement
 }
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from support.workers import StartWorker
     from weighbridge.embedded.server import EmbeddedServer
 
-COMMANDS_A_CHUNK = 27
+COMMANDS_A_CHUNK = 28
 #: Heartbeats, sweeps and the polling of children that wait, which take their time whatever the number of chunks.
 COMMANDS_A_SECOND = 40
 

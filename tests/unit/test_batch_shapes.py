@@ -37,6 +37,7 @@ STATE = BatchState(
     closing=BatchStatus.CANCELLED,
     reason="",
     paused=True,
+    arrived_at=1.75,
 )
 SUMMARY = GraderSummary("l", "g", **EACH, vacuous=1, causes=(("why", 2), ("another", 1)))
 OPTIONS = BatchOptions(

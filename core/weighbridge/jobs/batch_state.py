@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from weighbridge.jobs.outcome import Counts
 
+INPUT_IDLE_SECONDS = 60.0  #: without new jobs, an incomplete input may have lost its producer
+
 Priority = Literal["low", "normal", "high"]  #: share of a batch in the workers' time
 
 
@@ -54,6 +56,17 @@ class BatchState:
     closing: BatchStatus | None  #: the status it will end with, once its open jobs are closed
     reason: str = ""  #: reason for the status `failed`
     paused: bool = False  #: True if workers start no more of it
+    arrived_at: float | None = None  #: when the last jobs arrived, in seconds since the epoch
+
+    @property
+    def lacks_input(self) -> bool:
+        """True if jobs may still arrive: the batch neither has all of its input nor has ended."""
+        return not (self.sealed or self.closing or self.status.final)
+
+    def idle_seconds(self, now: float) -> float:
+        """Return how long no jobs have arrived, or 0 if that is short or the batch has all of its input."""
+        idle = now - (self.arrived_at or self.created_at) if self.lacks_input else 0.0
+        return idle if idle >= INPUT_IDLE_SECONDS else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state in its JSON form."""
@@ -72,4 +85,5 @@ class BatchState:
             "grading_seconds": self.grading_seconds,
             "reason": self.reason,
             "paused": self.paused,
+            "arrived_at": self.arrived_at,
         }

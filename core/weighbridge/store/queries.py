@@ -35,6 +35,7 @@ _COUNTED = (
 
 _STATE = (
     *("created_ms", "status", "expires_ms", "ended_ms", "sealed", "closing", "reason", "paused"),
+    "arrived_ms",
     *_COUNTED,
 )
 
@@ -124,6 +125,7 @@ class Queries(StoreBase):
             closing=_status(batch, meta["closing"]) if meta["closing"] else None,
             reason=meta.get("reason", ""),
             paused=meta["paused"] == "1",
+            arrived_at=int(meta["arrived_ms"]) / 1000 if meta["arrived_ms"] else None,
         )
 
     def summary(self, batch: str) -> list[GraderSummary]:

@@ -19,6 +19,7 @@ from weighbridge_producer.cli.show import (
     cell,
     err,
     exit_with,
+    input_note,
     out,
     paused_note,
     print_json,
@@ -117,14 +118,17 @@ def watch(
 
 def _followed(handle: Batch, *, quiet: bool) -> BatchState:
     """Show a batch's progress until it ends, and return its final state."""
-    note = ""
+    was_paused = was_idle = False
     with Bar(quiet=quiet) as bar:
         for state in handle.states():
-            before, note = note, paused_note(state)
-            if note and note != before:
-                err.print(note)
+            paused, is_idle = paused_note(state), bool(state.idle_seconds(time.time()))
+            if paused and not was_paused:
+                err.print(paused)
+            if is_idle and not was_idle:
+                err.print(input_note(state), soft_wrap=True)
+            was_paused, was_idle = bool(paused), is_idle
             if not state.status.final:
-                bar.update(state, "paused" if note else "")
+                bar.update(state, "paused" if paused else "input not complete" if is_idle else "")
     return state
 
 
@@ -293,7 +297,7 @@ def batches(
         rows.add_row(
             shown(state.batch_id),
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
-            str(state.status) + (", paused" if paused_note(state) else ""),
+            _standing(state),
             share(counts.finished, counts.total),
             share(counts.passed, counts.judged),
             cell(each.source, 60),
@@ -302,3 +306,13 @@ def batches(
     for each in found:
         if note := paused_note(each.state):
             err.print(note)
+        if each.state.idle_seconds(time.time()):
+            err.print(f"{shown(each.state.batch_id)}: {input_note(each.state)}", soft_wrap=True)
+
+
+def _standing(state: BatchState) -> str:
+    """Return a batch's status, and what keeps it from ending."""
+    paused = ", paused" if paused_note(state) else ""
+    return f"{state.status}{paused}" + (
+        ", input not complete" if state.idle_seconds(time.time()) else ""
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,6 +33,7 @@ from weighbridge_producer.cli.run_names import result_file
 from weighbridge_producer.cli.show import (
     err,
     exit_with,
+    input_note,
     out,
     print_json,
     print_waiting,
@@ -162,6 +164,8 @@ def results(
         else:
             batch = _batch_id(source)
             handle = stack.enter_context(opt.client(url)).batch(batch)
+            if (given := handle.status()).idle_seconds(time.time()):
+                err.print(input_note(given), soft_wrap=True)
             if sort or (follow and gating.gates):
                 handle.wait()
             # Read before the results, because a batch that ends meanwhile has more of them.

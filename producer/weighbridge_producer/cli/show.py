@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from bisect import bisect_right
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
@@ -17,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from weighbridge.errors import OutputError
-from weighbridge.text import encodable, pluralize, printable
+from weighbridge.text import duration, encodable, pluralize, printable
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
@@ -160,8 +161,8 @@ def print_state(state: BatchState) -> None:
         f"[bold]{shown(state.batch_id)}[/]  {state.status}"
         + (f": {shown(state.reason)}" if state.reason else "")
     )
-    if note := paused_note(state):
-        out.print(f"  {note}")
+    for note in filter(None, (paused_note(state), input_note(state))):
+        out.print(f"  {note}", soft_wrap=True)
     out.print(f"  {share(counts.finished, counts.total)} finished, {counts.pending:,} pending")
     if counts.cancelled or counts.expired:
         out.print(f"  {counts.cancelled:,} cancelled, {counts.expired:,} expired")
@@ -177,6 +178,16 @@ def paused_note(state: BatchState) -> str:
     if not state.paused or state.status.final:
         return ""
     return f"paused; `weighbridge unpause {shown(state.batch_id)}` continues it"
+
+
+def input_note(state: BatchState) -> str:
+    """Return that a batch lacks a part of its input, and how it is continued; empty if it has all of it, or has ended."""
+    if idle := state.idle_seconds(time.time()):
+        return (
+            f"its input is not complete, and no jobs have arrived for {duration(idle)}; if its producer has ended,"
+            f" `weighbridge submit CASES --resume {shown(state.batch_id)}` continues it"
+        )
+    return "its input is not complete: more jobs are arriving" if state.lacks_input else ""
 
 
 def print_gates(results: Iterable[GateResult], name: str = "") -> None:

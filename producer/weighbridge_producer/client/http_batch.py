@@ -188,6 +188,7 @@ class HttpBatch(Batch):
 
     def _event_states(self) -> Iterator[BatchState]:
         """Yield the states in the batch's event stream until the batch ends or the stream goes silent."""
+        state: BatchState | None = None
         with suppress(RetryableError):
             for line in self._events():
                 if line == "event: end":
@@ -196,6 +197,8 @@ class HttpBatch(Batch):
                     state = decoded(line.removeprefix("data: ").encode(), BatchSummary).state()
                     if state.status.final:
                         return
+                    yield state
+                elif line.startswith(":") and state:  # nothing has changed, and time has passed
                     yield state
 
     def _listen(self, until: float) -> bool:

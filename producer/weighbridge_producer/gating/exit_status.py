@@ -57,7 +57,8 @@ def decide_on(
     if fail_fast:
         return _failed_fast(state, fail_fast)
     completed = state.status is BatchStatus.COMPLETED
-    incomplete = "" if completed else f"the batch is {state.status}"
+    lacking = ", and its input is not complete" if state.lacks_input else ""
+    incomplete = "" if completed else f"the batch is {state.status}{lacking}"
     return decide(gates, labels, slices, incomplete=incomplete)
 
 

@@ -100,6 +100,7 @@ def _context(service: Service, handle: RedisBatch, before: Sample | None) -> dic
         "answer": overall_outcome(state),
         "pass_rate": pass_rate(state.counts),
         "progress": now,
+        "idle_seconds": state.idle_seconds(time.time()),
         "has_workers": state.status.final or bool(service.client.workers()),
         "bar": bar(state.counts),
         "outcomes": outcomes_of(batch_id, state.counts, state.counts.total, {}),

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from support import requests
-from support.chunks import opened
+from support.chunks import filled, opened
 from support.examples import MIXED
 from support.grading import grade_open_chunks
 from support.http import HttpServer
@@ -389,6 +389,38 @@ def test_a_batch_is_polled_until_its_end_and_then_no_more(own_server: EmbeddedSe
     assert ended.root.one(id="done").text == "5"
     assert ended.root.all(id="poll") == []
     assert "jobs a second" in ended.root.one(id="pace").text
+
+
+def test_a_batch_that_lacks_a_part_of_its_input_says_so_and_how_it_goes_on(
+    own_server: EmbeddedServer,
+) -> None:
+    with HttpServer(own_server.url) as service:
+        client = service.service.client
+        batch = client.open("cut off", ["true-false"])
+        filled(client.store, batch.id, [3], seal=False)
+        said = shown_standing(service, batch.id)
+        assert said["input"] == "Its input is not complete: more jobs are arriving."
+        assert said["pace"].startswith("Nothing is graded yet.")
+        grade_open_chunks(client.store, batch.id)
+        assert shown_standing(service, batch.id)["pace"] == "All jobs that have arrived are done."
+        meta = f"wb:{{{batch.id}}}:meta"
+        client.store.redis.hset(meta, "arrived_ms", int(client.store.now() * 1000) - 185_000)
+        assert shown_standing(service, batch.id)["input"] == (
+            "Its input is not complete, and no jobs have arrived for 3 min 5 s. If its producer has ended,"
+            f" weighbridge submit CASES --resume {batch.id} continues it."
+        )
+        batch.cancel()
+        assert "input" not in shown_standing(service, batch.id)
+
+
+def shown_standing(service: HttpServer, batch_id: str) -> dict[str, str]:
+    """Return the texts of a batch's page on its pace and its input."""
+    root = get(service, f"/batches/{batch_id}").root
+    return {
+        name: " ".join(found.text.split())
+        for name in ("pace", "input")
+        for found in root.all(id=name)
+    }
 
 
 def test_the_rate_is_told_from_what_the_look_before_saw(own_server: EmbeddedServer) -> None:

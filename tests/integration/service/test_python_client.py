@@ -347,6 +347,7 @@ STATE = {
     "closing": None,
     "reason": "",
     "paused": False,
+    "arrived_at": 1,
     "counts": Counts(total=3).as_dict(),
     "created_at": 1,
     "expires_at": 2,

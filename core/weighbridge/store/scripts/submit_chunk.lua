@@ -18,7 +18,8 @@ redis.call('HSET', chunks, number_text, name, name, cjson.encode({jobs = tonumbe
   number_text .. ' lines', payload, number_text .. ' ids', packed_ids)
 redis.call('ZADD', open, waiting(name), name)
 redis.call('HSET', meta, 'chunks', number + 1, 'open', state[6] + 1, 'offset', offset, 'lines', lines,
-  'prefix', digest, 'total', state[7] + jobs, 'duplicates', state[8] + duplicates, 'status', 'in_progress')
+  'prefix', digest, 'total', state[7] + jobs, 'duplicates', state[8] + duplicates, 'status', 'in_progress',
+  'arrived_ms', now_ms())
 if tonumber(state[6]) == 0 then keep(open) end
 make_ready(unpack(state, 9, 8 + #TURN))
 return {'new', state[4] or 0, state[5] or 0}

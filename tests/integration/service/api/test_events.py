@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -19,6 +20,7 @@ from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store.key_names import key
 from weighbridge_producer.batch_shapes import BatchSummary
+from weighbridge_producer.client.http_client import HttpClient
 from weighbridge_producer.service.caches import live_batches
 
 if TYPE_CHECKING:
@@ -122,6 +124,15 @@ class TestTelling:
         with requests.stream("GET", address, timeout=60) as answer:
             lines = answer.iter_lines()
             assert [line for line, _ in zip(lines, range(20), strict=False)].count(":") > 3
+
+    def test_a_client_sees_that_time_passes_in_a_batch_without_changes(
+        self, service: HttpServer, client: RedisClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(live_batches, "HEARTBEAT_SECONDS", 0.1)
+        batch = client.open("cases", ())
+        with HttpClient(service.url) as http:
+            states = list(islice(http.batch(batch.id).states(), 5))
+        assert [state.lacks_input for state in states] == [True] * 5
 
 
 class TestListeners:
