@@ -51,7 +51,7 @@ _PRELOADED = [
     "weighbridge_producer.input.yaml_file",
     "weighbridge_producer.run.local_run",
     "weighbridge_producer.run.local_service",
-    "weighbridge_producer.run.missing_grader",
+    "weighbridge_producer.submit.missing_grader",
     "weighbridge_producer.run.options",
     "weighbridge_producer.run.verify",
     "weighbridge_producer.server",

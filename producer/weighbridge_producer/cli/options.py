@@ -269,7 +269,7 @@ def _value(text: str) -> Any:
 
 def check_graded(source: Source, graders: tuple[GraderSpec, ...]) -> tuple[GraderSpec, ...]:
     """Reject an input without any grader, if the input can be read twice; return the graders of the first case that names some."""
-    from weighbridge_producer.run.missing_grader import refuse_ungraded
+    from weighbridge_producer.submit.missing_grader import refuse_ungraded
 
     return refuse_ungraded(source) if not graders and source.rereadable else ()
 

@@ -6,7 +6,7 @@ import asyncio
 import io
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from typing_extensions import override
 
@@ -16,6 +16,7 @@ from weighbridge.errors import (
     ChunkConflictError,
     MappingNeededError,
     NoCasesError,
+    NoGraderError,
     ServerError,
     WeighbridgeError,
 )
@@ -44,6 +45,7 @@ from weighbridge_producer.service.uploads.body_stream import PeekedStream
 from weighbridge_producer.service.uploads.folder_upload import mapping_of_folder, received_folder
 from weighbridge_producer.service.uploads.idempotency import HeldKey, other_content
 from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
+from weighbridge_producer.submit.missing_grader import GraderSearch
 from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
@@ -114,14 +116,23 @@ class SlotLimitedSource(Source):
         settings: Settings,
         take_slot: Callable[[], Slot],
         mapping: FieldMapping | None = None,
+        *,
+        needs_graders: bool = False,
     ) -> None:
         super().__init__(cases, settings, mapping)
+        self._needs_graders = (
+            needs_graders  #: if no case specifies one, reading raises NoGraderError
+        )
         self._large_bytes = settings.chunk_limit_bytes
         self._take_slot = take_slot
 
     @override
     def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
+        search = GraderSearch() if self._needs_graders else None
         for read in super()._limited(in_blocks=in_blocks):
+            if search and search.ends_in(read.lines()):
+                search.refuse_if_none()
+                search = None
             if read.size < self._large_bytes:
                 yield read
                 continue
@@ -132,6 +143,8 @@ class SlotLimitedSource(Source):
                 # When the next line is requested, this one has been submitted.
                 with self._take_slot():
                     yield line
+        if search:
+            search.refuse_if_none()
 
 
 def uploaded_files(
@@ -204,9 +217,15 @@ class UploadSubmission:
             source = SlotLimitedSource(
                 *(cases, self._settings, self._large_line),
                 None if params.strict else mapping,  # then they are cases already
+                needs_graders=not (params.graders or params.is_from_client or resumed),
             )
             with self._ended_on_error(batch, begun_before=begun_before):
-                batch.feed(source, resumed=bool(resumed), should_stop=lambda: bool(stream.failure))
+                try:
+                    batch.feed(
+                        source, resumed=bool(resumed), should_stop=lambda: bool(stream.failure)
+                    )
+                except NoGraderError as error:
+                    self._refuse_ungraded(batch, error)
                 if stream.failure:
                     raise stream.failure
             if not (begun_before or batch.status().counts.total):
@@ -334,11 +353,26 @@ class UploadSubmission:
                 self._give_up(batch, error)
             raise
 
-    def _refuse_empty(self, batch: RedisBatch) -> None:
-        """Delete a batch without a job, and raise the error: a body that was forgotten must not look like a success."""
+    def _forget(self, batch: RedisBatch) -> None:
+        """Delete a batch that is refused, so that the same key may be used again."""
         batch.delete()
         if self._held:
             self._held.forget()
+
+    def _refuse_ungraded(self, batch: RedisBatch, error: NoGraderError) -> NoReturn:
+        """Delete a batch whose jobs would all be errored for want of a grader, and raise the error."""
+        self._forget(batch)
+        raise ProblemError(
+            422,
+            error.code,
+            error.message.replace("the command", "the request"),
+            "name one with ?grader=ID or `graders`, or give each case a 'grader'; GET /api/graders lists them",
+            CLOSE,
+        ) from None
+
+    def _refuse_empty(self, batch: RedisBatch) -> None:
+        """Delete a batch without a job, and raise the error: a body that was forgotten must not look like a success."""
+        self._forget(batch)
         if self._params.is_from_client:
             raise NoCasesError(self._params.source)
         raise ProblemError(

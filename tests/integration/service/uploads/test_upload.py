@@ -133,6 +133,26 @@ class TestBodies:
             assert (answer.status_code, answer.json()["code"]) == (422, "NO_CASES")
         assert set(client.store.batches()) == before
 
+    @pytest.mark.parametrize("settings", [{}, {"chunk_limit_jobs": 5}], ids=["one chunk", "chunks"])
+    def test_cases_without_any_grader_are_refused_and_leave_no_batch(
+        self, server: EmbeddedServer, client: RedisClient, settings: dict[str, int]
+    ) -> None:
+        case = orjson.loads(NO_GRADER.splitlines()[0])
+        body = lines_of(case | {"custom_id": f"c{number}"} for number in range(150))
+        before = set(client.store.batches())
+        with HttpServer(server.url, **settings) as service:
+            for text, told in ((NO_GRADER, "the first 3 cases"), (body, "the first 100 cases")):
+                for _ in range(2):
+                    answer = upload(service.url, text, idempotency_key=f"none-{len(text)}")
+                    assert (answer.status_code, answer.json()["code"]) == (422, "NO_GRADER")
+                    assert (
+                        f"the request names none, and {told} name none" in answer.json()["detail"]
+                    )
+            assert set(client.store.batches()) == before
+            ran = upload(service.url, NO_GRADER + lines_of(true_false_cases(1)))
+            assert ran.status_code == 201
+            assert upload(service.url, NO_GRADER, "?grader=true-false").status_code == 201
+
     def test_the_body_never_lies_in_memory_as_a_whole(
         self, server: EmbeddedServer, client: RedisClient
     ) -> None:
@@ -386,11 +406,11 @@ class TestLimits:
     def test_only_so_many_uploads_run_at_once(self, service: HttpServer) -> None:
         halves = [HalfUpload(service.port) for _ in range(3)]
         eventually(lambda: service.service.uploads.taken == 3)
-        answer = upload(service.url, NO_GRADER)
+        answer = upload(service.url, CASES)
         assert problem(answer) == (503, "TOO_MANY_UPLOADS")
         assert answer.headers["retry-after"]
         halves.pop().hang_up()
-        eventually(lambda: upload(service.url, NO_GRADER).status_code == 201)
+        eventually(lambda: upload(service.url, CASES).status_code == 201)
         for half in halves:
             half.finish()
             assert half.answer()[0] == 422, "the body has no case"

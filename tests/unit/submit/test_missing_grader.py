@@ -6,7 +6,7 @@ import pytest
 
 from weighbridge.errors import NoGraderError
 from weighbridge_producer.input.source_lines import encode_case
-from weighbridge_producer.run.missing_grader import refuse_ungraded
+from weighbridge_producer.submit.missing_grader import refuse_ungraded
 
 UNGRADED = {"custom_id": "a", "inputs": {}}
 GRADED = UNGRADED | {"grader": "true-false"}
