@@ -34,7 +34,8 @@ WeighbridgeError
 ├── InvalidSettingError (ValueError)  an environment variable has a value that its setting cannot take
 ├── ServerError                       Redis cannot be found, refuses a command, or gives an invalid response
 │   ├── ServerUnavailableError        nothing answers at the address of Redis
-│   │   └── ServiceUnavailableError   nothing answers at the address of the service
+│   │   ├── ServiceUnavailableError   nothing answers at the address of the service
+│   │   └── CertificateError          the certificate of Redis or of the service cannot be verified
 │   ├── InvalidUrlError               a URL names neither a Redis server nor a service
 │   └── ServerFullError               Redis has no memory left
 ├── RefusedError                      the service refuses a request for a reason specific to HTTP
@@ -394,6 +395,24 @@ class ServiceUnavailableError(ServerUnavailableError):
     """Nothing answers at the address of the service."""
 
     code = "SERVICE_UNAVAILABLE"
+
+
+class CertificateError(ServerUnavailableError):
+    """The TLS certificate of Redis or of the service cannot be verified."""
+
+    code = "CERTIFICATE_INVALID"
+
+    @staticmethod
+    def reason_in(error: BaseException) -> str:
+        """Return why a certificate could not be verified, if that caused an error; otherwise an empty text."""
+        from ssl import SSLCertVerificationError
+
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, SSLCertVerificationError):
+                return cause.verify_message
+            cause = cause.__cause__ or cause.__context__
+        return ""
 
 
 class InvalidUrlError(ServerError):

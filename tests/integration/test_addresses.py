@@ -6,7 +6,7 @@ import shutil
 import socket
 import ssl
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +14,10 @@ import redis
 import trustme
 
 from support.cases import assert_graded_right, results_by_id, true_false_cases
+from support.cli import Cli
+from support.http import HttpServer
 from support.servers import TcpServer
-from weighbridge.errors import ServerError, ServerUnavailableError
+from weighbridge.errors import CertificateError, ServerError, ServerUnavailableError
 from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 
@@ -166,8 +168,9 @@ def test_tls_addresses_work_for_store_and_broker_and_check_the_certificate(
         with RedisClient(address) as client:
             grades(client)
         # Without the authority's certificate, the server is not trusted.
-        with pytest.raises(ServerError):
+        with pytest.raises(CertificateError, match="unable to get local issuer") as refused:
             RedisClient(f"rediss://localhost:{port}/0", settings=Settings()).batches()
+        assert "?ssl_ca_certs=/path" in refused.value.hint
         stranger = shutil.copy(authority, tmp_path / "stranger.pem")
         trustme.CA().cert_pem.write_to_path(stranger)
         from weighbridge.broker.publisher import Publisher
@@ -175,6 +178,26 @@ def test_tls_addresses_work_for_store_and_broker_and_check_the_certificate(
         publisher = Publisher(Settings(), f"rediss://localhost:{port}/0?ssl_ca_certs={stranger}")
         with pytest.raises(ServerError):
             publisher.queue_length()
+
+
+def test_a_service_with_a_certificate_of_an_own_authority_is_trusted_if_that_is_named(
+    tcp_server: TcpServer, tmp_path: Path
+) -> None:
+    with (
+        HttpServer(tcp_server.url) as service,
+        tls_proxy(service.port, tmp_path) as (port, ca),
+        ExitStack() as after,
+    ):
+        cli = Cli(tmp_path)
+        after.callback(cli.clean_up)
+        url = f"https://localhost:{port}"
+        ended = cli("batches", url=url)
+        assert ended.status == 1
+        assert f"CERTIFICATE_INVALID: {url}: the certificate of the service is not" in ended.err
+        assert "SSL_CERT_FILE=/path/to/ca.pem" in ended.err
+        assert "service: CERTIFICATE_INVALID" in cli("doctor", url=url).out
+        cli.environment["SSL_CERT_FILE"] = str(ca)
+        assert cli("batches", url=url).status == 0
 
 
 def test_tls_without_a_check_is_had_by_asking_for_it(

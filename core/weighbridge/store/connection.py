@@ -24,7 +24,12 @@ from redis.exceptions import (
 )
 from redis.retry import Retry
 
-from weighbridge.errors import ServerError, ServerFullError, ServerUnavailableError
+from weighbridge.errors import (
+    CertificateError,
+    ServerError,
+    ServerFullError,
+    ServerUnavailableError,
+)
 from weighbridge.store.addresses import checked_url, invalid_url, parse_group
 from weighbridge.store.cluster import connect_cluster, is_cluster, is_transient
 from weighbridge.store.failover import (
@@ -179,6 +184,11 @@ def translate_errors() -> Iterator[None]:
             f"Redis refused the login: {error}", "check the user and the password in the URL"
         ) from error
     except (ConnectionError, TimeoutError) as error:
+        if refused := CertificateError.reason_in(error):
+            raise CertificateError(
+                f"the certificate of Redis is not valid here: {refused}",
+                "of an authority of your own, name the certificate in the URL: ?ssl_ca_certs=/path/to/ca.pem",
+            ) from error
         raise ServerUnavailableError(
             f"no answer from Redis: {error}", "is Redis running, and is the URL right?"
         ) from error

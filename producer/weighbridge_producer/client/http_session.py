@@ -17,6 +17,7 @@ import orjson
 
 from weighbridge import errors
 from weighbridge.errors import (
+    CertificateError,
     InvalidUrlError,
     RateLimitedError,
     RefusedError,
@@ -165,6 +166,11 @@ class HttpSession:
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise self._no_url(str(error)) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
+            if reason := CertificateError.reason_in(error):
+                raise CertificateError(
+                    f"{masked(self.url)}: the certificate of the service is not valid here: {reason}",
+                    "of an authority of your own, name the certificate in the environment: SSL_CERT_FILE=/path/to/ca.pem",
+                ) from error
             not_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
             what = "nothing answers" if not_sent else "the connection was lost"
             failure = ServiceUnavailableError(
