@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redis.exceptions import ResponseError
 
-from weighbridge.errors import ServiceUnavailableError, WeighbridgeError
+from weighbridge.errors import CertificateError, ServiceUnavailableError, WeighbridgeError
 from weighbridge.jobs.limits import SCHEMA_VERSION
 from weighbridge.settings import MIB
 from weighbridge.store.connection import translate_errors
@@ -53,7 +53,7 @@ def examine(client: RedisClient) -> Iterator[Finding]:
     Raises ServerUnavailableError if the server does not answer.
     """
     server = _Server(client)
-    for check in (_role, _version, _persistence, _eviction, _memory, _clock):
+    for check in (_role, _version, _persistence, _eviction, _memory, _unchecked, _clock):
         yield from check(server)
     health = client.health()  # not earlier: it fails on a replica, or without the broker
     for look in (_workers, _versions, _stuck, _dead_letters):
@@ -71,13 +71,15 @@ class _Server:
         with translate_errors():
             self.info: dict[str, Any] = _of_one_node(self.redis.info("all"))
         self.now = client.store.now()
+        self.refused: list[str] = []  #: settings that Redis did not tell
 
     def setting(self, name: str) -> str | None:
         """Return one of the server's settings; None if it is not accessible."""
         try:
             found = _of_one_node(self.redis.config_get(name))
-        except ResponseError:
-            return None  # managed servers and access rules may forbid CONFIG
+        except ResponseError:  # managed servers and access rules may forbid CONFIG
+            self.refused.append(name)
+            return None
         return str(found[name]) if name in found else None
 
 
@@ -98,15 +100,18 @@ def _role(server: _Server) -> Iterator[Finding]:
 
 
 def _version(server: _Server) -> Iterator[Finding]:
-    version = str(server.info.get("redis_version", "0"))
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_VERSION:
+    if _redis_version(server) < OLDEST_VERSION:
         oldest = ".".join(map(str, OLDEST_VERSION))
         yield Finding(
             "problem",
             "server",
-            f"the version of Redis is {version}",
+            f"the version of Redis is {server.info.get('redis_version', 'unknown')}",
             f"upgrade it to {oldest} or newer",
         )
+
+
+def _redis_version(server: _Server) -> tuple[int, ...]:
+    return tuple(map(int, str(server.info.get("redis_version", "0")).split(".")[:2]))
 
 
 def _persistence(server: _Server) -> Iterator[Finding]:
@@ -146,6 +151,14 @@ def _syncing(server: _Server) -> Iterator[Finding]:
             "set appendfsync everysec",
         )
     version = str(server.info.get("valkey_version", ""))
+    if policy not in {"no", "always"} and not version and _redis_version(server) < (7, 2):
+        yield Finding(
+            "warning",
+            "persistence",
+            "this version of Redis cannot confirm that a batch is synced to its disk: `submit` reports one as stored that a"
+            " crash of the machine in the next second loses",
+            "upgrade to Redis 7.2 or newer, or Valkey; or set appendfsync always",
+        )
     if policy == "everysec" and version.startswith(_CONFIRMS_TOO_EARLY):
         yield Finding(
             "warning",
@@ -171,6 +184,17 @@ def _eviction(server: _Server) -> Iterator[Finding]:
             "memory",
             "lazyfree-lazy-expire is no: Redis is blocked while a large batch expires",
             "set lazyfree-lazy-expire yes",
+        )
+
+
+def _unchecked(server: _Server) -> Iterator[Finding]:
+    if server.refused:
+        yield Finding(
+            "warning",
+            "server",
+            f"not checked: {' and '.join(server.refused)}, because Redis refuses CONFIG GET to this user",
+            "run doctor with --url of a user that may, such as weighbridge-operator of deploy/redis-acl.conf; on a managed"
+            " server, see its settings",
         )
 
 
@@ -330,7 +354,7 @@ def examine_at(address: str, settings: Settings) -> list[Finding]:
         with HttpClient(address, settings=settings) as service:
             try:
                 return service.session.request("GET", "api/doctor", _Findings).findings
-            except ServiceUnavailableError as error:
+            except (CertificateError, ServiceUnavailableError) as error:
                 return [Finding("problem", "service", str(error.fault), error.hint)]
     from weighbridge_producer.client.redis_client import RedisClient
 

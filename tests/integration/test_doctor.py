@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,12 +22,13 @@ from weighbridge_producer.doctor import Finding, examine_safely
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from support.workers import StartWorker
 
 #: `always`, because some servers report under `everysec` too early that the file is synced.
 SOUND = {"maxmemory": "200mb", "lazyfree-lazy-expire": "yes", "appendfsync": "always"}
+
+OLD_SERVER = Path("/usr/bin/redis-server")  #: of Debian 12: Redis 7.0
 
 
 @contextmanager
@@ -95,6 +97,38 @@ class TestServer:
             finding = only(client)
         assert (finding.severity, finding.subject) == ("warning", "persistence")
         assert "before the sync" in finding.what
+
+    @pytest.mark.parametrize(("policy", "warns"), [("everysec", True), ("always", False)])
+    def test_a_server_that_cannot_confirm_a_sync_is_a_warning(
+        self, tmp_path: Path, policy: str, warns: bool
+    ) -> None:
+        if not OLD_SERVER.exists():
+            pytest.skip(f"there is no {OLD_SERVER}")
+        with (
+            TcpServer(tmp_path, program=OLD_SERVER, **(SOUND | {"appendfsync": policy})) as server,
+            RedisClient(server.url, retry=False) as client,
+        ):
+            if str(client.store.redis.info("server")["redis_version"]) >= "7.2":
+                pytest.skip(f"{OLD_SERVER} confirms syncs")
+            whats = [finding.what for finding in examine_safely(client)]
+        assert ["cannot confirm" in what for what in whats] == [True] * warns
+
+    def test_settings_that_the_user_may_not_read_are_named_as_not_checked(
+        self, sound: RedisClient
+    ) -> None:
+        sound.store.redis.acl_setuser(
+            "w",
+            enabled=True,
+            passwords=["+w"],
+            keys=["*"],
+            categories=["+@all"],
+            commands=["-config"],
+        )
+        with RedisClient(sound.url.replace("//", "//w:w@"), retry=False) as client:
+            finding = only(client)
+        assert (finding.severity, finding.subject) == ("warning", "server")
+        assert finding.what.startswith("not checked: appendfsync and lazyfree-lazy-expire, because")
+        assert "weighbridge-operator" in finding.advice
 
     def test_a_snapshot_that_failed_is_a_warning(self, tmp_path: Path) -> None:
         folder = tmp_path / "gone"
