@@ -16,6 +16,7 @@ import pytest
 
 from support.cases import hazard_case, true_false_cases, write_cases
 from support.examples import SHOP_AGENT
+from support.http import HttpServer
 from support.proxy import Proxy
 from support.servers import TcpServer, free_port, newest_program
 from support.waiting import eventually
@@ -359,6 +360,15 @@ def test_submit_names_a_grader_of_cases_that_no_worker_has(cli, own_server, star
     assert "no running worker" not in cli("submit", "old.jsonl").err
 
 
+def test_a_submission_that_is_refused_says_nothing_of_workers(cli, own_server, cases):
+    with HttpServer(own_server.url, keys_required=True) as service:
+        for role, status in (("read", 1), ("submit", 0)):
+            ended = cli("submit", cases.name, url=service.url, api_key=service.make_key(role))
+            assert ended.status == status
+            first = "ROLE_TOO_LOW" if status else "no worker is running on"
+            assert ended.err.startswith(first)
+
+
 def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "cases.jsonl", true_false_cases(12))
@@ -371,6 +381,8 @@ def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     watched = cli("watch", batch)
     assert (watched.status, watched.err) == (1, "exit status 1: the batch is cancelled\n")
     assert "12/12" in cli("status", batch).out
+    more = cli("submit", "cases.jsonl", "--resume", batch)
+    assert "no worker is running on" not in more.err, "no job waits"
     again = cli("cancel", batch)
     assert again.err == "nothing was cancelled: the batch had already ended as cancelled\n"
 

@@ -82,7 +82,6 @@ def submit(
         opt.readable(given, specs, settings, strict=strict) as source,
         opt.client(url) as client,
     ):
-        _print_missing_workers(client, of_cases)
         with opt.naming_the_line(graders):
             # Pass rates of one source are shown over time, and a sample is not comparable with the whole.
             name = printable(source.name) + (
@@ -97,6 +96,8 @@ def submit(
             from weighbridge_producer.client.batch import check_same_graders
 
             check_same_graders(batch, specs)
+        else:
+            _print_missing_workers(client, of_cases)
         try:
             durability = batch.fill(source, resumed=bool(resume), on_wait=_Once())
         except (KeyboardInterrupt, ServerError) as error:
@@ -109,6 +110,8 @@ def submit(
                 batch, again if can_be_read_again else None, as_json=as_json and interrupted
             )
             raise typer.Exit(ERROR) from None
+        if resume and not batch.status().status.final:  # not earlier: it may accept no more
+            _print_missing_workers(client, of_cases)
         print_unused(given)
         print_empty_expected(given, specs)
         print_notes(given, specs)
