@@ -108,6 +108,10 @@ docs: $(DOCS_STAMP) ## Build the documentation into build/site, and fail on a de
 docs-serve: $(DOCS_STAMP) ## Serve the documentation on http://localhost:8001, and reload pages that change
 	$(BIN)/python -m mkdocs serve --dev-addr localhost:8001
 
+.PHONY: reference
+reference: $(STAMP) ## Write the pages of reference with their generated tables to build/reference
+	PYTHONPATH=docs $(BIN)/python -m generators build/reference
+
 HASHED := requirements-hashed.txt
 
 .PHONY: hashes

@@ -434,3 +434,16 @@ def test_links_to_a_missing_page_and_to_a_missing_anchor_are_dead(tmp_path: Path
         "a.html: d.png",
         "a.html: e.png",
     ]
+
+
+def test_the_pages_of_reference_can_be_written_with_their_tables(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "generators", tmp_path]
+    subprocess.run(command, check=True, cwd=ROOT / "docs", timeout=60)
+    pages = {
+        path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*.md")
+    }
+    assert "| `WEIGHBRIDGE_REDIS_URL` |" in pages["settings.md"]
+    assert "`BATCH_LOST`" in pages["errors.md"]
+    assert not [name for name, text in pages.items() if MARKER.search(text)]
+    assert len([name for name in pages if name.startswith("graders/")]) == 5

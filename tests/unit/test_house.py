@@ -226,6 +226,7 @@ def test_make_help_names_every_target() -> None:
         "bench",
         "docs",
         "docs-serve",
+        "reference",
         "clean",
         "help",
     }
