@@ -30,6 +30,9 @@ _HOLDERS = {
     "output": frozenset({"type"}),
     "items": frozenset({"type"}),
 }
+_STRANDS_SESSION = (
+    "this describes a session of Strands: what was said is in the folder `messages` of each agent"
+)
 #: Advice on files that lie beside traces, by all keys of an object in them: it says where the traces are.
 _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"custom_id", "method", "url", "body"}): (
@@ -44,9 +47,20 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"display", "pastedContents", "timestamp", "project"}): (
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
+    frozenset({"session_id", "session_type", "created_at", "updated_at"}): _STRANDS_SESSION,
+    frozenset(
+        {
+            *("agent_id", "state", "conversation_manager_state", "_internal_state"),
+            *("created_at", "updated_at"),
+        }
+    ): _STRANDS_SESSION,
 }
 #: Advice on other files that lie beside traces, by some keys of an object in them.
 _WITHOUT_STEPS: dict[frozenset[str], str] = {
+    frozenset({"type", "message", "stop_reason"}): (
+        "this is the last answer of a Strands agent: its run is in `agent.messages`, in a snapshot, or, with times, "
+        "in `result.metrics.get_summary()`"
+    ),
     frozenset({"n_total_trials", "stats"}): (
         "this is the summary of a job of Harbor: each folder beside it has a trial, with its result.json and agent/trajectory.json"
     ),

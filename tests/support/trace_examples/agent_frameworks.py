@@ -1,4 +1,4 @@
-"""Frameworks for agents: LangChain and LangGraph, Agno, Pydantic AI, smolagents, DSPy and Letta."""
+"""Frameworks for agents: LangChain and LangGraph, Agno, Pydantic AI, smolagents, DSPy, Letta, Strands and Haystack."""
 
 from __future__ import annotations
 
@@ -514,7 +514,97 @@ LLAMA_INDEX_CHATS: dict[str, Any] = {
 }  # fmt: skip
 LLAMA_INDEX_CHAT_STORE = LLAMA_INDEX_CHATS | {"store": {"ben": LLAMA_INDEX_CHATS["store"]["ben"]}}
 
+_STRANDS_USAGE = {
+    "usage": {"inputTokens": 9, "outputTokens": 2, "totalTokens": 14, "cacheReadInputTokens": 3},
+    "metrics": {"latencyMs": 7},
+}
+
+STRANDS_MESSAGES = [
+    {"role": "user", "content": [{"text": "Find x."}], "tracking_id": "m1"},
+    {
+        "role": "assistant",
+        "content": [
+            {"text": "I look."},
+            {"toolUse": {"toolUseId": "t1", "name": "search", "input": {"q": "x"}}},
+            {"toolUse": {"toolUseId": "t2", "name": "fetch", "input": {"q": "x"}}},
+        ],
+        "metadata": _STRANDS_USAGE,
+        "tracking_id": "m2",
+    },
+    {
+        "role": "user",
+        "content": [
+            {"toolResult": {"toolUseId": "t1", "status": "success", "content": [{"text": "3"}]}},
+            {"toolResult": {"toolUseId": "t2", "status": "error", "content": [{"text": "gone"}]}},
+        ],
+        "tracking_id": "m3",
+    },
+    {
+        "role": "assistant",
+        "content": [{"text": "It is 3."}],
+        "metadata": _STRANDS_USAGE,
+        "tracking_id": "m4",
+    },
+]
+
+STRANDS = {
+    "scope": "agent",
+    "schema_version": "1.0",
+    "created_at": "2026-11-30T07:00:00Z",
+    "data": {
+        "messages": STRANDS_MESSAGES,
+        "state": {},
+        "conversation_manager_state": {
+            "__name__": "SlidingWindowConversationManager",
+            "removed_message_count": 0,
+        },
+    },
+    "app_data": {"ticket": 7},
+}
+
+
+def _haystack_message(role: str, *content: dict[str, Any], **meta: Any) -> dict[str, Any]:
+    return {"role": role, "meta": meta, "name": None, "content": list(content)}
+
+
+def _haystack_call(call_id: str, name: str) -> dict[str, Any]:
+    return {"tool_name": name, "arguments": {"q": "x"}, "id": call_id, "extra": None}
+
+
+_HAYSTACK_META = {
+    "model": "gpt-x",
+    "index": 0,
+    "usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11},
+}
+
+HAYSTACK = [
+    _haystack_message("user", {"text": "Find x."}),
+    _haystack_message(
+        "assistant",
+        {"text": "I look."},
+        {"tool_call": _haystack_call("c1", "search")},
+        {"tool_call": _haystack_call("c2", "fetch")},
+        **_HAYSTACK_META,
+    ),
+    *(
+        _haystack_message(
+            "tool",
+            {
+                "tool_call_result": {
+                    "result": result,
+                    "origin": _haystack_call(call_id, name),
+                    "error": result == "gone",
+                }
+            },
+        )
+        for call_id, name, result in (("c2", "fetch", "gone"), ("c1", "search", "3"))
+    ),
+    _haystack_message("assistant", {"text": "It is 3."}, **_HAYSTACK_META),
+]
+
 EXAMPLES: dict[str, Any] = {
+    "strands": STRANDS,
+    "haystack": HAYSTACK,
     "mastra": MASTRA,
     "mastra-spans": MASTRA_OWN_SPANS,
     "langchain": [

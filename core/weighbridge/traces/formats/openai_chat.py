@@ -23,6 +23,7 @@ from weighbridge.traces.chat.litellm_records import (
 )
 from weighbridge.traces.chat.litellm_records import FIELDS as LITELLM_FIELDS
 from weighbridge.traces.chat.llama_index import with_content, with_memory
+from weighbridge.traces.chat.message_metadata import with_usage_of_metadata
 from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_messages
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
@@ -146,7 +147,8 @@ def _cost(whole: dict[str, Any]) -> float | None:
 
 
 def _messages_in(listed: list[Any]) -> list[Any]:
-    messages = list(single_messages(with_executions(with_content(listed))))
+    prepared = with_usage_of_metadata(with_executions(with_content(listed)))
+    messages = list(single_messages(prepared))
     if are_of_single_blocks(messages):
         messages = answers_of_blocks(messages)
     return list(whole_answers(messages))

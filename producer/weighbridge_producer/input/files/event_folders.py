@@ -1,4 +1,7 @@
-"""Folders in which OpenHands keeps a run: a file for each event or each call of the model, read as one file with a list of them."""
+"""Folders with a file for each event, message or call of the model of a run, read as one file with a list of them.
+
+OpenHands and its software agent SDK keep runs so, and the session manager of Strands.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 _EVENT = re.compile(r"event-(\d{5,20})-[0-9A-Za-z-]{1,80}\.json")  #: of the software agent SDK
 _NUMBERED = re.compile(r"(\d{1,20})\.json")  #: of OpenHands itself, in a folder named `events`
+_MESSAGE = re.compile(r"message_(\d{1,20})\.json")  #: of an agent in a session of Strands
+_FIELDS_OF_MESSAGES = (b'"message"', b'"message_id"')
 #: Logged calls of the model, named by the model and the time.
 _CALL = re.compile(r".{1,200}-(\d{9,11}\.\d{1,9})(?:-[0-9a-f]{1,8})?\.json")
 _FIELDS_OF_CALLS = (b'"response"', b'"kwargs"')
@@ -78,14 +83,15 @@ def with_event_folders(files: Iterable[Path]) -> tuple[Path | EventFolder, ...]:
         for path, found in events.items()
         if _EVENT.fullmatch(found[0][1].name) or _is_event(min(found)[1])
     }
-    states = {folder.state for folder in folders.values()}
+    beside = {folder.state for folder in folders.values()}
+    beside |= {path for folder in folders.values() for path in _about_agent(folder)}
     folders = _folders_of_calls(listed) | folders
     folder_of = {file: folder for folder in folders.values() for file in folder.files}
     found: dict[Path, Path | EventFolder] = {}
     for file in listed:
         if file in folder_of:
             found.setdefault(file.parent, folder_of[file])
-        elif file not in states:
+        elif file not in beside:
             found[file] = file
     return tuple(found.values())
 
@@ -112,13 +118,23 @@ def _folder(path: Path, files: list[Path]) -> EventFolder:
 
 def _number(file: Path) -> int | None:
     """Return the number of the event in a file by the file's name; None if it is of no event."""
-    form = _NUMBERED if file.parent.name == _FOLDER else None
-    matched = _EVENT.fullmatch(file.name) or (form and form.fullmatch(file.name))
+    form = _NUMBERED if file.parent.name == _FOLDER else _MESSAGE
+    matched = _EVENT.fullmatch(file.name) or form.fullmatch(file.name)
     return int(matched[1]) if matched else None
 
 
+def _about_agent(folder: EventFolder) -> Iterator[Path]:
+    """Yield the files that describe the agent of a folder of messages, and its session."""
+    if _MESSAGE.fullmatch(folder.files[0].name):
+        agent = folder.path.parent
+        yield agent / "agent.json"
+        yield agent.parent.parent / "session.json"
+
+
 def _is_event(file: Path) -> bool:
-    """Return whether a file begins like an event: a numeric file name alone proves nothing."""
+    """Return whether a file begins like an event, or is a message: a file's name alone proves nothing."""
+    if _MESSAGE.fullmatch(file.name):
+        return _has_fields(file, _FIELDS_OF_MESSAGES)
     head = part(file, 0, BLOCK_BYTES)
     return b'"source"' in head and (b'"action"' in head or b'"observation"' in head)
 
@@ -132,8 +148,12 @@ def _is_call(file: Path) -> bool:
 
 def _is_answered(file: Path) -> bool:
     """Return whether a file has the fields of a logged call beside the messages, which any chat may begin with."""
+    return _has_fields(file, _FIELDS_OF_CALLS)
+
+
+def _has_fields(file: Path, fields: Iterable[bytes]) -> bool:
     try:
-        call = file.read_bytes()
+        whole = file.read_bytes()
     except OSError:
         return False
-    return all(field in call for field in _FIELDS_OF_CALLS)
+    return all(field in whole for field in fields)

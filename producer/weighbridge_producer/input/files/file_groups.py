@@ -28,7 +28,7 @@ class FileGroup:
     @property
     def name(self) -> str:
         """The name of the folder, or of the first file."""
-        return self.path.name
+        return self.path.name or self.path.resolve().name
 
     def __str__(self) -> str:
         return str(self.path)

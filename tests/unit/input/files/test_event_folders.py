@@ -132,3 +132,28 @@ def test_the_size_of_a_folder_of_events_is_that_of_what_is_read(conversation):
         assert len(stream.read()) == source.size
     (conversation / "base_state.json").write_text("{}")
     assert Source(conversation, Settings()).fingerprint() != before
+
+
+@pytest.mark.parametrize("named", [".", "session_s", "session_s/agents/agent_a/messages"])
+def test_messages_of_a_session_of_strands_are_one_trace_in_the_order_of_their_numbers(
+    tmp_path, named
+):
+    folder = tmp_path / "session_s" / "agents" / "agent_a" / "messages"
+    folder.mkdir(parents=True)
+    for number in range(12):
+        role = "assistant" if number % 2 else "user"
+        message = {"role": role, "content": [{"text": f"{number}"}]}
+        record = {"message": message, "message_id": number, "created_at": "2026-11-30T07:00:00Z"}
+        (folder / f"message_{number}.json").write_text(json.dumps(record, indent=2))
+    (folder.parent / "agent.json").write_text('{"agent_id": "a"}')
+    (folder.parents[2] / "session.json").write_text('{"session_id": "s"}')
+    [trace] = traces_in(tmp_path / named)
+    assert trace.format == "strands"
+    assert [step.output for step in trace.steps] == [f"{number}" for number in range(12)]
+
+
+def test_files_named_like_messages_without_their_fields_stay_files_of_their_own(tmp_path):
+    for number in range(2):
+        chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": f"{number}"}]
+        (tmp_path / f"message_{number}.json").write_text(json.dumps(chat))
+    assert len(traces_in(tmp_path)) == 2
