@@ -57,6 +57,16 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
 }
 #: Advice on other files that lie beside traces, by some keys of an object in them.
 _WITHOUT_STEPS: dict[frozenset[str], str] = {
+    frozenset({"state", "is_running", "workers"}): (
+        "this is a context of LlamaIndex's workflows without an agent's memory, which LlamaIndex leaves out with a warning "
+        "where it cannot serialise it, as with Pydantic 2.14: save the messages of `memory.get_all()`"
+    ),
+    frozenset({"class_name", "session_id", "token_flush_size"}): (
+        "this is a memory of LlamaIndex without its messages, which are in a database: save those of `memory.get_all()`"
+    ),
+    frozenset({"response", "current_agent_name", "tool_calls"}): (
+        "this is the last output of a LlamaIndex agent: its calls are in the events of `stream_events()`, or in its memory"
+    ),
     frozenset({"type", "message", "stop_reason"}): (
         "this is the last answer of a Strands agent: its run is in `agent.messages`, in a snapshot, or, with times, "
         "in `result.metrics.get_summary()`"

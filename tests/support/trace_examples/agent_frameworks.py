@@ -602,7 +602,48 @@ HAYSTACK = [
     _haystack_message("assistant", {"text": "It is 3."}, **_HAYSTACK_META),
 ]
 
+
+def _llama_said(role: str, text: str) -> dict[str, Any]:
+    blocks = [{"block_type": "text", "text": text}] if text else []
+    return {"role": role, "additional_kwargs": {}, "blocks": blocks}
+
+
+_LLAMA_ASKED = [_llama_said("system", "Be brief."), _llama_said("user", "Find x.")]
+_LLAMA_CALLS = [
+    {"tool_name": "search", "tool_kwargs": {"q": "x"}, "tool_id": "c1"},
+    {"tool_name": "fetch", "tool_kwargs": {"q": "x"}, "tool_id": "c2"},
+]
+_LLAMA_ANSWER = {
+    "response": _llama_said("assistant", "It is 3."),
+    "current_agent_name": "finder",
+    "tool_calls": _LLAMA_CALLS,
+}
+
+
+def _llama_result(call: dict[str, Any], text: str) -> dict[str, Any]:
+    blocks = [{"block_type": "text", "text": text}]
+    output = {"blocks": blocks, "tool_name": call["tool_name"], "is_error": text == "gone"}
+    return {**call, "tool_output": output, "return_direct": False}
+
+
+LLAMA_INDEX_EVENTS = [
+    {"input": _LLAMA_ASKED, "current_agent_name": "finder"},
+    {"delta": "I look.", "response": "I look.", "current_agent_name": "finder", "tool_calls": []},
+    {
+        "response": _llama_said("assistant", "I look."),
+        "current_agent_name": "finder",
+        "tool_calls": _LLAMA_CALLS,
+    },
+    *_LLAMA_CALLS,
+    _llama_result(_LLAMA_CALLS[1], "gone"),
+    _llama_result(_LLAMA_CALLS[0], "3"),
+    {"input": [*_LLAMA_ASKED, _llama_said("tool", "3")], "current_agent_name": "finder"},
+    _LLAMA_ANSWER,
+    {"result": _LLAMA_ANSWER},
+]
+
 EXAMPLES: dict[str, Any] = {
+    "llama-index-events": LLAMA_INDEX_EVENTS,
     "strands": STRANDS,
     "haystack": HAYSTACK,
     "mastra": MASTRA,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.trace_examples.agent_frameworks import LLAMA_INDEX_CHATS
+from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import read_traces
 from weighbridge.traces.recognition import recognised
 from weighbridge.traces.split import single_traces
@@ -42,3 +43,24 @@ def test_what_a_memory_does_not_keep_leaves_lower_bounds():
 def test_another_store_is_none_of_chats(changed):
     found = recognised({**LLAMA_INDEX_CHATS, **changed})
     assert found is None or found.importer.id != "llama-index-chat-store"
+
+
+def test_a_saved_memory_has_the_chats_of_its_store():
+    memory = {"chat_store": LLAMA_INDEX_CHATS, "chat_store_key": "anna", "token_limit": 9}
+    assert read_traces({**memory, "class_name": "ChatMemoryBuffer"}) == read_traces(
+        LLAMA_INDEX_CHATS
+    )
+    assert single_traces(memory) == single_traces(LLAMA_INDEX_CHATS)
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        {"version": 2, "state": {"state_data": {}}, "is_running": False, "workers": {}},
+        {"class_name": "Memory", "session_id": "s", "token_flush_size": 9},
+    ],
+)
+def test_a_context_or_a_memory_without_messages_is_no_trace_and_the_hint_says_what_is(bare):
+    with pytest.raises(UnknownTraceFormatError) as raised:
+        read_traces(bare)
+    assert "memory.get_all()" in raised.value.hint
