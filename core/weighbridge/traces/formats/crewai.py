@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.call_parts import Call
+from msgspec import structs
+
+from weighbridge.traces.chat.call_parts import Call, name_and_arguments
 from weighbridge.traces.chat.calls import calls_of
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages
 from weighbridge.traces.fields import (
     count_of,
     counted,
+    counts_of,
     id_of,
     object_of,
     objects_of,
@@ -25,14 +28,14 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats.crewai_log import is_log, read_log
 from weighbridge.traces.importer import Importer
-from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace
+    from weighbridge.traces.model import Capability, Trace, Usage
 
 _PREFIXES = ("crew_", "task_", "agent_", "llm_", "tool_usage", "flow_", "memory_", "lite_agent_")
 _SUFFIXES = ("_started", "_completed", "_failed", "_finished", "_error", "_chunk")
 _OWN = ("crew_kickoff", "llm_call", "tool_usage")
+_TASK = frozenset({"description", "raw", "agent", "output_format", "messages"})
 _LOOKED_AT = 20
 _REASONS: dict[Capability, str] = {
     "tool_calls": "a crew's output does not record which tools its agents called",
@@ -45,7 +48,7 @@ _REASONS: dict[Capability, str] = {
 
 def _matches(value: Any) -> bool:
     if type(value) is dict:
-        return type(value.get("tasks_output")) is list and "raw" in value
+        return "raw" in value and (type(value.get("tasks_output")) is list or _is_task(value))
     if is_log(value):
         return True
     some = value[:_LOOKED_AT] if type(value) is list else []
@@ -55,6 +58,11 @@ def _matches(value: Any) -> bool:
     return all(map(_has_type_and_time, some)) and any(
         _is_event(event) and _has_own_field(event) for event in some
     )
+
+
+def _is_task(value: dict[str, Any]) -> bool:
+    """Return whether an object is the output of one task, with its messages."""
+    return value.keys() >= _TASK and are_messages(value["messages"])
 
 
 def _has_type_and_time(value: Any) -> bool:
@@ -93,40 +101,62 @@ def _read(value: Any) -> list[Trace]:
 def _read_output(value: dict[str, Any]) -> Trace:
     chat = ChatLog()
     recorded = False
-    for task in objects_of(value["tasks_output"]):
+    for task in objects_of(value.get("tasks_output", [value])):
         messages = task.get("messages")
         if are_messages(messages):
             recorded = True
-            _messages(objects_of(messages), chat)
+            _messages(objects_of(messages), objects_of(task.get("tool_failures")), chat)
         else:
             chat.say("user", task.get("description"))
             chat.answer(string_of(task.get("raw")), name=task.get("agent"))
     used = object_of(value.get("token_usage"))
-    usage = counted(
-        usage_of(
-            used.get("prompt_tokens"),
-            used.get("completion_tokens"),
-            used.get("total_tokens"),
-            used.get("cached_prompt_tokens"),
-        )
-    )
-    counts = Counts(llm_calls=count_of(used.get("successful_requests")))
-    run = Run(usage=usage)
+    counts = counts_of(used.get("successful_requests"))
+    run = Run(usage=_usage(used))
     trace = chat.trace("crewai", _REASONS, run, counts=counts, totals_from="token_usage")
     if not recorded:
         trace.missing.setdefault("tool_calls", _REASONS["tool_calls"])
     return trace
 
 
-def _messages(messages: list[dict[str, Any]], chat: ChatLog) -> None:
+def _usage(used: Any) -> Usage | None:
+    usage, cached = counted(read_usage(used)), count_of(object_of(used).get("cached_prompt_tokens"))
+    if usage is None or usage.cached_tokens is not None:
+        return usage
+    return structs.replace(usage, cached_tokens=cached)
+
+
+def _messages(
+    messages: list[dict[str, Any]], failures: list[dict[str, Any]], chat: ChatLog
+) -> None:
+    """Add the messages of a task, whose failed calls stand in a list of their own."""
+    failed = [(each, _call_in(each)) for each in failures]
+    asked: dict[str | None, tuple[str | None, bytes]] = {}
     for message in messages:
         role, content = message["role"], message.get("content")
         if role == "assistant":
-            chat.answer(content, calls_of({**message, "content": None}))
+            calls = calls_of({**message, "content": None})
+            asked |= {call.id: name_and_arguments(call) for call in calls}
+            chat.answer(content, calls)
         elif role in {"tool", "function"}:
-            chat.result(message.get("tool_call_id"), content, name=message.get("name"))
+            call_id = message.get("tool_call_id")
+            found = next((each for each in failed if each[1] == asked.get(call_id)), None)
+            if found:
+                failed.remove(found)
+            facts = Facts(error=_failure(found[0]) if found else None)
+            chat.result(call_id, content, facts, name=message.get("name"))
         else:
             chat.say(role, content)
+
+
+def _call_in(failure: dict[str, Any]) -> tuple[str | None, bytes]:
+    name, arguments = string_of(failure.get("tool_name")), failure.get("tool_args")
+    return name_and_arguments(Call(None, name, parse_arguments(arguments)))
+
+
+def _failure(record: dict[str, Any]) -> str | None:
+    """Return the reason of the failure in a record of it, or in the event of a tool that ended; None if there is none."""
+    held = record.get("failure")
+    return (string_of(held.get("message")) or "error") if type(held) is dict else None
 
 
 class _Events:
@@ -136,7 +166,9 @@ class _Events:
         self._chat = ChatLog()
         self._run = Run()
         self._calls = 0
-        self._open: dict[str, list[str]] = {}  #: IDs of running calls, by tool
+        #: IDs of running calls, by the event of their start, for each tool.
+        self._open: dict[str, dict[str, str]] = {}
+        self._asked_at: dict[str, int] = {}  #: starts of model calls, by their IDs
         self._seen: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
@@ -150,6 +182,8 @@ class _Events:
         kind, time = str(event.get("type")), time_of(event.get("timestamp"))
         if kind in {"llm_call_completed", "llm_call_failed"}:
             self._answer(event, time)
+        elif kind == "llm_call_started" and id_of(event.get("call_id")) and time:
+            self._asked_at[str(event["call_id"])] = time
         elif kind.startswith("tool_usage"):
             self._tool(kind, event, time)
         elif kind == "task_started":
@@ -172,8 +206,9 @@ class _Events:
         text = string_of(response) or string_of(object_of(response).get("content"))
         facts = Facts(
             model=string_of(event.get("model")),
-            usage=counted(read_usage(event.get("usage"))),
+            usage=_usage(event.get("usage")),
             error=string_of(event.get("error")),
+            started_at=self._asked_at.get(str(event.get("call_id"))),
             ended_at=time,
         )
         agent = string_of(event.get("agent_role"))
@@ -185,18 +220,22 @@ class _Events:
 
     def _tool(self, kind: str, event: dict[str, Any], time: int | None) -> None:
         name = string_of(event.get("tool_name")) or ""
-        waiting = self._open.setdefault(name, [])
+        waiting = self._open.setdefault(name, {})
         if kind == "tool_usage_started" or not waiting:
             self._calls += 1
             call_id = f"call_{self._calls}"
             arguments = parse_arguments(event.get("tool_args"))
             self._chat.add_late_call(Call(call_id, name or None, arguments), Facts(started_at=time))
-            waiting.append(call_id)
+            waiting[id_of(event.get("event_id")) or call_id] = call_id
         if kind != "tool_usage_started":
-            error = string_of(event.get("error"))
+            error = string_of(event.get("error")) or _failure(event)
             failed = error or (True if kind.endswith("error") else None)
-            output = event.get("output", error)
-            self._chat.result(waiting.pop(), output, Facts(error=failed, ended_at=time))
+            began = id_of(event.get("started_event_id"))
+            # Older versions do not name the start.
+            call_id = waiting.pop(began) if began in waiting else waiting.popitem()[1]
+            self._chat.result(
+                call_id, event.get("output", error), Facts(error=failed, ended_at=time)
+            )
 
     def trace(self) -> Trace:
         """Return the trace of all events."""
@@ -218,12 +257,15 @@ IMPORTER = Importer(
             "output",
             "response or raw, output in a log of tasks; of a tool call output of tool_usage_finished",
         ),
-        ("error", "error of tool_usage_error and llm_call_failed"),
+        (
+            "error",
+            "error of tool_usage_error and llm_call_failed; failure of tool_usage_finished; tool_failures of a task's output",
+        ),
         ("model, usage", "model and usage of llm_call_completed"),
         ("usage of the run", "token_usage of the output"),
         ("counts", "token_usage.successful_requests: model calls"),
-        ("started_at, ended_at", "timestamp"),
+        ("started_at, ended_at", "timestamp of an event's start and end"),
     ),
-    tried_on="the events of a real crew; synthetic outputs and events, modelled on the documentation of CrewAI 0.100 to 1",
+    tried_on="the events of a real crew; outputs and events made with CrewAI 1.15 and a scripted model; synthetic ones, modelled on the documentation of CrewAI 0.100 to 1",
     lacks="cost and tool definitions; of a log of tasks also all calls and tokens; of an output also times and, unless its tasks keep messages, tool calls",
 )

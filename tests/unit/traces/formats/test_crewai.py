@@ -86,3 +86,64 @@ def test_a_log_of_tasks_has_the_outputs_of_agents_and_no_calls():
     assert trace.not_carried == ("tasks that did not end (1)",)
     with pytest.raises(UnknownTraceFormatError):
         read_trace([{**log[0], "status": "queued"}])
+
+
+def _asked(call_id, name):
+    function = {"name": name, "arguments": '{"q": "x"}'}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def test_failures_that_a_tasks_output_lists_are_those_of_its_calls():
+    task = {
+        "description": "d",
+        "raw": "x",
+        "agent": "a",
+        "output_format": "raw",
+        "messages": [
+            {"role": "assistant", "tool_calls": [_asked("1", "f"), _asked("2", "g")]},
+            {"role": "tool", "tool_call_id": "1", "content": "some"},
+            {"role": "tool", "tool_call_id": "2", "content": "It broke."},
+        ],
+        "tool_failures": [
+            {"tool_name": "g", "tool_args": {"q": "x"}, "failure": {"message": "broke"}}
+        ],
+    }
+    for saved in (task, {"raw": "x", "tasks_output": [task]}):
+        calls = read_trace(saved).steps_of("tool")
+        assert [(step.name, step.error) for step in calls] == [("f", None), ("g", "broke")]
+
+
+def test_parallel_calls_of_a_tool_end_with_their_own_results():
+    def event(kind, number, **fields):
+        name = {"type": f"tool_usage_{kind}", "event_id": f"{kind}{number}", "tool_name": "f"}
+        return (
+            name | {"timestamp": f"2025-01-01T12:00:0{number}", "source_fingerprint": None} | fields
+        )
+
+    events = [
+        event("started", 1, tool_args={"n": 1}),
+        event("started", 2, tool_args={"n": 2}),
+        event("finished", 3, started_event_id="started1", output="one"),
+        event(
+            "finished", 4, started_event_id="started2", output="none", failure={"message": "no two"}
+        ),
+    ]
+    first, second = read_trace(events).steps_of("tool")
+    assert (first.arguments, first.output, first.error) == ({"n": 1}, "one", None)
+    assert (second.arguments, second.output, second.error) == ({"n": 2}, "none", "no two")
+
+
+def test_a_model_call_has_the_time_of_its_start_and_its_cached_tokens():
+    used = {
+        "prompt_tokens": 5,
+        "completion_tokens": 2,
+        "total_tokens": 7,
+        "cached_prompt_tokens": 4,
+    }
+    events = [
+        {"type": "llm_call_started", "timestamp": "2025-01-01T12:00:01", "call_id": "c"},
+        {"type": "llm_call_completed", "timestamp": "2025-01-01T12:00:03", "call_id": "c", "response": "x", "usage": used},
+    ]  # fmt: skip
+    [answer] = read_trace(events).steps_of("llm")
+    assert (answer.started_at, answer.ended_at) == (at(1), at(3))
+    assert answer.usage == Usage(5, 2, 7, 4)
