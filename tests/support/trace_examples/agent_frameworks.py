@@ -642,7 +642,52 @@ LLAMA_INDEX_EVENTS = [
     {"result": _LLAMA_ANSWER},
 ]
 
+
+def _framework_message(role: str, *contents: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "message", "role": role, "contents": list(contents), "author_name": None}
+
+
+AGENT_FRAMEWORK = {
+    "type": "agent_response",
+    "messages": [
+        _framework_message("user", {"type": "text", "text": "Find x."}),
+        _framework_message(
+            "assistant",
+            {"type": "text", "text": "I look."},
+            *(
+                {
+                    "type": "function_call",
+                    "call_id": call_id,
+                    "name": name,
+                    "arguments": '{"q": "x"}',
+                    "id": f"af-{call_id}",
+                }
+                for call_id, name in (("c1", "search"), ("c2", "fetch"))
+            ),
+        ),
+        _framework_message(
+            "tool",
+            {
+                "type": "function_result",
+                "call_id": "c2",
+                "result": "gone",
+                "exception": "FunctionInvocationError",
+            },
+            {"type": "function_result", "call_id": "c1", "result": "3", "id": "af-c1"},
+        ),
+        _framework_message("assistant", {"type": "text", "text": "It is 3."}),
+    ],
+    "response_id": "r1",
+    "usage_details": {
+        "input_token_count": 12,
+        "output_token_count": 3,
+        "total_token_count": 15,
+        "cache_read_input_token_count": 4,
+    },
+}
+
 EXAMPLES: dict[str, Any] = {
+    "agent-framework": AGENT_FRAMEWORK,
     "llama-index-events": LLAMA_INDEX_EVENTS,
     "strands": STRANDS,
     "haystack": HAYSTACK,
