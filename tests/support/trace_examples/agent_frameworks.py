@@ -686,7 +686,58 @@ AGENT_FRAMEWORK = {
     },
 }
 
+
+def _agno_event(name: str, **fields: Any) -> dict[str, Any]:
+    about = {"created_at": 1_800_000_000, "agent_id": "a", "agent_name": "A", "run_id": "r"}
+    return {"event": name} | about | fields
+
+
+AGNO_EVENTS = [
+    _agno_event("RunStarted"),
+    _agno_event("ModelRequestStarted"),
+    _agno_event("RunContent", content="I lo"),
+    _agno_event("RunContent", content="ok."),
+    _agno_event(
+        "ModelRequestCompleted",
+        model="m",
+        input_tokens=9,
+        output_tokens=2,
+        total_tokens=11,
+        cache_read_tokens=4,
+        cache_write_tokens=0,
+    ),
+    *(
+        _agno_event(
+            name,
+            **fields,
+            tool={
+                "tool_call_id": call_id,
+                "tool_name": tool,
+                "tool_args": {"q": "x"},
+                "tool_call_error": None if name == "ToolCallStarted" else result == "gone",
+                "result": None if name == "ToolCallStarted" else result,
+            },
+        )
+        for call_id, tool, result in (("c1", "search", "3"), ("c2", "fetch", "gone"))
+        for name, fields in (
+            ("ToolCallStarted", {}),
+            ("ToolCallCompleted", {"content": result}),
+            *((("ToolCallError", {"error": "gone"}),) if result == "gone" else ()),
+        )
+    ),
+    _agno_event("ModelRequestStarted"),
+    _agno_event("RunContent", content="It is 3."),
+    _agno_event(
+        "ModelRequestCompleted", model="m", input_tokens=12, output_tokens=3, total_tokens=15
+    ),
+    _agno_event("RunContentCompleted"),
+    _agno_event(
+        "RunCompleted", metrics={"input_tokens": 21, "output_tokens": 5, "total_tokens": 26}
+    ),
+]
+
 EXAMPLES: dict[str, Any] = {
+    "agno-events": AGNO_EVENTS,
     "agent-framework": AGENT_FRAMEWORK,
     "llama-index-events": LLAMA_INDEX_EVENTS,
     "strands": STRANDS,

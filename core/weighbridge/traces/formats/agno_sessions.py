@@ -1,4 +1,4 @@
-"""The forms of Agno's sessions: runs, lists of their messages, and rows of tables with the runs of a session."""
+"""The forms of Agno's sessions: runs, lists of their messages, and rows of tables with the runs of a session, or with one run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from weighbridge.traces.stored_rows import json_cell
 
 _LOOKED_AT = 20  #: number of messages and runs by which the format is recognised
 _RUNS = "runs"
-#: Columns of the tables of Agno 2 and Agno 1.
-_COLUMNS = (frozenset({"session_type", _RUNS}), frozenset({"session_data", "memory"}))
+_RUN_DATA = "run_data"  #: column of the table of Agno 3 that has a row for each run
+#: Columns of the tables of Agno 3, 2 and 1.
+_COLUMNS = (
+    frozenset({"run_id", _RUN_DATA}),
+    frozenset({"session_type", _RUNS}),
+    frozenset({"session_data", "memory"}),
+)
 OWN_FIELD = "stop_after_tool_call"  #: field that every message has
 _TOKENS = frozenset({"input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"})
 _STATUSES = frozenset({"PENDING", "RUNNING", "COMPLETED", "PAUSED", "CANCELLED", "ERROR"})
@@ -27,7 +32,7 @@ def is_row(value: Any) -> bool:
 
 def is_run(value: Any) -> bool:
     """Return whether a value is a run with its messages, or one that was stored without any."""
-    if type(value) is not dict or type(value.get("run_id")) is not str:
+    if type(value) is not dict or type(value.get("run_id")) is not str or _RUN_DATA in value:
         return False
     if are_messages(value.get("messages")):
         return are_messages_of_agno(value["messages"])
@@ -50,6 +55,9 @@ def are_messages_of_agno(messages: list[dict[str, Any]]) -> bool:
 
 def runs_of(session: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the runs of a session; empty if the first ones are not of this form."""
+    if _RUN_DATA in session:
+        run = _object_cell(session, _RUN_DATA)
+        return [run] if is_run(run) else []
     holder = session if _RUNS in session else object_of(_object_cell(session, "memory"))
     # Agno 1.0 kept a run beside the message that it answered.
     runs = [

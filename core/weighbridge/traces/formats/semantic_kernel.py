@@ -34,6 +34,9 @@ _FAILURES = (
     "Error: Requested function could not be found.",
     "An error occurred while invoking the function ",
     "The tool call arguments are malformed.",
+    "The tool call with name `",
+    "Missing required argument(s): [",
+    "Received unexpected argument(s): [",
 )
 #: Names of the input, output and total tokens in .NET's libraries, in lower case.
 _COUNTS = (

@@ -88,6 +88,18 @@ def test_each_run_in_the_rows_of_a_database_is_a_trace():
     assert opens_session(AGNO_ROWS[0])
 
 
+@pytest.mark.parametrize("encode", [json.dumps, dict])
+def test_each_row_of_the_table_of_runs_of_agno_3_is_a_trace(encode):
+    rows = [
+        {"run_id": name, "session_id": "s", "status": "COMPLETED", "agent_id": "a"}
+        | {"run_type": "agent", "run_data": encode({**AGNO, "run_id": name})}
+        for name in ("r1", "r2")
+    ]
+    traces = read_traces(rows)
+    assert [trace.id for trace in traces] == ["r1", "r2"]
+    assert traces[0].steps == read_trace(AGNO).steps
+
+
 def test_runs_in_the_memory_of_agno_1_are_read():
     (trace,) = read_traces(AGNO_OLD_ROWS)
     assert trace.steps == read_trace(AGNO).steps

@@ -120,3 +120,22 @@ def test_a_result_of_the_model_context_protocol_may_be_an_error():
     assert called(content=content, isError=True) == ("No disk.", "No disk.")
     assert called(content=content, isError=False) == ("No disk.", None)
     assert called(found=1) == ({"found": 1}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tool call with name `f` is not part of the provided tools, please try again.",
+        "Missing required argument(s): ['q']. Please revise the arguments.",
+        "Received unexpected argument(s): ['p']. Please revise the arguments.",
+    ],
+)
+def test_a_call_that_the_kernel_refused_failed(text):
+    call = {"content_type": "function_call", "id": "c", "name": "f", "arguments": "{}"}
+    result = {"content_type": "function_result", "id": "c", "name": "f", "result": text}
+    history = [
+        {"role": "assistant", "items": [call]},
+        {"role": "tool", "items": [result]},
+    ]
+    [step] = read_trace({"messages": history}).steps_of("tool")
+    assert step.error == text

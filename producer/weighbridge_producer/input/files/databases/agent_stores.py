@@ -108,7 +108,13 @@ STORES = (
         frozenset({"id"}),
         listed=("agent_sessions", ("session_id",)),
     ),
-    # Agno 2 and 1.
+    # Agno 3, 2 and 1.
+    Store(
+        frozenset({"run_id", "session_id", "run_type", "run_data"}),
+        ("run_id",),
+        filled=("run_data", "run_id", "runs"),
+        reader=AgnoReader,
+    ),
     Store(
         frozenset({"session_id", "session_type", "runs"}),
         ("session_id",),

@@ -326,6 +326,17 @@ def test_rows_of_agno_that_cannot_be_read_do_not_end_the_search_for_members(tmp_
     assert len(traces_in(lines)) == 2
 
 
+def test_each_run_in_the_table_of_agno_3_is_a_trace(tmp_path: Path) -> None:
+    rows = [
+        {"run_id": name, "session_id": "s", "run_type": "agent", "run_data": json.dumps(run)}
+        for name in ("r1", "r2")
+        for run in [{**AGNO, "run_id": name}]
+    ]
+    sessions = [{"session_id": "s", "session_type": "agent"}]
+    path = write(tmp_path / "a.db", {"agno_sessions": sessions, "agno_runs": rows})
+    assert [trace.id for trace in traces_in(lines_of(path))] == ["r1", "r2"]
+
+
 def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
     rows = [
         {**AGNO_ROWS[0], "session_id": str(at), "runs": runs}
