@@ -57,6 +57,10 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
 }
 #: Advice on other files that lie beside traces, by some keys of an object in them.
 _WITHOUT_STEPS: dict[frozenset[str], str] = {
+    frozenset({"run_type", "dotted_order", "inputs", "trace_id"}): (
+        "this is a run of LangSmith without those it started, such as a `RunTree` dumps itself: give all runs of the "
+        "trace, in a list"
+    ),
     frozenset({"state", "is_running", "workers"}): (
         "this is a context of LlamaIndex's workflows without an agent's memory, which LlamaIndex leaves out with a warning "
         "where it cannot serialise it, as with Pydantic 2.14: save the messages of `memory.get_all()`"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.trace_examples.observability import LANGSMITH
+from weighbridge.errors import UnknownTraceFormatError
 from weighbridge.traces import Step, ToolDefinition, Usage, read_trace, read_traces
 from weighbridge.traces.fields import time_of
 from weighbridge.traces.recognition import recognised
@@ -144,3 +147,10 @@ def test_a_batch_that_a_client_sends_has_each_run_once_with_its_end():
         trace = read_trace({"post": [begun], "patch": [ended | named]})
         assert trace.format == "langsmith"
         assert trace.steps == read_trace([whole]).steps
+
+
+def test_a_chain_alone_is_no_trace_and_the_hint_asks_for_its_runs():
+    run = {"run_type": "chain", "dotted_order": "1", "inputs": {}, "trace_id": "t", "outputs": {}}
+    with pytest.raises(UnknownTraceFormatError) as raised:
+        read_trace(run)
+    assert "all runs of the trace" in raised.value.hint

@@ -134,8 +134,8 @@ def test_a_call_that_the_kernel_refused_failed(text):
     call = {"content_type": "function_call", "id": "c", "name": "f", "arguments": "{}"}
     result = {"content_type": "function_result", "id": "c", "name": "f", "result": text}
     history = [
-        {"role": "assistant", "items": [call]},
-        {"role": "tool", "items": [result]},
+        {"content_type": "message", "role": "assistant", "items": [call]},
+        {"content_type": "message", "role": "tool", "items": [result]},
     ]
     [step] = read_trace({"messages": history}).steps_of("tool")
     assert step.error == text
