@@ -200,8 +200,9 @@ def _evident_kind(attributes: dict[str, Any]) -> Kind:
 
 
 def model_of(span: Span) -> str | None:
-    """Return the model that answered, else the one that was asked."""
-    return next((name for key in _MODELS if (name := string_of(span.attributes.get(key)))), None)
+    """Return the model that answered, else the one that was asked; MLflow writes it as JSON."""
+    names = (string_of(span.attributes.get(key)) for key in _MODELS)
+    return next((name.strip('"') for name in names if name), None)
 
 
 def error_of(span: Span) -> str | None:

@@ -45,7 +45,7 @@ def mlflow(version):
         "data": {
             "spans": [
                 span("a", None, "agent", "AGENT", ASKED, "Done."),
-                span("b", "a", "chat", "CHAT_MODEL", ASKED, ANSWER, **{"mlflow.chat.tokenUsage": used}),
+                span("b", "a", "chat", "CHAT_MODEL", ASKED, ANSWER, **{"mlflow.chat.tokenUsage": used, "mlflow.llm.model": '"gpt-x"'}),
                 span("c", "a", "search", "TOOL", {"q": "x"}, "some"),
             ]
         },
@@ -62,7 +62,8 @@ def test_mlflows_traces_are_read_in_either_version():
             ("llm", None, "I search."),
             ("tool", "search", "some"),
         ]
-        assert trace.steps_of("llm")[0].usage == Usage(5, 2, 7)
+        answer = trace.steps_of("llm")[0]
+        assert (answer.model, answer.usage) == ("gpt-x", Usage(5, 2, 7))
         assert trace.steps_of("tool")[0].arguments == {"q": "x"}
 
 

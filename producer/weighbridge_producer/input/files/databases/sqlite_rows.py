@@ -37,6 +37,7 @@ _SCHEMA = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
 #: A computed column that costs nothing to evaluate: the difference of two others, such as MLflow's durations.
 _DIFFERENCE = re.compile(r"GENERATED ALWAYS AS \(\w{1,100} - \w{1,100}\)", re.IGNORECASE)
 _EXPRESSION = re.compile(r"\bAS\b", re.IGNORECASE)
+_RENAMED = re.compile(r'^CREATE TABLE "\w{1,100}"')  #: how SQLite writes a table that was renamed
 _QUOTES = (
     "'",
     '"',
@@ -133,7 +134,7 @@ class Database:
 
     def _has_differences_alone(self, table: str) -> bool:
         """Return whether all computed columns of a table are differences of two others."""
-        text = str(*self._connection.execute(_SCHEMA, (table,)).fetchone())
+        text = _RENAMED.sub("", str(*self._connection.execute(_SCHEMA, (table,)).fetchone()))
         has_quotes = any(quote in text for quote in _QUOTES)
         return not has_quotes and len(_EXPRESSION.findall(text)) == len(_DIFFERENCE.findall(text))
 

@@ -250,6 +250,13 @@ def test_differences_of_columns_are_computed_by_the_check_and_other_expressions_
     assert (not faults_in(lines_of(sdk))) == is_checked
 
 
+def test_differences_in_a_table_that_was_renamed_are_computed_by_the_check(sdk: Path) -> None:
+    with closing(sqlite3.connect(sdk)) as base, base:
+        base.execute("CREATE TABLE t (a, b, c GENERATED ALWAYS AS (a - b) STORED)")
+        base.execute("ALTER TABLE t RENAME TO renamed")  # SQLite now keeps the name in quotes
+    assert faults_in(lines_of(sdk)) == []
+
+
 @pytest.mark.parametrize("has_log", [False, True])
 def test_an_index_with_a_function_that_sqlite_does_not_trust_is_no_damage_and_not_evaluated(
     sdk: Path, has_log: bool
