@@ -13,6 +13,12 @@ _STATUS_MESSAGES = ("message", "description", "status_message", "otel_status_mes
 #: A status as a text of its own, such as `ERROR` or Python's `StatusCode.ERROR`.
 _STATUS_WORD = re.compile(r"(?:STATUS_?CODE[._])?(?:ERROR|OK|UNSET)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
+#: Keys of values, as protobuf's JSON and its Python classes name them.
+_KINDS = frozenset(
+    kind + suffix
+    for kind in ("string", "int", "double", "bool", "bytes", "array", "kvlist")
+    for suffix in ("Value", "_value")
+)
 _VALUE_DEPTH = 64  #: maximum depth of lists and objects in an attribute
 
 
@@ -89,8 +95,16 @@ def _pairs(listed: Any, depth: int) -> dict[str, Any]:
 
 
 def plain_value(value: Any, depth: int = 0) -> Any:
-    """Return the plain value of an OTLP value such as `{"intValue": "3"}`; any other value unchanged."""
-    if type(value) is not dict or len(value) != 1 or depth > _VALUE_DEPTH:
+    """Return the plain value of an OTLP value such as `{"intValue": "3"}`; any other value unchanged.
+
+    Some sources, such as Phoenix, also write the kinds that the value is not of, each as null.
+    """
+    if type(value) is not dict or not value or depth > _VALUE_DEPTH:
+        return value
+    if len(value) > 1 and _KINDS.issuperset(value):
+        filled = {kind: inner for kind, inner in value.items() if inner is not None}
+        return plain_value(filled, depth) if filled else None
+    if len(value) != 1:
         return value
     ((kind, inner),) = value.items()
     kind = kind.removesuffix("_value").removesuffix("Value") if type(kind) is str else ""

@@ -198,3 +198,30 @@ def test_rows_of_agentcore_hold_a_span_or_a_log_record_of_one():
     assert not otel.IMPORTER.matches(rows[1:2])
     assert not opens_session(rows[1])
     assert not opens_session({"raw_otel_json": {"raw_otel_json": chat}})
+
+
+def test_phoenixs_otlp_spans_have_a_null_for_each_other_kind_of_value():
+    kinds = ("array_value", "bool_value", "double_value", "int_value", "kvlist_value")
+
+    def attribute(key, **value):
+        return {"key": key, "value": dict.fromkeys((*kinds, "string_value")) | value}
+
+    span = {
+        "trace_id": "t",
+        "span_id": "b",
+        "parent_span_id": None,
+        "name": "ChatCompletion",
+        "start_time_unix_nano": NOON,
+        "end_time_unix_nano": NOON + 10**9,
+        "status": {"code": 1, "message": None},
+        "events": None,
+        "attributes": [
+            attribute("openinference.span.kind", string_value="LLM"),
+            attribute("llm.model_name", string_value="gpt-x"),
+            attribute("llm.token_count.prompt", int_value=5),
+            attribute("llm.token_count.completion", int_value=2),
+            attribute("metadata"),
+        ],
+    }
+    [answer] = read_trace({"data": [span], "next_cursor": None}).steps
+    assert (answer.type, answer.model, answer.usage) == ("llm", "gpt-x", Usage(5, 2))

@@ -125,7 +125,9 @@ class Database:
                 continue
             columns = self._connection.execute(_COLUMNS, (name,)).fetchall()
             if any(hidden in _COMPUTED for _, hidden in columns):
-                self._has_computed = self._has_computed or not self._has_differences_alone(name)
+                self._has_computed = self._has_computed or not (
+                    self._has_differences_alone(name) or self._is_empty(name)
+                )
             if not name.startswith(_OWN):
                 found[name] = frozenset(column for column, hidden in columns if not hidden)
                 own = {column.lower() for column, _ in columns}
@@ -137,6 +139,11 @@ class Database:
         text = _RENAMED.sub("", str(*self._connection.execute(_SCHEMA, (table,)).fetchone()))
         has_quotes = any(quote in text for quote in _QUOTES)
         return not has_quotes and len(_EXPRESSION.findall(text)) == len(_DIFFERENCE.findall(text))
+
+    def _is_empty(self, table: str) -> bool:
+        """Return whether a table has no rows, so that a check computes none of its columns."""
+        command = f"SELECT 1 FROM {_quoted(table)} NOT INDEXED LIMIT 1"  # noqa: S608 - quoted
+        return self._connection.execute(command).fetchone() is None
 
     def _number_in(self, table: str) -> str:
         """Return what the number of a row is called in a table."""
