@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import (
     added,
     cost_of,
@@ -119,7 +119,7 @@ def _span(call: dict[str, Any], usage: Usage | None) -> Span:
         usage=usage if kind == "llm" else None,
         cost_usd=_cost(summary) if kind == "llm" else None,
         tools=sent.get("tools") if kind == "llm" else None,
-        error=string_of(call.get("exception")),
+        error=_error(call.get("exception")),
         started_at=time_of(call.get("started_at")),
         ended_at=time_of(call.get("ended_at")),
     )
@@ -135,6 +135,13 @@ def _kind(call: dict[str, Any], op: str, usage: Usage | None) -> str:
     if usage is not None or op.endswith(_MODEL_OPS):
         return "llm"
     return "tool" if any(word in op.lower() for word in _TOOL_WORDS) else "chain"
+
+
+def _error(exception: Any) -> str | None:
+    """Return the reason of a failure, which newer versions write as JSON, with the calls that led to it."""
+    held = object_of(json_of(exception))
+    said = [text for name in ("type", "message") if (text := string_of(held.get(name)))]
+    return ": ".join(said) or string_of(exception)
 
 
 def _cost(summary: dict[str, Any]) -> float | None:

@@ -45,3 +45,9 @@ def test_calls_of_several_traces_are_a_trace_each():
     other = [call | {"trace_id": "u"} for call in WEAVE]
     assert [trace.id for trace in read_traces([*WEAVE, *other])] == ["t", "u"]
     assert len(single_traces({"calls": [*WEAVE, *other]})) == 2
+
+
+def test_a_failure_that_is_recorded_as_json_has_its_type_and_message_as_the_reason():
+    failed = '{"type": "ValueError", "message": "no disk", "traceback": [{"line_number": 3}]}'
+    trace = read_trace([*WEAVE[:-1], {**WEAVE[-1], "exception": failed}])
+    assert trace.steps_of("tool")[0].error == "ValueError: no disk"
