@@ -313,6 +313,6 @@ IMPORTER = Importer(
         ("tools", "event_logs[].model_request.config.tools, which older versions keep"),
         ("metadata", "app_name, user_id"),
     ),
-    tried_on="a real session of 2024, real databases of 2026 (session.db); synthetic ones of the versions between",
+    tried_on="a real session of 2024, real databases of 2026 (session.db); sessions and streams made with ADK 2.13 and a made-up model; synthetic ones of the versions between",
     lacks="cost; tool definitions and the instructions, except in older versions; state and artifacts",
 )

@@ -22,6 +22,7 @@ from weighbridge.traces.fields import (
     read_usage,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
@@ -122,9 +123,7 @@ def _read(value: Any) -> list[Trace]:
     trace = read_messages(prepared, "haystack", run, _REASONS)
     if not said.is_of_pipeline:
         return [trace]
-    return [
-        with_unknown_part(trace, dict.fromkeys(("llm_calls", "token_usage", "cost"), _PIPELINE))
-    ]
+    return [with_unknown_part(trace, dict.fromkeys(COUNTED, _PIPELINE))]
 
 
 def _first_choices(messages: Iterable[dict[str, Any]], run: Run) -> Iterator[dict[str, Any]]:

@@ -282,6 +282,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "start_time, end_time"),
         ("tools", "extra.invocation_params.tools, inputs.tools"),
     ),
-    tried_on="real batches of single model calls, as its clients send them; synthetic trees and lists of runs",
+    tried_on="real batches of single model calls, as its clients send them; runs of a traced agent with a made-up model; synthetic trees and lists of runs",
     lacks="feedback, and whatever the application did not send; the number of tool calls, of runs without their type",
 )

@@ -422,6 +422,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "date"),
         ("metadata", "stop_reason"),
     ),
-    tried_on="an answer and a run that two public repositories quote, and synthetic ones, modelled on the source of Letta",
+    tried_on="an answer and a run that two public repositories quote; messages that its Python client's types write; synthetic ones, modelled on the source of Letta",
     lacks="models, tokens of each model call, cost, tool definitions; calls of send_message that the API shows as what the agent says",
 )

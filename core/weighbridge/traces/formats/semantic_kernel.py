@@ -190,6 +190,6 @@ IMPORTER = Importer(
         ("usage", "Usage in the Metadata, or the counts of Gemini there"),
         ("started_at", "CreatedAt, created in the Metadata"),
     ),
-    tried_on="a history of Python's library; histories of .NET that were printed in logs, with one call; synthetic histories",
+    tried_on="histories of Python's library, one with calls; histories of .NET that were printed in logs, with one call; synthetic histories",
     lacks="cost and tool definitions; times and tokens, unless the connector kept them in the metadata",
 )

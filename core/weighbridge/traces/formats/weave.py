@@ -177,6 +177,6 @@ IMPORTER = Importer(
         ("started_at, ended_at", "started_at, ended_at"),
         ("tools", "inputs.tools"),
     ),
-    tried_on="synthetic calls, modelled on the documentation of Weave's API",
+    tried_on="calls that its Python client sent for a run of OpenAI's client with a made-up model; synthetic ones, modelled on the documentation of Weave's API",
     lacks="which calls are a tool's, where neither the operation's name nor its kind says it",
 )

@@ -35,7 +35,7 @@ def test_every_saved_form_has_each_call_failure_and_token_once(saved):
         ("fetch", "gone", "gone"),
     ]
     assert (trace.usage, trace.counts) == (None, None)
-    assert "tool_calls" not in trace.missing
+    assert ("tool_calls" in trace.missing) == (saved == {"agent": RESULT})
 
 
 def streamed(message):
@@ -65,7 +65,7 @@ def test_a_pipeline_has_the_answers_of_its_last_components_at_least():
     trace = read_trace({"llm": {"replies": [reply, other]}, "memory": {"messages": [reply]}})
     [answer] = trace.steps_of("llm")
     assert answer.usage == USAGE
-    assert {"llm_calls", "token_usage"} <= set(trace.missing)
+    assert {"llm_calls", "tool_calls", "token_usage"} <= set(trace.missing)
     assert "other choices of an answer (1)" in trace.not_carried
 
 
