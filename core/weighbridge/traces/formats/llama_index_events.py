@@ -67,7 +67,7 @@ def _is_input(value: Any) -> bool:
 
 
 def _matches(value: Any) -> bool:
-    if type(value) is not list or not value:
+    if type(value) is not list or not value or not _kind(_event(value[0])):
         return False
     kinds = [_kind(_event(item)) for item in value[:_LOOKED_AT]]
     return all(kinds) and ("input" in kinds or {"call", "result"} <= set(kinds))
