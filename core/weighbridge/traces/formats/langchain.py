@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.browser_actions import with_browser_actions
 from weighbridge.traces.chat.chunked_messages import whole_messages
 from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, Facts, Run, read_messages
 from weighbridge.traces.chat.roles import ROLES
@@ -131,17 +132,21 @@ def _read(value: Any) -> list[Trace]:
     if about and len(state["messages"]) > 1:
         run.usage, run.totals_from = read_usage(about.get("token_usage")), _ABOUT
     run.notes.add_fields(state, _FIELDS | {tools} | ({_ABOUT} if about else set()), "state")
-    messages: list[dict[str, Any]] = []
-    of_message: dict[int, Facts] = {}
+    recorded: list[dict[str, Any]] = []
     for index, message in enumerate(whole_messages(state["messages"], fields_of)):
         role = role_of(message)
         if role is None:
             raise damaged(f"message {index + 1} is none of LangChain's")
-        fields = fields_of(message) or message
-        recorded = {key: item for key, item in fields.items() if key not in _FIELDS_READ_ELSEWHERE}
-        messages.append({**recorded, "role": role})
-        of_message[index] = _facts(fields, is_answer=role == "assistant")
-    run.of_message = of_message
+        recorded.append({**(fields_of(message) or message), "role": role})
+    recorded = with_browser_actions(recorded)
+    run.of_message = {
+        index: _facts(fields, is_answer=fields["role"] == "assistant")
+        for index, fields in enumerate(recorded)
+    }
+    messages = [
+        {key: item for key, item in fields.items() if key not in _FIELDS_READ_ELSEWHERE}
+        for fields in recorded
+    ]
     return [read_messages(messages, "langchain", run, _REASONS)]
 
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from weighbridge.traces.chat.anthropic_blocks import are_of_single_blocks
 from weighbridge.traces.chat.anthropic_blocks import whole_answers as answers_of_blocks
+from weighbridge.traces.chat.browser_actions import with_browser_actions
 from weighbridge.traces.chat.call_parts import CALL_FIELDS, first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
@@ -148,7 +149,7 @@ def _cost(whole: dict[str, Any]) -> float | None:
 
 def _messages_in(listed: list[Any]) -> list[Any]:
     prepared = with_usage_of_metadata(with_executions(with_content(listed)))
-    messages = list(single_messages(prepared))
+    messages = list(single_messages(with_browser_actions(prepared)))
     if are_of_single_blocks(messages):
         messages = answers_of_blocks(messages)
     return list(whole_answers(messages))
