@@ -73,7 +73,7 @@ class StringMatchGrader(OutputGrader):
     id = "string-match"
     name = "String Match"
     description = "Exact string matching with optional normalization"
-    version = 4
+    version = 5
     has_plain_results = True
     Config = StringMatchConfig
     settings: StringMatchConfig

@@ -87,7 +87,7 @@ class TrueFalseGrader(OutputGrader):
     id = "true-false"
     name = "True/False"
     description = "Boolean value matching with support for multiple formats"
-    version = 2
+    version = 3
     has_plain_results = True
     Config = TrueFalseConfig
     settings: TrueFalseConfig

@@ -86,14 +86,14 @@ CONFIG_DIGEST = "bc17e5f25bd59369"  #: of the defaults of true-false
 def test_a_result_line_has_every_field_in_its_order() -> None:
     [row] = grade(case(metadata={"k": "v"}))
     assert list(row) == KEYS
-    receipts = Receipts("true-false", 2, _effective("true-false"))
+    receipts = Receipts("true-false", 3, _effective("true-false"))
     expected = receipts.of(canonical_json(INPUTS), row["result"])
     assert row | {"result": None} == {
         "custom_id": "a",
         "line": 5,
         "label": "true-false",
         "grader": "true-false",
-        "grader_version": 2,
+        "grader_version": 3,
         "config_digest": CONFIG_DIGEST,
         "status": "graded",
         "result": None,
@@ -129,21 +129,21 @@ def test_results_are_the_same_bytes_as_ever() -> None:
 
 
 GOLDEN_RECEIPTS: list[tuple[str, str | None]] = [
-    ("pass", "b44a042cca8b7337"),
-    ("fé", "292be9b3806103ea"),
-    ("c", "86716707f057e59a"),
-    ("d", "8258b8150e3f8d2f"),
+    ("pass", "199ab23d096bc211"),
+    ("fé", "8b6d7d91d3060a47"),
+    ("c", "d997562d44c800d6"),
+    ("d", "a451cc655c667ff6"),
     ("e", None),
 ]
 GOLDEN_LINE = (
     b'{"custom_id":"pass","line":1,"label":"true-false","grader":"true-false","grader_version"'
-    b':2,"config_digest":"bc17e5f25bd59369","status":"graded","result":{"passed":true,"score":1.0,"verdict":"pass","details":{"ex'
+    b':3,"config_digest":"bc17e5f25bd59369","status":"graded","result":{"passed":true,"score":1.0,"verdict":"pass","details":{"ex'
     b'pected_bool":"true","actual_bool":"true","match_status":"match","reason":"Expected and a'
     b'ctual values match","expected_original":"true","actual_original":"Yes","normalized_expec'
     b'ted":"true","normalized_actual":"yes"},"evidence":[{"check":"boolean_match","description'
     b'":"Response \'Yes\' means true, expected true","passed":true,"limit":"true","observed":"tr'
-    b'ue","step_ids":[],"excerpt":"Yes"}]},"error":null,"metadata":{"n":1.5},"receipt":"b44a04'
-    b'2cca8b7337332b1160bde1bf69a7f864f5d768fa0122d27f15ce0b6bf2"}\n'
+    b'ue","step_ids":[],"excerpt":"Yes"}]},"error":null,"metadata":{"n":1.5},"receipt":"199ab2'
+    b'3d096bc211e5d78a7e802ac246d2db7e09d710493fededccf75d3026bd"}\n'
 )
 
 
@@ -235,7 +235,7 @@ def test_a_missing_input_is_named() -> None:
         "message": "the inputs lack 'expected_output'",
         "hint": "needed: agent_response, expected_output",
     }
-    assert row["grader_version"] == 2
+    assert row["grader_version"] == 3
 
 
 def test_an_unknown_input_is_named_with_what_was_probably_meant() -> None:
@@ -370,7 +370,7 @@ def test_counts_and_causes_say_what_the_lines_say() -> None:
         (None, None, "errored", "INVALID_JSON"): 1,
     }
     assert b"secret" not in tally.pack()
-    assert tally.versions == "true-false=2"
+    assert tally.versions == "true-false=3"
 
 
 def test_a_pass_that_rests_on_no_facts_is_counted_on_its_own_too() -> None:
