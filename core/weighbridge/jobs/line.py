@@ -60,7 +60,7 @@ def split_lines(raw: bytes) -> tuple[list[bytes], Sequence[str | None]]:
             if len(names) == len(lines) and is_plain and all(names):
                 return lines, names
     lines = [line.strip(JSON_SPACE) for line in lines]
-    return lines, list(map(peek_custom_id, lines))
+    return lines, [peek_custom_id(line) if line else None for line in lines]
 
 
 def is_valid_name(name: str) -> bool:

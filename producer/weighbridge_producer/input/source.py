@@ -290,6 +290,8 @@ class Source:
         # Only for files: pipes and uploads must not use that much memory.
         kept = DOCUMENT_LIMIT_BYTES if self._found else 0
         lines = StreamLines(stream, self.name, self._settings, self._count, kept)
+        if in_blocks:
+            lines.begin_in_blocks()
         fitting = in_native_form(lines, self._settings.line_limit_bytes)
         reading = self._reading(name, ids, lines.read_in_blocks if in_blocks else None)
         found = iter(_located(fitting, name, reading) if self.names_locations else reading(fitting))

@@ -97,6 +97,9 @@ class ChunkDraft:
     def _take_block(self, block: LineBlock, index: int) -> None:
         """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
         contents, names = split_lines(block.raw)
+        if not any(contents):
+            self.digests += [self.digester.of_line(b"")] * len(contents)
+            return
         self.digests += self.digester.of_lines(contents)
         self.cases += len(contents) - contents.count(b"")
         places = {name: place for place, name in enumerate(names, index) if name is not None}

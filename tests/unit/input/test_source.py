@@ -646,6 +646,37 @@ def test_blocks_have_the_lines_that_are_read_one_by_one(
         assert len(blocks) < 2000
 
 
+BLANK = b"\n \r\n\t\n" * 10_000
+TRACE = b'{"messages": [{"role": "user", "content": "Hi"}]}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "settings"),
+    [
+        (CASES, {}),
+        (b" \n" + CASES, {}),
+        (TRACE, {}),
+        (TRACE.replace(b", ", b",\n"), {}),
+        (b"", {}),
+        (b" ", {}),
+        (b" " * 100_000 + b"\n" + CASES, {}),
+        (CASES, {"batch_limit_lines": 25_000}),
+        (CASES, {"line_limit_bytes": 40}),
+    ],
+    ids=["cases", "space", "trace", "document", "nothing", "torn", "wide", "many lines", "long"],
+)
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_blank_lines_before_the_first_other_one_come_in_blocks(
+    content: bytes, settings: dict[str, int], packed: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(packed(BLANK + content))
+    source = Source(path, Settings(**settings))
+    blocks = list(source.blocks())
+    assert [line for block in blocks for line in block.lines()] == list(source)
+    assert max(block.count for block in blocks) > 4_000 or settings
+
+
 TABLE = b"id,answer,gold\n" + b"".join(
     b"c%d,\xc3\xa9%d,no\n" % (number, number) for number in range(999)
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, InputError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.jobs.line import BYTE_ORDER_MARK
+from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE
 from weighbridge_producer.input.files.databases.sqlite_file import SIGN
 from weighbridge_producer.input.files.databases.sqlite_rows import DatabaseError
 from weighbridge_producer.input.files.databases.stored_sessions import session_lines
@@ -21,7 +21,7 @@ from weighbridge_producer.input.files.decompress import (
 from weighbridge_producer.input.files.eval_archive import SIGNS, sample_lines
 from weighbridge_producer.input.files.event_streams import with_events_as_list
 from weighbridge_producer.input.files.log_lines import LogLines
-from weighbridge_producer.input.files.non_json_files import readable_lines
+from weighbridge_producer.input.files.non_json_files import HELD_LINES, readable_lines
 from weighbridge_producer.input.files.quoted_json import without_quotes
 from weighbridge_producer.input.files.text_logs import with_sessions_as_lines
 from weighbridge_producer.input.source_lines import LineBlock, SourceLine, length_fault
@@ -54,7 +54,11 @@ class StreamLines:
         #: what a log has beside the JSON of its lines
         self.log = LogLines(settings.line_limit_bytes)
         self.empty_sessions = 0  #: number of sessions in a database in which nothing was said
-        self._in_blocks = False
+        self._in_blocks = self._begins_in_blocks = False
+
+    def begin_in_blocks(self) -> None:
+        """Yield blank lines before the first other one in blocks, beyond the lines by which the kind of a file is found."""
+        self._begins_in_blocks = self._settings.line_limit_bytes >= BLOCK_BYTES
 
     def read_in_blocks(self) -> None:
         """Yield the lines that are read from now on in blocks, which takes less time, unless one could be too long."""
@@ -118,14 +122,21 @@ class StreamLines:
     ) -> Iterator[SourceLine]:
         limit = self._settings.line_limit_bytes
         readline, most = plain.readline, limit + 2
-        total = 0
+        total = blank = 0
+        begins = self._begins_in_blocks
         while True:
-            if self._in_blocks and (block := _next_block(plain)):
+            if begins and not self._in_blocks and blank >= HELD_LINES:
+                block = _next_block(plain, is_blank=True)
+            else:
+                block = _next_block(plain) if self._in_blocks else None
+            if block:
                 yield from self._within_limit(block, total) if packed else (block,)
                 total += block.size
             line = readline(most)
             if not line:
                 return
+            begins = begins and not line.strip(JSON_SPACE)
+            blank += begins
             size = len(line)
             if size > limit and not (size == limit + 1 and line.endswith(b"\n")):
                 source_line = self._skip_rest(plain, line, total, packed=packed)
@@ -170,9 +181,17 @@ class StreamLines:
         check_expansion(plain_bytes, self._stream.consumed, self._settings.expansion_limit)
 
 
-def _next_block(plain: io.BufferedReader[io.RawIOBase]) -> LineBlock | None:
-    """Return the complete lines that have been read, or that the next reading gives; None if there are none."""
-    end = plain.peek().rfind(b"\n") + 1
+def _next_block(
+    plain: io.BufferedReader[io.RawIOBase], *, is_blank: bool = False
+) -> LineBlock | None:
+    """Return the complete lines that have been read, or that the next reading gives; None if there are none.
+
+    If `is_blank`, they end at the first that is not blank.
+    """
+    held = plain.peek()
+    if is_blank:
+        held = held[: len(held) - len(held.lstrip(JSON_SPACE))]
+    end = held.rfind(b"\n") + 1
     return LineBlock.of(plain.read(end)) if end else None
 
 

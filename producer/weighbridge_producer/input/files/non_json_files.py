@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 512  #: of a file's content, examined to detect binary files
 _LINES = 20  #: the first lines; a file in which none starts like JSON has no JSON
-_HELD_LINES = 10_000  #: first lines, empty ones too, that are examined
+HELD_LINES = 10_000  #: first lines, empty ones too, that are examined
 _JSON_STARTS = (*(b"{", b"[", b'"'), b"\xef\xbb\xbf")
 _UNPACK = "unpack it and give the files in it"
 _CONVERT = "export what is in it as JSON Lines"
@@ -129,7 +129,7 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         is_json = content.startswith(_JSON_STARTS) and not (
             begins_with_tag(content) or _is_text_in_yaml(line.raw, read)
         )
-        if line.fault or is_json or len(read) == _HELD_LINES:
+        if line.fault or is_json or len(read) == HELD_LINES:
             break
         filled += bool(content)
         if filled == _LINES:

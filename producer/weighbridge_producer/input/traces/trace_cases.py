@@ -99,7 +99,7 @@ class _Opening:
             elif self.unread:
                 self.unread.append(line)
             else:
-                self.blank += 1
+                self.blank += line.count
                 yield line
 
 
