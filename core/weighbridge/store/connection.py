@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "connect",
+    "evicting_policy",
     "invalid_url",
     "is_cluster",
     "memory_share",
@@ -57,6 +58,7 @@ __all__ = [
 
 T = TypeVar("T")
 
+_KEEPS = "noeviction"  #: the policy with which a full server refuses writes
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 NO_RETRY_ANSWER_SECONDS = 8.0  #: more than the longest blocking read
@@ -220,13 +222,37 @@ def server_time(client: Any) -> float:
 def memory_share(client: Any) -> float:
     """Return the used share of a server's memory limit, 0.0 to 1.0; a cluster's fullest master; 0.0 without a limit."""
     with translate_errors():
-        if is_cluster(client):
-            reply = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
-            # If there is a single master, the reply is not keyed by node name.
-            memories = [reply] if "used_memory" in reply else list(reply.values())
-        else:
-            memories = [client.info("memory")]
+        memories = _memories(client)
     return max(
         memory["used_memory"] / memory["maxmemory"] if memory.get("maxmemory") else 0.0
         for memory in memories
     )
+
+
+def evicting_policy(client: Any) -> str:
+    """Return the `maxmemory-policy` of a server that drops keys when its memory limit is reached; a cluster's first such master.
+
+    It is empty for `noeviction`, without a limit, and if the server refuses to report it.
+    """
+    try:
+        with translate_errors():
+            memories = _memories(client)
+    except ServerUnavailableError:
+        raise
+    except ServerError:
+        return ""  # access rules may forbid INFO
+    policies = (
+        str(memory.get("maxmemory_policy", _KEEPS))
+        for memory in memories
+        if memory.get("maxmemory")
+    )
+    return next((policy for policy in policies if policy != _KEEPS), "")
+
+
+def _memories(client: Any) -> list[dict[str, Any]]:
+    """Return what the server, or each master of a cluster, reports of its memory."""
+    if not is_cluster(client):
+        return [client.info("memory")]
+    reply = client.info("memory", target_nodes=RedisCluster.PRIMARIES)
+    # If there is a single master, the reply is not keyed by node name.
+    return [reply] if "used_memory" in reply else list(reply.values())

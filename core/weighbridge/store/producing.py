@@ -8,7 +8,12 @@ from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictEr
 from weighbridge.jobs.error_codes import RETRY_REOPENS
 from weighbridge.store.audit import ENTRIES_LIMIT, Action, Entry, add_to_stream, write_to_log
 from weighbridge.store.base import StoreBase
-from weighbridge.store.connection import memory_share, server_time, translate_errors
+from weighbridge.store.connection import (
+    evicting_policy,
+    memory_share,
+    server_time,
+    translate_errors,
+)
 from weighbridge.store.durability import Durability, confirm
 from weighbridge.store.key_names import (
     ACTIVE,
@@ -235,6 +240,10 @@ class Producing(StoreBase):
     def memory_share(self) -> float:
         """Return the used share of the server's memory limit, 0.0 to 1.0; 0.0 if it has no limit."""
         return memory_share(self.redis)
+
+    def evicting_policy(self) -> str:
+        """Return the policy by which the server drops keys when it is full; empty if it drops none, or does not report it."""
+        return evicting_policy(self.redis)
 
     def position(self, batch: str) -> Position:
         """Return the position of the batch's producer in its input."""

@@ -213,6 +213,11 @@ class Queries(StoreBase):
         with readable(batch):
             return not _is_entry(rows, entry) or is_recorded(record)
 
+    def has_lost_results(self, batch: str) -> bool:
+        """Return whether the server lacks the key of the batch's log or of its chunks, which every batch has."""
+        with translate_errors():
+            return int(self.redis.exists(key(batch, "chunks"), key(batch, "log"))) < 2
+
     def results(self, batch: str, chunks: Sequence[str]) -> Iterator[bytes | None]:
         """Yield the result lines of each finished chunk; None if it has none or they were freed."""
         with translate_errors():

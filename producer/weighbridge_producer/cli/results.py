@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from weighbridge.errors import InputError
+from weighbridge.errors import BatchError, InputError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
@@ -141,7 +142,7 @@ def results(
 ) -> None:
     """Write the results of a batch or of a file, and on standard error the cursor to continue a batch from.
 
-    Exit status: without a gate, 0 when the results were read, whatever they are. With a gate, as for `run`; `run --help`
+    Exit status: without a gate, 0 when the results were read, whatever they are, and 1 if the batch has failed without any. With a gate, as for `run`; `run --help`
     has the details.
     """
     gating = gates.parse(by)
@@ -170,7 +171,7 @@ def results(
                 handle.wait()
             # Read before the results, because a batch that ends meanwhile has more of them.
             state = handle.status() if gating.gates else None
-            lines = wanted.lines_of(handle, cursor, follow=follow)
+            lines = _or_failure(handle, wanted.lines_of(handle, cursor, follow=follow))
             lines = _with_cases(handle, lines) if with_cases else lines
             found = _Found(lines, state, partial(_cases_of, handle))
         if as_json and outputs == [STDOUT]:
@@ -287,6 +288,17 @@ def _end_with_summary(
     print_slice_notes(summary.slices)
     if summary.decision:
         exit_with(summary.decision)
+
+
+def _or_failure(handle: Batch, blobs: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield selected lines; raises BatchError at their end if the batch has failed without the result of any job."""
+    yield from blobs
+    state = handle.status()
+    if state.status is BatchStatus.FAILED and not state.counts.finished:
+        raise BatchError(
+            f"batch {state.batch_id} has failed, and no job of it has a result: {state.reason}",
+            "submit its cases again",
+        )
 
 
 def _with_cases(handle: Batch, blobs: Iterable[bytes]) -> Iterator[bytes]:

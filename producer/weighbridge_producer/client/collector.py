@@ -169,6 +169,8 @@ class Collector:
             self._lagging_since = now
             return
         if now - self._lagging_since > _LAG_SECONDS:
+            if self._store.has_lost_results(self._batch):
+                raise results_lost(self._batch)
             raise ServerUnavailableError(
                 f"Redis lists results of batch {self._batch} that it does not have",
                 "try again: after a failover, a Redis server that lags behind may have answered",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from http import HTTPStatus
 from math import inf
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from weighbridge_producer.batch_shapes import (
 )
 from weighbridge_producer.client.batch import ANYTHING, Batch, Page, note_failed
 from weighbridge_producer.client.collector import lines_of, without_repeats
-from weighbridge_producer.client.http_session import RetryableError, decoded, in_path
+from weighbridge_producer.client.http_session import RetryableError, decoded, error_of, in_path
 from weighbridge_producer.client.http_upload import Upload
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.http_session import HttpSession, Params
     from weighbridge_producer.input.source import Cases
 
-_CURSOR: Any = str | None
+_MARK: Any = str | dict[str, str] | None  #: a cursor, an error, or a heartbeat
 _SILENT_SECONDS = 5.0  #: without an event, after which the status is requested
 _LOOK_SECONDS = 0.25  #: between status requests when too little time is left to follow events
 _REFUSED_SECONDS = 1.0  #: between status requests when events are refused
@@ -269,14 +270,20 @@ class ServedLines:
 
 
 def pages_in(pieces: Iterable[bytes]) -> Iterator[Page | None]:
-    """Yield the pages of a stream with cursor marks, each as soon as its mark arrives; None for a heartbeat."""
+    """Yield the pages of a stream with cursor marks, each as soon as its mark arrives; None for a heartbeat.
+
+    Raises the error that a mark has.
+    """
     held, looked = bytearray(), 0
     for piece in pieces:
         held += piece
         while (mark := held.find(RECORD_SEPARATOR, looked)) >= 0 and (
             end := held.find(b"\n", mark)
         ) >= 0:
-            cursor = decoded(bytes(held[mark + 1 : end]), _CURSOR)
+            text = bytes(held[mark + 1 : end])
+            cursor = decoded(text, _MARK)
+            if isinstance(cursor, dict):
+                raise error_of(HTTPStatus.OK, text)
             yield Page(bytes(held[:mark]), cursor) if cursor else None
             del held[: end + 1]
             looked = 0

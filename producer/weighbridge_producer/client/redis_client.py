@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from weighbridge.store.audit import Action, AuditLog, Entry, command_line_actor
 from weighbridge.store.health import Health, HealthCheck
 from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
-from weighbridge.text import pluralize
+from weighbridge.text import pluralize, printable
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.batch import check_same_graders
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from weighbridge.store.audit import Actor
     from weighbridge_producer.client.backend import Graders
     from weighbridge_producer.input.source import Cases
+
+_log = logging.getLogger("weighbridge.client")
 
 _KNOWN_WORKERS_SECONDS = 1.0  #: how long the running workers are remembered for the next batch
 _BATCHES_WITH_QUEUES = 200  #: the newest batches, whose queues are known
@@ -69,6 +72,7 @@ class RedisClient(Backend):
         )
         self.worker_registry = WorkerRegistry(self.store.redis)
         self.actor = command_line_actor()  #: default actor for the audit log
+        self._was_policy_read = False
 
     def close(self) -> None:
         self.store.close()
@@ -142,6 +146,7 @@ class RedisClient(Backend):
     ) -> PlannedBatch:
         """Return a batch that can be created; raises UnknownGraderError, ConfigError, InvalidProjectError."""
         specs = parse_specs(graders)
+        self._warn_of_eviction()
         workers, now = self.worker_registry.alive_at(most_seconds_ago=_KNOWN_WORKERS_SECONDS)
         try:
             versions = _checked_versions(specs, workers)
@@ -159,6 +164,18 @@ class RedisClient(Backend):
             actor=actor,
             now=now,
         )
+
+    def _warn_of_eviction(self) -> None:
+        """Log a warning before the first batch if the server drops keys when it is full."""
+        if self._was_policy_read:
+            return
+        policy = self.store.evicting_policy()
+        self._was_policy_read = True
+        if policy:
+            _log.warning(
+                "maxmemory-policy of Redis is %s: when its memory is full, it drops batches and their results; set it to noeviction",
+                printable(policy),
+            )
 
     def _new_batch(
         self, planned: PlannedBatch, actor: Actor | None = None, *, is_created: bool = True

@@ -58,8 +58,11 @@ local function claim(id)
   return {id, name, raw or '{"jobs":0}', lines, options}
 end
 
+-- Note that a batch without a chunk to claim waits for no turn. If the server has lost the names of its chunks, it ends.
 local function give_up_turn()
-  if lane == '' and redis.call('EXISTS', meta) == 1 then redis.call('HSET', meta, 'ready', '0') end
+  if lane ~= '' or redis.call('EXISTS', meta) == 0 then return end
+  redis.call('HSET', meta, 'ready', '0')
+  if redis.call('HGET', meta, 'ended_ms') == '' then finish_if_done() end
 end
 
 if chosen ~= '' then

@@ -2,7 +2,8 @@
 -- ARGV: batch, position or '', maximum entries to scan, maximum entries to return, chunk numbers (' 3 17 ') or '' for
 -- any, a text whose presence in the record admits other chunks too, and texts that a record must all contain...
 -- Replies: the last position scanned, position and name of the last chunk scanned, then position, name and record of
--- each chunk found. The reply is empty at the end of the log, and 'lost' alone if its first entries are missing.
+-- each chunk found. The reply is empty at the end of the log, and 'lost' alone if its first entries, or all records, are
+-- missing.
 use(ARGV[1])
 local after, most_entries, most_found, numbers, or_text = unpack(ARGV, 2, 6)
 local entries = redis.call('XRANGE', log, after == '' and '-' or '(' .. after, '+', 'COUNT', most_entries)
@@ -15,6 +16,7 @@ for _, entry in ipairs(entries) do
 end
 if #entries == 0 then return {} end
 if after == '' and entries[1][2][3] == 'after' and entries[1][2][4] ~= '' then return {'lost'} end
+if redis.call('EXISTS', chunks) == 0 then return {'lost'} end
 if #named == 0 then return {entries[#entries][1], '', ''} end
 
 local function may_hold(chunk, record)

@@ -1,4 +1,4 @@
-"""Streams of result lines in constant memory; an incomplete stream ends with a broken connection."""
+"""Streams of result lines in constant memory; an incomplete stream ends with a broken connection, or with a marked error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import orjson
 from anyio import to_thread
 
-from weighbridge.errors import ServerUnavailableError, StaleCursorError
+from weighbridge.errors import BatchError, ServerUnavailableError, StaleCursorError
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
 from weighbridge_producer.service.limits.slots import take_turn
@@ -47,8 +47,8 @@ class ResultStream:
     ) -> None:
         """Start after a cursor; a `marked` stream has no filter, and contains a mark with the cursor after each chunk.
 
-        A mark is a separate line with a RECORD_SEPARATOR and the cursor as JSON, or null as a heartbeat. `scope` is the
-        request's, whose turns the stream takes.
+        A mark is a separate line with a RECORD_SEPARATOR and the cursor as JSON, or null as a heartbeat, or at the end an
+        error of the batch. `scope` is the request's, whose turns the stream takes.
         """
         self._service = service
         self._store = service.client.store
@@ -73,11 +73,17 @@ class ResultStream:
         self._batch.pages(self._cursor, follow=False)
 
     async def blobs(self) -> AsyncGenerator[bytes]:
-        """Yield blocks of complete lines; raises if the batch is deleted or retried meanwhile."""
-        async with aclosing(self._all() if self._takes_all else self._matching()) as blobs:
-            async for blob in blobs:
-                yield blob
-        await self._in_thread(self._check_nothing_was_missed)
+        """Yield blocks of complete lines; raises if the batch is deleted or retried meanwhile, unless the stream is marked."""
+        try:
+            async with aclosing(self._all() if self._takes_all else self._matching()) as blobs:
+                async for blob in blobs:
+                    yield blob
+            await self._in_thread(self._check_nothing_was_missed)
+        except BatchError as error:
+            if not self._marked:
+                raise
+            ended = {"code": error.code, "detail": error.message, "hint": error.hint}
+            yield RECORD_SEPARATOR + orjson.dumps(ended) + b"\n"
 
     async def _all(self) -> AsyncGenerator[bytes]:
         """Yield the stored results chunk by chunk, without parsing."""
