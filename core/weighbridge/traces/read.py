@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces.event_stream import begins_events, events_in
-from weighbridge.traces.fields import json_in
+from weighbridge.traces.fields import UNREADABLE, json_in, unreadable_noted
 from weighbridge.traces.formats import aider
 from weighbridge.traces.importer import damaged
+from weighbridge.traces.model import CAPABILITIES
 from weighbridge.traces.recognition import find_format, recognised
 from weighbridge.traces.text_actions import missing_calls
 from weighbridge.traces.text_logs import OPENING_BYTES, key_of_log
@@ -53,7 +54,8 @@ def read_trace(value: Any) -> Trace:
 def _read(found: FoundFormat) -> Sequence[Trace]:
     importer, value, trace_id, notes, metadata, unread_lines = found
     try:
-        traces = importer.read(value)
+        with unreadable_noted() as unreadable:
+            traces = importer.read(value)
     except (TraceError, MemoryError):
         raise
     except Exception as error:
@@ -62,6 +64,9 @@ def _read(found: FoundFormat) -> Sequence[Trace]:
         raise damaged(f"this looks like {importer.name}, but cannot be read: {reason}") from error
     if not traces:
         raise damaged(f"this looks like {importer.name}, but contains no trace")
+    if unreadable:
+        reasons = {name: UNREADABLE[name] for name in CAPABILITIES if name in unreadable}
+        traces = [replace(trace, missing=reasons | trace.missing) for trace in traces]
     first = traces[0]
     if trace_id and len(traces) == 1 and first.id is None:
         first = replace(first, id=trace_id)

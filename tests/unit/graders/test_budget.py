@@ -483,6 +483,23 @@ def test_a_total_beyond_its_parts_counts_as_told():
     assert only(grade({"type": "llm", "usage": usage}, max_tokens=9000))["observed"] == 950
 
 
+@pytest.mark.parametrize("more", [{"cached_tokens": 900}, {"cache_write_tokens": 601}])
+@pytest.mark.parametrize("limit", ["max_tokens", "max_input_tokens", "max_cost_usd"])
+def test_more_cached_tokens_than_input_leave_both_unknown(more, limit):
+    usage = {"input_tokens": 600, "output_tokens": 100, **more}
+    given = llm(usage=usage, model="gpt-4o")
+    assert grade(given, **{limit: 10**6})["verdict"] == "ungradable"
+    if limit != "max_cost_usd":
+        assert grade(given, **{limit: 599})["verdict"] == "fail"
+
+
+def test_a_cost_that_no_run_has_is_refused_and_not_priced():
+    step = llm((5000, 5000), model="gpt-4o", cost_usd=1e308)
+    result = grade(step, step, max_cost_usd=1.0)
+    assert result["verdict"] == "ungradable"
+    assert "cost_usd must be an amount of money" in only(result)["description"]
+
+
 def test_cached_input_tokens_are_input_tokens():
     usage = {"input_tokens": 600, "output_tokens": 100, "cached_tokens": 500}
     result = grade({"type": "llm", "usage": usage}, max_input_tokens=600)

@@ -281,8 +281,11 @@ def stated_tokens(usage: Usage | None) -> Sequence[Stated]:
     output: Stated = UNSTATED if received is None else received
     if usage.is_partial:
         output, is_all = AtLeast(received or 0), False
+    given: Stated = UNSTATED if sent is None else sent
+    if sent is not None and sent < (cached or 0) + (valid_count(usage.cache_write_tokens) or 0):
+        given, is_all = AtLeast(sent), False  # the cached tokens are a part of the input
     return (
-        UNSTATED if sent is None else sent,
+        given,
         output,
         stated_sum if is_all else AtLeast(stated_sum),
         UNSTATED if cached is None else cached,

@@ -43,7 +43,7 @@ class InexactReasons:
     def of_cost(self) -> str:
         """Return why the cost is not exact."""
         cost = self._measured.cost
-        if cost.unpriced:
+        if cost.unpriced and not self._measured.is_unreadable("cost"):
             return first_few(
                 [
                     f"{reason} ({named(steps)})" if steps else reason
@@ -60,6 +60,8 @@ class InexactReasons:
         """Return why a run may have begun before its first recorded time, or ended after the last."""
         measured = self._measured
         lacks_times = "timing" in measured.trace.missing
+        if measured.is_unreadable("timing"):
+            return self._lacking("timing", measured.times.are_recorded)
         if not measured.duration.is_exact and not (lacks_times and not measured.duration.is_stated):
             return "the start or the end of the run is not recorded"
         if lacks_times:

@@ -15,6 +15,7 @@ from weighbridge.graders.budget.stated_totals import Difference, of_count, of_to
 from weighbridge.graders.values import EXCERPT_CHARACTERS
 from weighbridge.text import encodable
 from weighbridge.traces import Counts
+from weighbridge.traces.fields import UNREADABLE
 from weighbridge.traces.unread_counts import MADE_BY_OTHERS
 
 if TYPE_CHECKING:
@@ -125,12 +126,17 @@ class Measurements:
                 return self._has_all_steps()
             case "duration_ms":
                 is_whole = self.duration.is_of_run or not self._may_exceed_its_times()
-                return self.duration.is_exact and is_whole
+                return self.duration.is_exact and is_whole and not self.is_unreadable("timing")
             case "max_step_latency_ms":
                 has_times = bool(self.latencies.timed) or "timing" not in self.trace.missing
                 return has_times and not self.latencies.untimed and not self.may_lack_calls
             case _:
                 assert_never(name)
+
+    def is_unreadable(self, capability: Capability | None) -> bool:
+        """Return whether a recorded value of a capability cannot be read, so that the others are a part of it."""
+        reason = capability and self.trace.missing.get(capability)
+        return reason is not None and reason in UNREADABLE.values()
 
     def _is_counted(self, name: Literal["llm_calls", "tool_calls"]) -> bool:
         """Return whether the source states how many there are."""
@@ -166,6 +172,8 @@ class Measurements:
         What is stated counts although the source lacks the capability, unless it lacks model calls too.
         """
         missing = self.trace.missing
+        if self.is_unreadable(capability):
+            return False
         is_recorded = capability not in missing or (total.is_stated and "llm_calls" not in missing)
         return total.is_exact and is_recorded and not self.lacks_calls(total)
 

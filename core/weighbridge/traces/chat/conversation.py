@@ -277,7 +277,7 @@ class _MessageReader:
             return Facts(usage=read_usage(message.get("usage")))
         notes = self._run.notes
         notes.add_fields(message, self._run.fields, "message")
-        usage, cost_usd = read_usage(message.get("usage")), cost_of(message.get("cost"))
+        usage, cost_usd = read_usage(message.get("usage")), _cost(message.get("cost"))
         if role != "assistant" and (usage or cost_usd):
             notes.add("tokens and cost of messages that are not the agent's")
             usage = cost_usd = None
@@ -494,3 +494,8 @@ def _error(failed: Any, content: Any) -> str | None:
     if failed is True:
         return content if type(content) is str and content else "error"
     return string_of(failed)
+
+
+def _cost(recorded: Any) -> float | None:
+    """Return the cost of a message; None for an object, which may have the costs of its parts."""
+    return None if type(recorded) is dict else cost_of(recorded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weighbridge.traces.chat.call_parts import json_of
-from weighbridge.traces.fields import cost_of, object_of, time_after, time_of
+from weighbridge.traces.fields import duration_of, object_of, time_after, time_of
 
 COST = "response_cost"
 ORIGINAL = "original_response"  #: the provider's answer, as text
@@ -39,7 +39,7 @@ def with_tools(record: dict[str, Any]) -> dict[str, Any]:
 
 def times_of_call(record: dict[str, Any]) -> Times | None:
     """Return the times of a record's call; None if the start is not recorded."""
-    began, took = time_of(record.get(_BEGAN)), cost_of(record.get(_TOOK))
+    began, took = time_of(record.get(_BEGAN)), duration_of(record.get(_TOOK))
     if began is None:
         return None
     return Times(began, None if took is None else time_after(began, took / 1_000))

@@ -7,7 +7,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from weighbridge.traces.fields.usage import cost_of
+from weighbridge.traces.fields.unreadable import note_unreadable
+from weighbridge.traces.fields.usage import duration_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262
@@ -21,8 +22,22 @@ def time_of(value: Any, unit: Literal["s", "ms", "us", "ns"] = "s") -> int | Non
     """Return a time in nanoseconds since 1970 UTC, from ISO 8601 or from a number (or its digits) in that unit.
 
     A time without a zone is taken as UTC; a number too large for seconds as milli-, micro- or nanoseconds, by its
-    size. None for anything that is no time.
+    size. None for anything that is no time, which is noted unless it stands for none.
     """
+    time = _time_of(value, unit)
+    if time is None and not _is_unset(value):
+        note_unreadable("timing")
+    return time
+
+
+def _is_unset(value: Any) -> bool:
+    """Return whether a value stands for no time: nothing, 0, or the first year, which Go writes."""
+    if type(value) is str:
+        return value.strip("0") == "" or value.startswith("0001-01-01")
+    return value is None or (value == 0 and type(value) is not bool)
+
+
+def _time_of(value: Any, unit: Literal["s", "ms", "us", "ns"]) -> int | None:
     if type(value) is str:
         if not (value.isdecimal() and len(value) <= 20):
             return _iso_time(value)
@@ -45,7 +60,7 @@ def time_of(value: Any, unit: Literal["s", "ms", "us", "ns"] = "s") -> int | Non
 
 def time_after(began: int | None, seconds: Any) -> int | None:
     """Return a time in nanoseconds plus a number of seconds; None if one is not known, or the seconds are more than a run takes."""
-    passed = cost_of(seconds)
+    passed = duration_of(seconds)
     if began is None or passed is None or passed > _LONGEST_SECONDS:
         return None
     return time_of(began + int(passed * 10**9), "ns")

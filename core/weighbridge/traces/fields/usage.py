@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from weighbridge.traces.fields.unreadable import note_unreadable
 from weighbridge.traces.fields.values import object_of, objects_of
 from weighbridge.traces.model import Counts, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count
+_TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count, or amount of money
 _USUAL_COUNTS = {"prompt_tokens", "completion_tokens", "total_tokens"}
 #: Names of the counts of input, output, total and cached tokens. The last three are of tokens that the others exclude: read
 #: from a cache, written to a cache, and used for reasoning.
@@ -43,11 +43,42 @@ def whole_of(first: Any, *parts: Any) -> int | None:
     return None if None in counts else sum(filter(None, counts))
 
 
+def amount_of(value: Any) -> float | None:
+    """Return a plausible amount of money or time; None for a value that is not an amount."""
+    if type(value) is not int and type(value) is not float:
+        return None
+    return float(value) if 0 <= value <= _TOKENS_LIMIT else None
+
+
 def cost_of(value: Any) -> float | None:
-    """Return an amount of money; None for a value that is not an amount."""
-    if type(value) is int and 0 <= value <= _TOKENS_LIMIT:
-        return float(value)
-    return value if type(value) is float and math.isfinite(value) and value >= 0 else None
+    """Return an amount of money; None for a value that is not an amount, which is noted unless it is empty or digits."""
+    amount = amount_of(value)
+    if amount is None and value is not None and not (type(value) is str and _may_be_number(value)):
+        note_unreadable("cost")
+    return amount
+
+
+def duration_of(value: Any) -> float | None:
+    """Return a length of time, in the source's unit; None for a value that is none, which is noted if there is one."""
+    amount = amount_of(value)
+    if amount is None and value is not None:
+        note_unreadable("timing")
+    return amount
+
+
+def milliseconds_of(value: Any) -> int | None:
+    """Return a length of time in milliseconds; None for 0, and for a value that is none, which is noted if there is one."""
+    return round(duration_of(value) or 0) or None
+
+
+def _may_be_number(text: str) -> bool:
+    return not text.strip() or any(letter.isdecimal() for letter in text)
+
+
+def note_counts(counts: Iterable[Any]) -> None:
+    """Note if one of the counts of tokens that a source records cannot be read, and its sum therefore is none."""
+    if any(count is not None and count_of(count) is None for count in counts):
+        note_unreadable("token_usage")
 
 
 def usage_of(
@@ -163,6 +194,10 @@ def _first_count(values: Iterable[Any]) -> Any:
 
 def counts_of(llm_calls: Any = None, tool_calls: Any = None, steps: Any = None) -> Counts | None:
     """Return the counts that a source states for a run; None for an absent count, and for 0, which means not counted."""
+    if llm_calls is not None and count_of(llm_calls) is None:
+        note_unreadable("llm_calls")
+    if tool_calls is not None and count_of(tool_calls) is None:
+        note_unreadable("tool_calls")
     recorded = (count_of(llm_calls) or None, count_of(tool_calls) or None, count_of(steps) or None)
     return Counts(*recorded) if any(recorded) else None
 

@@ -12,6 +12,7 @@ from weighbridge.traces.fields import (
     count_of,
     counted,
     counts_of,
+    duration_of,
     id_of,
     object_of,
     objects_of,
@@ -66,7 +67,7 @@ def start_of(recorded: dict[str, Any]) -> int | None:
 
 def end_after(started_at: int | None, metrics: dict[str, Any]) -> int | None:
     """Return the end, computed from the duration, in nanoseconds."""
-    seconds = cost_of(metrics.get("duration", metrics.get("time")))
+    seconds = duration_of(metrics.get("duration", metrics.get("time")))
     if started_at is None or seconds is None or seconds > _DURATION_LIMIT:
         return None
     return time_of(started_at + round(seconds * _SECOND), "ns")

@@ -15,7 +15,7 @@ from weighbridge.traces.chat.calls import sorted_parts
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    cost_of,
+    duration_of,
     id_of,
     json_in,
     object_of,
@@ -214,7 +214,7 @@ def _usage(usage: dict[str, Any]) -> Usage | None:
 
 
 def _end(began: int | None, duration_ms: Any) -> int | None:
-    passed = cost_of(duration_ms)
+    passed = duration_of(duration_ms)
     return None if passed is None else time_after(began, passed / 1000)
 
 

@@ -11,8 +11,8 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    cost_of,
     counted,
+    duration_of,
     id_of,
     json_in,
     object_of,
@@ -95,7 +95,7 @@ def _start(line: dict[str, Any]) -> int | None:
 
 
 def _end(line: dict[str, Any]) -> int | None:
-    took = cost_of(line.get("dur"))
+    took = duration_of(line.get("dur"))
     return None if took is None else time_of(line["ts"] + took, "ms")
 
 

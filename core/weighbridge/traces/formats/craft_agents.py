@@ -16,6 +16,7 @@ from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     cost_of,
     counted,
+    duration_of,
     id_of,
     object_of,
     objects_of,
@@ -151,7 +152,7 @@ class _Reader:
         self._turn = turn
         failed = message.get("isError") is True or message.get("toolStatus") == "error"
         if failed or message.get("toolResult") is not None:
-            took = cost_of(message.get("toolDuration"))
+            took = duration_of(message.get("toolDuration"))
             ended_at = None if took is None else time_after(time, took / 1000)
             facts = Facts(error=failed or None, ended_at=ended_at)
             self.chat.result(call_id, message.get("toolResult"), facts)

@@ -18,6 +18,7 @@ from weighbridge.traces.fields import (
     counted,
     counts_of,
     id_of,
+    note_counts,
     object_of,
     objects_of,
     parse_arguments,
@@ -194,7 +195,8 @@ class _Events:
             self._run.started_at = time
         elif kind in {"crew_kickoff_completed", "crew_kickoff_failed"}:
             self._run.ended_at = time
-            total = count_of(event.get("total_tokens"))
+            total = event.get("total_tokens")
+            note_counts([total])
             self._run.usage = counted(usage_of(total_tokens=total)) or self._run.usage
         else:
             self._chat.notes.add_kind("events", kind)

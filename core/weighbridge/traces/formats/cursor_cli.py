@@ -16,8 +16,8 @@ from weighbridge.traces.fields import (
     count_of,
     counted,
     id_of,
+    milliseconds_of,
     object_of,
-    objects_of,
     parse_arguments,
     scalars,
     string_of,
@@ -27,7 +27,7 @@ from weighbridge.traces.fields import (
     whole_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace, Usage
@@ -78,7 +78,7 @@ def _is_line(value: Any) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     reader = _LineReader()
-    for line in objects_of(value):
+    for line in objects_in(value, "line"):
         reader.line(line)
     reader.finish_text()
     about, result = reader.about, reader.result
@@ -92,7 +92,7 @@ def _read(value: list[Any]) -> list[Trace]:
     trace = reader.chat.trace("cursor-cli", _REASONS, run, totals_from=totals)
     if len(reader.usages) != 1:  # each turn of a chat states its own time
         return [trace]
-    return [replace(trace, duration_ms=count_of(result.get("duration_ms")) or None)]
+    return [replace(trace, duration_ms=milliseconds_of(result.get("duration_ms")))]
 
 
 class _LineReader:

@@ -15,9 +15,9 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     added,
-    count_of,
     counted,
     id_of,
+    milliseconds_of,
     object_of,
     objects_of,
     parse_arguments,
@@ -76,7 +76,7 @@ def _read(value: list[Any]) -> list[Trace]:
     trace = reader.chat.trace("droid", _REASONS, run, totals_from=totals)
     if len(reader.usages) != 1:  # each turn of a session states its own time
         return [trace]
-    return [replace(trace, duration_ms=count_of(end.get("durationMs")) or None)]
+    return [replace(trace, duration_ms=milliseconds_of(end.get("durationMs")))]
 
 
 def _session(line: dict[str, Any]) -> str | None:

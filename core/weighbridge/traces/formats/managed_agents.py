@@ -13,14 +13,15 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     added,
-    count_of,
     counted,
     id_of,
+    note_counts,
     object_of,
     read_usage,
     string_of,
     text_of,
     time_of,
+    whole_of,
     word_of,
 )
 from weighbridge.traces.importer import Importer
@@ -204,8 +205,9 @@ class _EventReader:
             self._run.cost_usd = int(amount) / _CENTS
         written = object_of(usage.get("cache_creation"))
         if written and "cache_creation_input_tokens" not in usage:
-            total = sum(count_of(count) or 0 for count in written.values())
-            usage = {**usage, "cache_creation_input_tokens": total}
+            usage = {**usage, "cache_creation_input_tokens": whole_of(0, *written.values())}
+        counts = (count for name, count in usage.items() if name.endswith("_tokens"))
+        note_counts([*counts, *written.values()])
         self._run.usage = counted(read_usage(usage)) or self._run.usage
 
 

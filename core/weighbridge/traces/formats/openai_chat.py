@@ -143,7 +143,9 @@ def _is_last(value: dict[str, Any], messages: list[Any]) -> bool:
 
 def _cost(whole: dict[str, Any]) -> float | None:
     """Return the cost of a request; LiteLLM writes 0 if it has no price."""
-    stated = cost_of(whole.get("cost"))
+    stated = whole.get("cost")
+    # It may also be an object with the costs of parts.
+    stated = None if type(stated) is dict else cost_of(stated)
     return stated if stated is not None else cost_of(whole.get(COST)) or None
 
 

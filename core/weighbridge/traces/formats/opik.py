@@ -15,6 +15,7 @@ from weighbridge.traces.fields import (
     counted,
     counts_of,
     id_of,
+    note_counts,
     object_of,
     objects_of,
     read_usage,
@@ -270,8 +271,10 @@ def _usage(record: dict[str, Any]) -> Usage | None:
         for key, count in object_of(json_of(record.get("usage"))).items()
         if key.startswith(_ORIGINAL_PREFIX)
     }
-    usage = None if _APART.isdisjoint(original) else read_usage(original)
-    return usage or _stated_usage(record)
+    if _APART.isdisjoint(original):
+        return _stated_usage(record)
+    note_counts(count for key, count in original.items() if key.lower().endswith("tokens"))
+    return read_usage(original) or _stated_usage(record)
 
 
 def _stated_usage(record: dict[str, Any]) -> Usage | None:

@@ -8,7 +8,7 @@ from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
-    count_of,
+    counts_of,
     object_of,
     objects_of,
     parse_arguments,
@@ -17,7 +17,6 @@ from weighbridge.traces.fields import (
     usage_of,
 )
 from weighbridge.traces.importer import Importer, objects_in
-from weighbridge.traces.model import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +69,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             valid_data=recorded.get("valid_data"),
         ),
     )
-    counts = Counts(llm_calls=count_of(recorded.get("query_count")))
+    counts = counts_of(llm_calls=recorded.get("query_count"))
     totals = "answer_generation.query_count and total_tokens"
     return [chat.trace("toolbench", _REASONS, run, counts=counts, totals_from=totals)]
 

@@ -18,14 +18,13 @@ from weighbridge.traces.fields import (
     count_of,
     counted,
     object_of,
-    objects_of,
     scalars,
     string_of,
     time_of,
     usage_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import Usage
 
 if TYPE_CHECKING:
@@ -66,8 +65,8 @@ def _is_unconnected(value: dict[str, Any]) -> bool:
 
 
 def _messages(value: dict[str, Any]) -> list[dict[str, Any]]:
-    return objects_of(value.get("messages")) or objects_of(
-        object_of(value.get("artifact")).get("messages")
+    return objects_in(value.get("messages"), "message") or objects_in(
+        object_of(value.get("artifact")).get("messages"), "message"
     )
 
 

@@ -14,10 +14,10 @@ from weighbridge.traces.chat.chat_log import ChatLog, flat_call
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     Notes,
-    count_of,
     counted,
     counts_of,
     id_of,
+    milliseconds_of,
     object_of,
     objects_of,
     scalars,
@@ -248,7 +248,7 @@ def _asked_at(request: dict[str, Any]) -> int | None:
 def _ended_at(request: dict[str, Any]) -> int | None:
     """Return when a request had been carried out, with all calls that it shows."""
     timings = object_of(object_of(request.get("result")).get("timings"))
-    asked_at, took = _asked_at(request), count_of(timings.get("totalElapsed"))
+    asked_at, took = _asked_at(request), milliseconds_of(timings.get("totalElapsed"))
     if asked_at is None or took is None:
         return None
     return time_of(asked_at + took * 10**6, "ns")

@@ -7,7 +7,7 @@ import re
 from typing import Any, Literal
 
 from weighbridge.traces.chat.call_parts import first_of
-from weighbridge.traces.fields import count_of, string_of, time_of
+from weighbridge.traces.fields import count_of, duration_of, note_unreadable, string_of, time_of
 
 _STATUS_MESSAGES = ("message", "description", "status_message", "otel_status_message")
 #: A status as a text of its own, such as `ERROR` or Python's `StatusCode.ERROR`.
@@ -59,6 +59,7 @@ def span_time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None
     if type(recorded) is list:  # seconds and nanoseconds, as the JavaScript SDK has them
         counts = [count_of(part) for part in recorded]
         if len(counts) != 2 or None in counts:
+            note_unreadable("timing")
             return None
         return time_of((counts[0] or 0) * 10**9 + (counts[1] or 0), "ns")
     return time_of(recorded)
@@ -66,10 +67,10 @@ def span_time(value: dict[str, Any], end: Literal["start", "end"]) -> int | None
 
 def printed_times(value: dict[str, Any]) -> tuple[int | None, int | None]:
     """Return the start and end of a span that a console exporter printed, whose times are in microseconds."""
-    started_at, duration = time_of(value.get("timestamp"), "us"), count_of(value.get("duration"))
+    started_at, duration = time_of(value.get("timestamp"), "us"), duration_of(value.get("duration"))
     if started_at is None or duration is None:
         return started_at, None
-    return started_at, time_of(started_at + duration * 1000, "ns")
+    return started_at, time_of(started_at + int(duration * 1000), "ns")
 
 
 def status_of(value: dict[str, Any]) -> tuple[Literal["unset", "ok", "error"], str | None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import (
+    amount_of,
     cost_of,
     count_of,
     counted,
@@ -108,7 +109,7 @@ def unread_costs(span: Span) -> dict[str, Any]:
     return {
         name: value
         for name, value in span.attributes.items()
-        if "cost" in name and _NAMES_COST.search(name) and cost_of(value)
+        if "cost" in name and _NAMES_COST.search(name) and amount_of(value)
     }
 
 
