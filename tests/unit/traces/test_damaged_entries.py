@@ -13,14 +13,20 @@ from weighbridge.traces import read_traces
 #: By format: the keys that lead to an entry of its example with a call or an answer.
 ENTRIES: dict[str, tuple[str | int, ...]] = {
     "browser-use": ("history", 0),
+    "codex-exec": (5,),
+    "cursor-cli": (4,),
     "elevenlabs": ("transcript", 2),
     "gemini-cli": ("messages", 1),
+    "google-adk-eval": ("eval_cases", 0, "conversation", 0, "intermediate_data", "tool_uses", 0),
+    "jupyter-chat": ("messages", 1, "metadata", "tool_calls", 0),
     "openai-assistants": ("steps", 0),
     "opencode": ("messages", 1, "parts", 1),
     "smolagents": (2,),
     "tau2-voice": ("ticks", 3),
+    "tool-eval": ("588", "answer", "answer_details", 0, "next", 0),
     "toolbench": ("tree", "tree", "children", 1),
     "trae": ("llm_interactions", 0),
+    "vapi": ("messages", 6),
 }
 
 
@@ -47,3 +53,9 @@ def test_a_step_of_smolagents_without_its_number_is_not_left_out(number: Any) ->
     step = EXAMPLES["smolagents"][2]
     with pytest.raises(TraceError, match="step_number"):
         read_traces(replaced(EXAMPLES["smolagents"], (2,), {**step, "step_number": number}))
+
+
+@pytest.mark.parametrize("damaged", [None, 5, {}, []])
+def test_a_call_of_bfcl_that_is_neither_an_object_nor_text_is_not_left_out(damaged: Any) -> None:
+    with pytest.raises(TraceError, match="neither an object nor text"):
+        read_traces(replaced(EXAMPLES["bfcl"], ("result", 0, 0, 0), damaged))

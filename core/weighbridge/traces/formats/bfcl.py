@@ -25,7 +25,7 @@ from weighbridge.traces.fields import (
     string_of,
     usage_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, damaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,6 +193,8 @@ def _calls_in(recorded: Any) -> list[tuple[str, Any]]:
         return _calls_in_text(recorded)
     if type(recorded) is not list:
         recorded = [recorded]
+    elif not all(type(item) is str or (type(item) is dict and item) for item in recorded):
+        raise damaged("an answer has a call that is neither an object nor text")
     found: list[tuple[str, Any]] = []
     for item in recorded:
         if type(item) is dict:

@@ -17,12 +17,11 @@ from weighbridge.traces.fields import (
     events_of,
     id_of,
     object_of,
-    objects_of,
     string_of,
     usage_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import COUNTED
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _trace_of(value: Any) -> Trace:
     reader = _EventReader()
     if type(value) is dict:
         reader.chat.notes.add_fields(value, frozenset({"events"}), "object")
-    for event in objects_of(events_of(value)):
+    for event in objects_in(events_of(value), "line"):
         reader.event(event)
     reader.finish()
     run = Run(id=reader.thread_id, usage=_total(reader.usages))

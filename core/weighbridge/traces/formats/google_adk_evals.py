@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.fields import id_of, object_of, objects_of
 from weighbridge.traces.formats.google_adk import session_trace
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,13 +101,13 @@ def _as_session(case: Any) -> dict[str, Any]:
     """Return a case as a session: the session that was run, or else the events in its turns."""
     if type(case) is list:
         named = objects_of(case)[0] if "data" in object_of(case[0]) else {"data": case}
-        turns = objects_of(named["data"])
+        turns = objects_in(named["data"], "turn")
         return {"id": named.get("name"), "events": [e for turn in turns for e in _old_events(turn)]}
     own_id = first_of(case, _CASE_IDS)
     ran = _session_of(case)
     if ran:
         return {**ran, "id": own_id}
-    turns = objects_of(case.get("conversation")) or [
+    turns = objects_in(case.get("conversation"), "turn") or [
         object_of(first_of(each, _ACTUAL)) for each in objects_of(first_of(case, _PER_INVOCATION))
     ]
     recorded = object_of(first_of(case, ("session_input", "sessionInput")))
@@ -131,7 +131,7 @@ def _events(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"author": "user", "content": first_of(turn, _USER_CONTENTS)}
     between = object_of(first_of(turn, _BETWEEN))
     final = first_of(turn, _FINALS)
-    for event in objects_of(first_of(between, _EVENTS)):
+    for event in objects_in(first_of(between, _EVENTS), "event"):
         if final and event.get("content") == final:
             continue  # some versions repeat the final response here
         author = event.get("author")
@@ -140,7 +140,7 @@ def _events(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "content": event.get("content"),
         }
     for key, names in (("function_call", _USES), ("function_response", _RESPONSES)):
-        parts = [{key: each} for each in objects_of(first_of(between, names))]
+        parts = [{key: each} for each in objects_in(first_of(between, names), key)]
         if parts:
             yield {"author": "agent", "content": {"parts": parts}}
     said = first_of(between, _SAID_BETWEEN)
@@ -156,7 +156,7 @@ def _old_events(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"author": "user", "content": turn["query"]}
     calls = [
         {"function_call": {"name": use.get("tool_name"), "args": use.get("tool_input")}}
-        for use in objects_of(turn.get(_OLD_CALLS))
+        for use in objects_in(turn.get(_OLD_CALLS), "call")
     ]
     if calls:
         yield {"author": "agent", "content": {"parts": calls}}

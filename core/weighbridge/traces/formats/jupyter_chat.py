@@ -13,13 +13,12 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
     object_of,
-    objects_of,
     string_of,
     text_of,
     time_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
@@ -90,7 +89,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             recording.add(sender)
         if message["body"]:
             chat.answer(message["body"], facts=facts)
-        for call in objects_of(calls):
+        for call in objects_in(calls, "call"):
             _add_call(chat, call)
     trace = chat.trace("jupyter-chat", _REASONS, Run(id=_id_of(value)))
     missing: dict[Capability, str] = {"llm_calls": _MODEL_CALLS}

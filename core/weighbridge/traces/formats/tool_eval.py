@@ -14,14 +14,13 @@ from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Run
 from weighbridge.traces.fields import (
     object_of,
-    objects_of,
     parse_arguments,
     python_object_in,
     scalars,
     string_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,11 +93,11 @@ def _trace(value: dict[str, Any], query_id: str | None) -> Trace:
 
 def _nodes(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the nodes of a prediction, each before those that follow it."""
-    pending = objects_of(answer.get("answer_details"))[::-1]
+    pending = objects_in(answer.get("answer_details"), "node")[::-1]
     while pending:
         node = pending.pop()
         yield node
-        pending += reversed(objects_of(node.get("next")))
+        pending += reversed(objects_in(node.get("next"), "node"))
 
 
 def _call(chat: ChatLog, number: int, recorded: Any) -> None:
