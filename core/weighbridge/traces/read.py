@@ -15,6 +15,7 @@ from weighbridge.traces.recognition import find_format, recognised
 from weighbridge.traces.text_actions import missing_calls
 from weighbridge.traces.text_logs import OPENING_BYTES, key_of_log
 from weighbridge.traces.unread_counts import with_unread_calls, with_unread_lines
+from weighbridge.traces.wrapped_calls import with_wrapped_calls
 from weighbridge.traces.zero_costs import without_zero_costs
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ def _read(found: FoundFormat) -> Sequence[Trace]:
             first, missing=missing, not_carried=(*first.not_carried, *notes.summaries())
         )
     return [
-        with_unread_lines(with_unread_calls(without_zero_costs(trace)), unread_lines)
-        for trace in (first, *traces[1:])
+        with_unread_lines(with_unread_calls(without_zero_costs(each)), unread_lines)
+        for each in map(with_wrapped_calls, (first, *traces[1:]))
     ]
 
 

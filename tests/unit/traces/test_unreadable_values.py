@@ -69,7 +69,7 @@ def test_a_limit_that_the_rest_exceeds_is_failed() -> None:
     trace = replaced(EXAMPLES["cline"], ["0", "ts"], -1)
     result = BudgetGrader(config={TIME: 1}).grade(trace)
     assert result["verdict"] == "fail"
-    assert result["details"]["at_least"][0] == "duration_ms"
+    assert "duration_ms" in str(result["details"]["at_least"])
 
 
 @pytest.mark.parametrize("unset", [None, 0, "", "0", "0001-01-01T00:00:00Z"])
