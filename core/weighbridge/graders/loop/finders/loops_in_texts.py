@@ -25,7 +25,7 @@ from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, cycles, low_novelty
-from weighbridge.graders.loop.finders.standstills import standstills
+from weighbridge.graders.loop.finders.standstills import failed_steps, standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
 from weighbridge.graders.loop.finders.unheard_answers import unheard_answers
 from weighbridge.graders.loop.history.arguments import canonical
@@ -127,6 +127,7 @@ def loops_in_texts(
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
+    findings += failed_steps(turns, limits)
     findings += [*unheard_answers(turns, limits), *repeated_code(turns, limits)]
     findings += [*repeated_reviews(turns, limits), *same_words(turns, limits, budget)]
     findings += repeated_talk(turns, limits, budget, looped_ids)

@@ -558,6 +558,12 @@ class Rule(Enum):
         _MORE_THAN_TWICE,
         "if that is more",
     )
+    FAILED_STEPS = (
+        Kind.STANDSTILL,
+        "steps that the agent itself says have failed",
+        "in a row, without a new request between",
+        _MORE_THAN_TWICE,
+    )
     STANDSTILL = (
         Kind.STANDSTILL,
         "reports that nothing has changed,",

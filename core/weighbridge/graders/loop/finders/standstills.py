@@ -1,13 +1,15 @@
-"""Standstills that the agent reports itself: again and again it says that nothing has changed, and nothing has."""
+"""Standstills that the agent reports itself: again and again it says that nothing has changed, or that its last step failed."""
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
+from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.text import encodable
 
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 
 _HEAD_CHARACTERS = 160  #: first characters of a text, in which an agent says what it saw
 _GAP = 8  #: maximum distance of two reports in turns
+#: Judgement of the last step with which an answer begins: `Failed - the page is the same`, `Verdict: Failure`.
+_judges_failed = re.compile(
+    r"\W{0,5}(?:(?:verdict|evaluation|result|status|last (?:step|action|goal))\W{1,5})?(?:failed|failure|unsuccessful)\b",
+    re.IGNORECASE,
+).match
 _TAG = re.compile(r"</?[a-z_]{1,20}>")
 _reports_no_change = occurs(
     r"\bstill\b|\bsame (?:error|result|issue|problem|output|outcome|thing|response|message|failure|screen|page|state)s?\b|\b(?:no|not|nothing|n't) (?:\w{1,12} )?chang(?:e|ed|es)\b|\bunchanged\b"
@@ -52,6 +59,22 @@ def standstills(
             together = []
         together.append(index)
     yield from _finding(together, limits)
+
+
+def failed_steps(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
+    """Find more than `2 * max_repeats` answers in a row that begin with the judgement that the last step has failed.
+
+    No new request lies between them. Numbers in them that only rise, or only fall, are progress.
+    """
+    least = Rule.FAILED_STEPS.least(limits)
+    judged = [
+        turn.requests_before if _judges_failed(turn.text) else -1 - index
+        for index, turn in enumerate(turns)
+    ]
+    for _, indices in groupby(range(len(turns)), judged.__getitem__):
+        found = list(indices)
+        if len(found) >= least and not count_one_way([turns[index].text for index in found]):
+            yield Finding.by(Rule.FAILED_STEPS, found, least)
 
 
 def _known_outcomes(turns: Sequence[Message]) -> set[int]:

@@ -105,3 +105,56 @@ def test_calls_that_are_a_loop_are_reported_once():
         if step["type"] == "tool":
             step["arguments"], step["output"] = {"command": "make"}, "rc=0"
     assert [loop["kind"] for loop in loops(steps)[0]] == ["identical"]
+
+
+JUDGED = (
+    "Failed - the field still has the wrong city.\nClear the field, and enter the city again.",
+    "Failed - the city could not be entered.\nOpen the list of cities first.",
+    "Failure: the list closed at once.\nType the city letter by letter.",
+    "Failed - the field is empty now.\nPaste the name of the harbour.",
+    "Verdict: Failure. The harbour is not known here.\nEnter the city again.",
+    "Unsuccessful: the old city came back.\nReload the page, then enter it.",
+    "Failed - the page shows the old city.\nEnter the new one with the keyboard.",
+)
+
+
+def judged(texts):
+    return [
+        step
+        for at, said in enumerate(texts, 1)
+        for step in turn(at, said, f"f{at}", f"clicked element {at * 7}", tool="click")
+    ]
+
+
+def kinds(steps, **config):
+    result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": steps})
+    return [(loop["rule"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_seven_steps_in_a_row_that_the_agent_says_have_failed_are_a_loop():
+    assert kinds(judged(JUDGED)) == [("failed_steps", 7)]
+    assert kinds(judged(JUDGED[:6])) == []
+    assert kinds(judged(JUDGED[:5]), max_repeats=2) == [("failed_steps", 5)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (*JUDGED[:4], "Success - the city stands there.\nEnter the date.", *JUDGED[4:]),
+        [f"Failed tests: {9 - at}.\nMend the next of them." for at in range(8)],
+        [f"I looked at pier {at}, where the last step failed." for at in range(8)],
+    ],
+    ids=["a success between", "a number that falls", "a report of a failure"],
+)
+def test_steps_of_which_some_succeed_are_no_loop(texts):
+    assert kinds(judged(texts)) == []
+
+
+def test_a_new_request_restarts_the_count_of_failed_steps():
+    asked = {
+        "id": "u",
+        "type": "user",
+        "output": "Then take the other form for the boats of the north.",
+    }
+    again = [{**step, "id": f"again {step['id']}"} for step in judged(JUDGED[3:])]
+    assert kinds([*judged(JUDGED[:4]), asked, *again]) == []
