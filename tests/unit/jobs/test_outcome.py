@@ -37,9 +37,10 @@ def test_a_summary_shows_every_outcome() -> None:
     assert shown["causes"] == {"why": 2}
 
 
-def test_the_script_that_records_knows_every_outcome_that_no_grader_gave() -> None:
-    lists = "local UNGRADED, CUT_SHORT = {'errored', 'cancelled', 'expired'}, {'cancelled', 'expired'}\n"
-    assert source_of("record").startswith(lists)
+def test_the_script_that_records_knows_every_outcome_and_those_that_no_grader_gave() -> None:
+    ungraded, cut_short = "{'errored', 'cancelled', 'expired'}", "{'cancelled', 'expired'}"
+    lists = f"{{'passed', 'failed', 'ungradable', {ungraded[1:]}, {ungraded}, {cut_short}"
+    assert source_of("record").startswith(f"local OUTCOMES, UNGRADED, CUT_SHORT = {lists}\n")
 
 
 def test_each_outcome_has_a_column_in_tables_or_the_batch_ended_before_it() -> None:
