@@ -62,6 +62,56 @@ class Rule(Enum):
     _least: Least
     _other_least: Least | None
 
+    def __init__(
+        self,
+        kinds: Kind | tuple[Kind, ...],
+        repeated: str,
+        between: str,
+        least: Least,
+        other_least: Least | None = None,
+        when_other: str = "",
+    ) -> None:
+        self.kinds = (kinds,) if isinstance(kinds, Kind) else kinds
+        self.repeated = repeated
+        self.between = between
+        self.when_other = when_other
+        self._least = least
+        self._other_least = other_least
+
+    @property
+    def id(self) -> str:
+        """The name that results have."""
+        return self.name.lower()
+
+    def least(self, limits: Limits, *, other: bool = False) -> int:
+        """Return the minimum number that is a loop, or the other one."""
+        least = self._other_least if other and self._other_least else self._least
+        return least.of(limits.max_repeats)
+
+    @property
+    def from_how_many(self) -> str:
+        """The minimum number that is a loop, in terms of `max_repeats`."""
+        other = f"; {self.when_other}: {self._other_least}" if self._other_least else ""
+        return f"{self._least}{other}"
+
+    def in_words(self, period: int | None) -> str:
+        """Return what repeats, such as `the same 3 steps in the same order`, given the steps in a round."""
+        steps, texts = "steps in the same order", "texts in the same order"
+        if period:
+            steps, texts = f"{period} {steps}", f"{period} {texts}"
+        return self.repeated.format(steps="step" if period == 1 else steps, texts=texts)
+
+    @property
+    def described(self) -> str:
+        """What repeats, and what stands between or how the repeats differ."""
+        what = self.in_words(None).removesuffix(",")
+        return f"{what}, {self.between}" if self.between else what
+
+    @property
+    def is_in_row(self) -> bool:
+        """Whether steps of which one repeats come directly after each other."""
+        return self not in _WITH_OTHERS_BETWEEN
+
     # Calls in a fixed order
     SAME_CALL = (Kind.IDENTICAL, "the same step", "", _MORE_THAN_REPEATS)
     SIMILAR_CALLS = (Kind.NEAR_IDENTICAL, "nearly the same step", "", _MORE_THAN_REPEATS)
@@ -620,58 +670,6 @@ class Rule(Enum):
         "none of which got any further, as it says",
         _MORE_THAN_REPEATS,
     )
-
-    def __init__(
-        self,
-        kinds: Kind | tuple[Kind, ...],
-        repeated: str,
-        between: str,
-        least: Least,
-        other_least: Least | None = None,
-        when_other: str = "",
-    ) -> None:
-        self.kinds = (kinds,) if isinstance(kinds, Kind) else kinds
-        self.repeated = repeated
-        self.between = between
-        self.when_other = when_other
-        self._least = least
-        self._other_least = other_least
-
-    @property
-    def id(self) -> str:
-        """The name that results have."""
-        return self.name.lower()
-
-    def least(self, limits: Limits, *, other: bool = False) -> int:
-        """Return the minimum number that is a loop, or the other one."""
-        least = self._other_least if other and self._other_least else self._least
-        return least.of(limits.max_repeats)
-
-    @property
-    def from_how_many(self) -> str:
-        """The minimum number that is a loop, in terms of `max_repeats`."""
-        other = f"; {self.when_other}: {self._other_least}" if self._other_least else ""
-        return f"{self._least}{other}"
-
-    def in_words(self, period: int | None) -> str:
-        """Return what repeats, such as `the same 3 steps in the same order`, given the steps in a round."""
-        steps, texts = "steps in the same order", "texts in the same order"
-        if period:
-            steps, texts = f"{period} {steps}", f"{period} {texts}"
-        return self.repeated.format(steps="step" if period == 1 else steps, texts=texts)
-
-    @property
-    def described(self) -> str:
-        """What repeats, and what stands between or how the repeats differ."""
-        what = self.in_words(None)
-        return (
-            f"{what.removesuffix(',')}, {self.between}" if self.between else what.removesuffix(",")
-        )
-
-    @property
-    def is_in_row(self) -> bool:
-        """Whether steps of which one repeats come directly after each other."""
-        return self not in _WITH_OTHERS_BETWEEN
 
 
 _WITH_OTHERS_BETWEEN = frozenset(
