@@ -22,7 +22,7 @@ _LETTER = r"(?<![^\W_])[^\W\d_]"  #: that is a name of its own, before a mark
 _LETTER_AFTER = r"[^\W\d_](?![^\W_])"
 _SYMBOLS = re.compile(
     # Always, but for headings and quotes at the beginning of lines.
-    r"[+=<\\&|^~@%/]|//+|\#(?!\s)|(?<=[^\W_])\#|(?<!^)>|>(?!\s\D)|[\u2016\u2030\u2031\u2032-\u2037]"
+    r"[+=<\\&|^~@%/]|//+|\#(?!\s)|(?<=[^\W_])\#|(?<!^)>|>(?!\s\D)|[\u2016\u2030-\u2037]"
     # Negation, members, scopes, derivatives, amounts and variables, but not the dollars around a formula.
     r"|(?<!\w)!(?=[\w(=])|(?<=[\d)])!|::|:(?==)|(?<=\w\w)\.(?=[a-z])|(?<![\w.])\.(?=[^\W\d_])"
     r"|(?<=[^\W\d_])'+(?=\()|\$(?=\d)|\$(?=[^\W\d]|\{)(?![^$\n]*\$)"
@@ -44,7 +44,7 @@ _BRACKETS = re.compile(r"[(\[{](?=\s*[-+\u2212]?\d)|(?<=\d)\s*+[)\]}]")
 _PRIME = re.compile(r"[^'\"]*\d(['\"])(?![^\W\d_])").match  #: the first quote is after a number
 
 _KEPT = 0xF0000  #: added to the code of a mark that is kept, which is then no punctuation
-_SAME = {'"': "'", "\u2212": "-", **dict.fromkeys(_DASHES, "-")}
+_SAME = {'"': "'", **dict.fromkeys(_DASHES, "-")}
 
 Mark = Literal["number", "symbol"]
 

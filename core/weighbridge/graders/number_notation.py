@@ -30,10 +30,11 @@ _IN_TEXT = re.compile(
 _IN_TEXT_CHARACTERS = 1_000  #: of a text in which numbers are compared
 #: One space may part two numbers, and a code may begin with a zero: `1 234`, `007`.
 _MAY_BE_NO_NUMBER = re.compile(r"[-+]?(?:0[0-9]|[0-9]+(?: [0-9]{3})+\Z)").match
+#: A number of which the point may be a decimal one, or separate thousands.
 _ONE_DOT = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}").fullmatch
 
 
-class Reading(NamedTuple):
+class _Reading(NamedTuple):
     """The numbers that a text may be, and the currency beside it."""
 
     numbers: frozenset[Decimal]
@@ -92,7 +93,7 @@ def _may_have_numbers(one: str, other: str, most: int) -> bool:
     return is_short and bool(_DIGIT(one) and _DIGIT(other))
 
 
-def _read(text: str) -> Reading:
+def _read(text: str) -> _Reading:
     number, currency = _without_currency(text)
     digits = number.removesuffix(PERCENT).rstrip()
     numbers = numbers_in(digits)
@@ -101,7 +102,7 @@ def _read(text: str) -> Reading:
     is_sure = len(numbers) == 1 and not _MAY_BE_NO_NUMBER(digits)
     if number.endswith(PERCENT):
         numbers = {number.scaleb(-2) for number in numbers}
-    return Reading(frozenset(numbers), currency, is_sure)
+    return _Reading(frozenset(numbers), currency, is_sure)
 
 
 def _without_currency(text: str) -> tuple[str, str]:

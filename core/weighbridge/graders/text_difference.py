@@ -48,7 +48,8 @@ _CUT_START, _CUT_END = re.compile(r"\A\S*"), re.compile(r"\S*\Z")
 _EXPONENT = re.compile(
     r"(?:(?<=[\d)\]])|(?<=(?<![^\W_])[^\W\dcdmsCDMS_]))[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u207f]"
 )
-_UNITS = frozenset("\u2126\u212a\u212b")  #: upper-case forms of letters, which are also letters
+#: The signs of ohm, kelvin and angstrom, whose lower case is that of letters.
+_UNITS = frozenset("\u2126\u212a\u212b")
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
 
 
@@ -85,7 +86,7 @@ WORDS: dict[Kind, str] = {
 }
 
 
-#: Kinds of which the characters that differ may carry meaning.
+#: Kinds of a difference of characters that may carry meaning.
 _MAY_CARRY_MEANING: frozenset[Kind] = frozenset({"punctuation", "formatting", "unicode"})
 
 

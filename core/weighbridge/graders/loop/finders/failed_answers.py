@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.work_budget import Limits
 
-_NUMBER = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: a number, or an id that has one
+_NUMBER_OR_ID = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: an id has a digit
 _CHARACTERS = 600  #: of an error that are compared
 #: by the number of different errors
 _RULES = {
@@ -102,6 +102,6 @@ def _failure(turn: Message) -> tuple[Any, ...]:
     error = turn.step.error
     if turn.text or turn.calls or not error:
         return ()
-    said = _NUMBER.sub("#", str(error)[:_CHARACTERS])
+    said = _NUMBER_OR_ID.sub("#", str(error)[:_CHARACTERS])
     given = turn.step.input
     return said, turn.calls_before, turn.requests_before, given and canonical(given)

@@ -44,8 +44,9 @@ _edits_in_place = occurs(
     r"\b(?:sed|perl) (?:\S{1,40} ){0,3}(?:-\w{0,5}i|--in-place)|\bgit apply\b|\bpatch (?:-|<)|\bcat ?> ?[\w./~-]"
 )
 _TOLD_CHARACTERS = 400  #: of a failure in which it is said
-#: How more tools say that the text to replace is not in the file, is there several times, or cannot be read.
-_refuses_edit = occurs(
+#: Further words of refusal, which no other rule takes for one: the text to replace is not in the file, is there several times,
+#: or cannot be read.
+_refuses_in_other_words = occurs(
     r"""\bold_?(?:str(?:ing)?|text|lines?|code|content)[`'"]? (?:(?:was |is )?not found|appears multiple times)\b
 |\b(?:could not|couldn't|cannot|unable to|failed to) find (?:the )?(?:string to replace|expected lines|context)\b
 |\b0 occurrences found for old_|\bno (?:sufficiently )?similar match(?:es)? (?:was |were )?found\b
@@ -178,7 +179,9 @@ def _close(indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 def _is_refused(call: Call) -> bool:
     text = call.result.text or ""
-    return call.result.has_failed and (refuses_edit(text) or _refuses_edit(text[:_TOLD_CHARACTERS]))
+    return call.result.has_failed and (
+        refuses_edit(text) or _refuses_in_other_words(text[:_TOLD_CHARACTERS])
+    )
 
 
 def _file_in(call: Call) -> str:
