@@ -57,7 +57,7 @@ def are_of_single_blocks(messages: list[Any]) -> bool:
     return bool(contents) and all(type(content) is dict for content in contents)
 
 
-def whole_answers(messages: list[Any]) -> list[Any]:
+def answers_of_blocks(messages: list[Any]) -> list[Any]:
     """Return messages with each answer whole, if the source has a message for each block of an answer."""
     messages = [with_parts(message) for message in messages]
     answers = [held for held in messages if type(held) is dict and held.get("role") == "assistant"]

@@ -18,12 +18,12 @@ from weighbridge.traces.chat.call_parts import (
     results_in,
     with_listed_content,
 )
+from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-RESULT_ROLES = frozenset({"tool", "function"})
 _PARALLEL_RESULTS = "tool_responses"  #: AutoGen's key of the results of parallel calls
 _MAY_HOLD_SEVERAL = frozenset({_PARALLEL_RESULTS, "parts"})
 #: The part with which each model call begins in a message of Vercel's AI SDK.

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from weighbridge.traces.chat.call_parts import CALL_IDS, not_among, opened
 from weighbridge.traces.chat.calls import (
-    RESULT_ROLES,
     apart,
     calls_of,
     own_calls,
@@ -18,7 +17,7 @@ from weighbridge.traces.chat.calls import (
     with_parts,
 )
 from weighbridge.traces.chat.repeats import repeated
-from weighbridge.traces.chat.roles import ROLES
+from weighbridge.traces.chat.roles import RESULT_ROLES, ROLES
 from weighbridge.traces.fields import (
     Notes,
     StepIds,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import object_of, read_usage, string_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _HOLDERS = ("metadata", "meta")
-_ANSWERS = frozenset({"assistant", "model"})
 _USAGES = ("totalUsage", "usage")  #: the first is that of all calls of a message of Vercel's AI SDK
 _LIFTED = frozenset({*_USAGES, "model"})
 
@@ -22,7 +22,7 @@ def with_usage_of_metadata(messages: Iterable[Any]) -> list[Any]:
 
 
 def _lifted(message: dict[str, Any]) -> dict[str, Any]:
-    if message.get("role") not in _ANSWERS or message.get("usage"):
+    if message.get("role") not in MODEL_ROLES or message.get("usage"):
         return message
     for holder in _HOLDERS:
         held = object_of(message.get(holder))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.calls import RESULT_ROLES, calls_of
-from weighbridge.traces.chat.roles import MODEL_ROLES
+from weighbridge.traces.chat.calls import calls_of
+from weighbridge.traces.chat.roles import MODEL_ROLES, RESULT_ROLES
 from weighbridge.traces.fields import text_of
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import json_in, object_of, objects_of, string_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _names_outcome = re.compile("|".join((_SUCCESS, *_EXIT_CODES))).search
 _ERROR_TEXTS = ("error", "error_message", "error_details", "message", "stderr")
 _MARKS = ("isError", "is_error")  #: keys of MCP's mark
 _FAILURE_MARKS = (*_MARKS, "error", "status")  #: keys of marks in messages and in their parts
-_RESULT_ROLES = frozenset({"tool", "function"})
 _STRUCTURED = ("structuredContent", "structured_content")
 
 
@@ -34,7 +34,7 @@ def are_marked(messages: list[Any]) -> bool:
     """Return whether any result among chat messages, or among their parts, has a mark that says whether the call failed."""
     for message in objects_of(messages):
         parts = objects_of(message.get("content"))
-        results = [message, *parts] if message.get("role") in _RESULT_ROLES else parts
+        results = [message, *parts] if message.get("role") in RESULT_ROLES else parts
         if any(held.get(mark) is not None for held in results for mark in _FAILURE_MARKS):
             return True
     return False
@@ -43,7 +43,8 @@ def are_marked(messages: list[Any]) -> bool:
 def with_errors_named(steps: Iterable[Step]) -> Iterator[Step]:
     """Yield steps, each tool call with its result as its error if that is a text that begins with `ERROR_MARK`.
 
-    It is for chats in which no result is marked. What a command prints is not the tool's own text, so that calls with a command or code are left as they are.
+    It is for chats in which no result is marked. Calls with a command or code are left as they are: what a command prints is
+    not the tool's own text.
     """
     for step in steps:
         is_named = (

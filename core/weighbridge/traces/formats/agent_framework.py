@@ -103,7 +103,6 @@ def _read(value: Any) -> list[Trace]:
         id=string_of(beside.get("session_id")),
         model=string_of(beside.get("model")) or string_of(beside.get("model_id")),
         usage=_usage(beside.get("usage_details")) or _usage_of(listed),
-        totals_from="usage_details",
         fields=_FIELDS,
     )
     if not _of_session(beside):
@@ -161,10 +160,10 @@ def _add_piece(parts: list[dict[str, Any]], piece: dict[str, Any]) -> None:
         parts[-1] = {**before, _TEXT: word_of(before.get(_TEXT)) + word_of(piece.get(_TEXT))}
         return
     if kind == _CALL:
-        for place, call in enumerate(parts):
+        for index, call in enumerate(parts):
             if call.get("type") == _CALL and _goes_on(call, piece):
                 both = word_of(call.get("arguments")) + word_of(piece.get("arguments"))
-                parts[place] = {**call, "arguments": both}
+                parts[index] = {**call, "arguments": both}
                 return
     if kind != _USAGE:
         parts.append(piece)

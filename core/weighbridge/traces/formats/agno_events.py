@@ -84,7 +84,7 @@ class _Reader:
     def __init__(self) -> None:
         self._chat = ChatLog()
         self._run = Run()
-        self._open: dict[str | None, int] = {}  #: places of the answers that go on, by run
+        self._open: dict[str | None, int] = {}  #: indices of the answers that go on, by run
         self._counts_answers = False
 
     def add(self, event: dict[str, Any]) -> None:
@@ -118,7 +118,7 @@ class _Reader:
         self._counts_answers = True
         if run_id not in self._open:
             self._answer(event, run_id, Facts())
-        place = self._open.pop(run_id)
+        index = self._open.pop(run_id)
         get = event.get
         usage = usage_of(
             get("input_tokens"),
@@ -127,10 +127,10 @@ class _Reader:
             get("cache_read_tokens"),
             get("cache_write_tokens"),
         )
-        self._chat.of_message[place] = Facts(
+        self._chat.of_message[index] = Facts(
             model=string_of(get("model")),
             usage=counted(usage),
-            started_at=self._chat.of_message[place].started_at,
+            started_at=self._chat.of_message[index].started_at,
             ended_at=time,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.chat.anthropic_blocks import Blocks, whole_answers
+from weighbridge.traces.chat.anthropic_blocks import Blocks, answers_of_blocks
 from weighbridge.traces.chat.calls import with_parts
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
 from weighbridge.traces.fields import (
@@ -121,7 +121,7 @@ def _read(value: Any) -> list[Trace]:
     blocks.notes.add_fields(value, carried if is_said else carried - {"response"}, "request")
     if type(value.get("system")) in {str, list}:
         blocks.add({"role": "system", "content": value["system"]})
-    messages = whole_answers(value["messages"])
+    messages = answers_of_blocks(value["messages"])
     if is_said:
         again = ends_with(messages, answer)
         messages = [*messages[:-1], {**messages[-1], **answer}] if again else [*messages, answer]

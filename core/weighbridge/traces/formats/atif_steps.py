@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from weighbridge.traces.chat.call_parts import Call, as_list, call_of, not_among
-from weighbridge.traces.chat.calls import RESULT_ROLES, apart, own_calls
+from weighbridge.traces.chat.calls import apart, own_calls
+from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import (
     Notes,

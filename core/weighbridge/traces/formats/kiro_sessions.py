@@ -31,7 +31,7 @@ from weighbridge.traces.stored_rows import are_rows
 from weighbridge.traces.unread_counts import with_unread_lines
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace
+    from weighbridge.traces.model import Capability, Trace, Usage
 
 _FORMAT = "kiro-session-export-"
 _LOG = "log_entries"
@@ -107,7 +107,7 @@ def _ends(turns: list[dict[str, Any]]) -> dict[str, int | None]:
     return ends
 
 
-def _usage(turns: list[dict[str, Any]]) -> Any:
+def _usage(turns: list[dict[str, Any]]) -> Usage | None:
     """Return the tokens of all turns; None if the session does not count them, which it shows by 0."""
     sent, received = (
         [count_of(turn.get(name)) for turn in turns]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from weighbridge.traces.chat.llama_index import with_content
 from weighbridge.traces.fields import (
     Notes,
@@ -96,7 +98,7 @@ class _Reader:
         self._ids = StepIds()
         self._begins = True  #: whether the next input is the first of a run
         self._asked_by: str | None = None
-        self._waiting: dict[str, int] = {}  #: places of the calls without a result, by their IDs
+        self._waiting: dict[str, int] = {}  #: indices of the calls without a result, by their IDs
 
     def take(self, event: dict[str, Any]) -> None:
         kind = _kind(event)
@@ -163,20 +165,12 @@ class _Reader:
         call_id = word_of(event["tool_id"])
         if call_id not in self._waiting:
             self._call({"tool_kwargs": None, **event})
-        place = self._waiting.pop(call_id)
+        index = self._waiting.pop(call_id)
         [message] = with_content([output])
         text = content_of(message.get("content"), self.notes)
         failed = output.get("is_error") is True
-        step = self.steps[place]
-        self.steps[place] = Step(
-            id=step.id,
-            type="tool",
-            parent_id=step.parent_id,
-            name=step.name,
-            arguments=step.arguments,
-            output=text,
-            error=(string_of(text) or "error") if failed else None,
-        )
+        error = (string_of(text) or "error") if failed else None
+        self.steps[index] = structs.replace(self.steps[index], output=text, error=error)
 
 
 IMPORTER = Importer(

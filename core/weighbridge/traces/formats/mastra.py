@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 _ROLES = frozenset({"assistant", "user", "system", "tool", "signal"})
 _TYPES = frozenset({"text", "tool-call", "tool-result", "v2", "v3"})
 _TEXT = "text"
-_SIGNAL = (
-    "signal"  #: role of what reaches an agent during its run; the type says from whom it comes
-)
+#: Role of what reaches an agent during its run; the type says from whom it comes.
+_SIGNAL = "signal"
 _FROM_USER = "user"  #: type of the signals that are a user's messages
 _STEP_START = "step-start"
 _SAID = frozenset({"text", "reasoning"})  #: types of parts with which an answer may begin

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from weighbridge.traces.chat.anthropic_blocks import are_of_single_blocks
-from weighbridge.traces.chat.anthropic_blocks import whole_answers as answers_of_blocks
+from weighbridge.traces.chat.anthropic_blocks import answers_of_blocks, are_of_single_blocks
 from weighbridge.traces.chat.browser_actions import with_browser_actions
 from weighbridge.traces.chat.call_parts import CALL_FIELDS, first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
