@@ -11,7 +11,7 @@ class ErrorCode(StrEnum):
     The `#:` comments are the table in docs/reference/errors.md: the first line what is wrong, the others what helps.
     """
 
-    #: The line is not JSON, or only the beginning of it; or the file is none of JSON, such as an archive of several files.
+    #: The line is not JSON, or only the beginning of it; or the file is not JSON, such as an archive of several files.
     #: Write one JSON object per line; nothing may follow it. Unpack an archive.
     INVALID_JSON = "INVALID_JSON"
     #: The line is not UTF-8.

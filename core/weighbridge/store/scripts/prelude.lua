@@ -144,8 +144,8 @@ end
 
 -- End the batch if it has no open chunks, or if the server has lost their names; for batches that have not ended.
 local function finish_if_done()
-  local state = redis.call('HMGET', meta, 'sealed', 'closing', 'open', 'last', 'epoch')
+  local state = redis.call('HMGET', meta, 'sealed', 'closing', 'last', 'epoch')
   local settled = state[1] == '1' or state[2] ~= ''
-  if settled and redis.call('EXISTS', open) == 0 then finish(state[2], state[4], state[5]) end
+  if settled and redis.call('EXISTS', open) == 0 then finish(state[2], state[3], state[4]) end
 end
 
