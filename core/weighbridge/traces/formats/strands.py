@@ -197,19 +197,17 @@ def _of_spans(cycles: list[Any], run: Run) -> Trace:
     messages: list[Any] = []
     of_message: dict[int, Facts] = {}
     of_call: dict[int, Facts] = {}
-    calls = 0
     for cycle in objects_of(cycles):
         times = {
             first_of(object_of(span.get("metadata")), CALL_IDS): _times(span)
             for span in _children(cycle, _CALLED)
         }
-        answers = [span["message"] for span in _children(cycle, _ANSWERED) if span.get("message")]
         for span in _children(cycle, _ANSWERED):
+            answer = span.get("message") or {"role": "assistant", "error": "no answer"}
             of_message[len(messages)] = _times(span)
-            messages.append(span.get("message") or {"role": "assistant", "error": "no answer"})
-        for call in (call for answer in answers for call in calls_of(answer)):
-            of_call[calls] = times.get(call.id, Facts())
-            calls += 1
+            messages.append(answer)
+            for call in calls_of(answer):
+                of_call[len(of_call)] = times.get(call.id, Facts())
         results = (span.get("message") for span in _children(cycle, _CALLED))
         messages += [message for message in results if message]
     run.of_message, run.of_call, run.fields = of_message, of_call, _run().fields
