@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.files.input_paths import Paths
     from weighbridge_producer.input.first_rows import Opened, SeenRows
     from weighbridge_producer.input.joins import Joins, JoinSpec
-    from weighbridge_producer.input.mapping.row_values import Row, Value
+    from weighbridge_producer.input.mapping.row_values import Path, Row, Value
     from weighbridge_producer.input.rows.row_formats import Layout
 
 _WIDTH = 400
@@ -73,12 +73,7 @@ def choose_mapping(
         check_needed_inputs(mapping, graders, lambda fields: how_to_add(fields, mapping.custom_id))
         _require(joined, mapping, graders)
         return mapping, joined
-    from weighbridge_producer.input.first_rows import (
-        Opened,
-        first_rows,
-        from_first_row_on,
-        refuse_list_without_rows,
-    )
+    from weighbridge_producer.input.first_rows import Opened, from_first_row_on
     from weighbridge_producer.input.further_rows import FurtherRows
     from weighbridge_producer.input.mapping.known_datasets import with_shape_of
     from weighbridge_producer.input.proposals.trace_columns import left_out_tools_note
@@ -90,11 +85,7 @@ def choose_mapping(
         saved.added if saved else (), (spec.left.text for spec in joins)
     )
     each = each_of(texts) or (saved.each if saved else None)
-    own = first_rows(opened, settings, saved.rows if saved else "", added, each)
-    refuse_list_without_rows(opened, own, settings)
-    if each and not own.rows:
-        without = first_rows(opened, settings, saved.rows if saved else "", added)
-        refuse_no_list(each, without.rows, own.file)
+    own = _own_rows(opened, settings, saved.rows if saved else "", added, each)
     joined = _read_joins(joins, settings, own)
     seen = replace(own, rows=joined.of_first(own.rows), joined=joined.names) if joined else own
     recognised = None
@@ -121,6 +112,20 @@ def choose_mapping(
     if note := left_out_tools_note(mapping.inputs.get("trace"), seen.rows, graders):
         err.print(f"  {shown(note, _WIDTH)}", soft_wrap=True)
     return mapping, joined
+
+
+def _own_rows(
+    opened: Opened, settings: Settings, rows: str, added: frozenset[str], each: Path | None
+) -> SeenRows:
+    """Return the first rows of a file, without joined fields; refuse a list without any."""
+    from weighbridge_producer.input.first_rows import first_rows, refuse_list_without_rows
+
+    own = first_rows(opened, settings, rows, added, each)
+    refuse_list_without_rows(opened, own, settings)
+    if each and not own.rows:
+        without = first_rows(opened, settings, rows, added)
+        refuse_no_list(each, without.rows, own.file)
+    return own
 
 
 def suggested_mapping(

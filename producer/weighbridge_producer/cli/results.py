@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weighbridge.jobs.batch_state import BatchState
+    from weighbridge_producer.cli.chosen_outputs import ChosenOutputs
     from weighbridge_producer.cli.gate_options import Gating
     from weighbridge_producer.cli.results_summary import Summarised
     from weighbridge_producer.client.batch import Batch
@@ -165,15 +166,11 @@ def results(
         else:
             batch = _batch_id(source)
             handle = stack.enter_context(opt.client(url)).batch(batch)
-            if (given := handle.status()).idle_seconds(time.time()):
-                err.print(input_note(given), soft_wrap=True)
-            if sort or (follow and gating.gates):
-                handle.wait()
             # Read before the results, because a batch that ends meanwhile has more of them.
-            state = handle.status() if gating.gates else None
+            state = _state_of(handle, waits=sort or (follow and bool(gating.gates)))
             lines = _or_failure(handle, wanted.lines_of(handle, cursor, follow=follow))
             lines = _with_cases(handle, lines) if with_cases else lines
-            found = _Found(lines, state, partial(_cases_of, handle))
+            found = _Found(lines, state if gating.gates else None, partial(_cases_of, handle))
         if as_json and outputs == [STDOUT]:
             lines = sorted_lines(found.lines, stack) if sort else found.lines
             write_one_value(lines, wanted)
@@ -185,21 +182,14 @@ def results(
             file = _file_of(source, counted, stack, wanted, sort=sort)
             report = Report(file, source, by_case, cases_of=found.cases_of)
             if shows_summary:
-                summary = summarised(report, gating, found.state)
-                if summary.decision:
-                    summary = summary._replace(decision=chosen.decide(summary.decision))
-                slices = tuple(summary.slices.slices())
-                report = replace(report, gates=summary.gates, slices=slices)
+                summary, report = _summarised(report, gating, found.state, chosen)
             write_each(report, outputs, stdout_bytes(), print_waiting)
             if not as_json:
                 print_written(counted, outputs)
     _print_selection_notes(wanted, source, says_if_none=bool(cause or not shows_summary))
     next_cursor = wanted.cursor or None
     if as_json:
-        fields = summary_as_dict(summary, causes=causes) if summary else {}
-        if chosen.left_out and not (summary and summary.decision):
-            fields |= chosen.decide(Decision(0)).as_dict()
-        print_json(({"outputs": outputs, "cursor": next_cursor} if outputs else {}) | fields)
+        _print_as_json(summary, chosen, next_cursor, causes=causes)
     if summary:
         console = err if any(map(goes_to_stdout, outputs)) else out
         _end_with_summary(summary, source, None if as_json else console, causes=causes)
@@ -250,6 +240,14 @@ def _check_file_options(*, is_read_on: bool, with_cases: bool) -> None:
         )
 
 
+def _state_of(handle: Batch, *, waits: bool) -> BatchState:
+    """Return the state of a batch, or the one in which it ended; say first if its input is not complete."""
+    state = handle.status()
+    if state.idle_seconds(time.time()):
+        err.print(input_note(state), soft_wrap=True)
+    return handle.wait() if waits else state
+
+
 def _file_of(
     source: str,
     counted: CountedResults,
@@ -267,6 +265,17 @@ def _file_of(
     return gathered(counted, stack, sort=sort)
 
 
+def _summarised(
+    report: Report, gating: Gating, state: BatchState | None, chosen: ChosenOutputs
+) -> tuple[Summarised, Report]:
+    """Return the summary of a report, and the report with the gates and slices of it."""
+    summary = summarised(report, gating, state)
+    if summary.decision:
+        summary = summary._replace(decision=chosen.decide(summary.decision))
+    slices = tuple(summary.slices.slices())
+    return summary, replace(report, gates=summary.gates, slices=slices)
+
+
 def _print_selection_notes(wanted: ResultSelection, source: str, *, says_if_none: bool) -> None:
     """Print what to try if no result was selected, and how many repeat an earlier one."""
     if (note := wanted.note(source)) and says_if_none:
@@ -277,6 +286,17 @@ def _print_selection_notes(wanted: ResultSelection, source: str, *, says_if_none
             f"{shown(source)}: {again} with the custom_id and label of an earlier one, counted too",
             soft_wrap=True,
         )
+
+
+def _print_as_json(
+    summary: Summarised | None, chosen: ChosenOutputs, cursor: str | None, *, causes: bool
+) -> None:
+    """Print the names of the outputs, the cursor, and a summary, as one JSON value."""
+    fields = summary_as_dict(summary, causes=causes) if summary else {}
+    if chosen.left_out and not (summary and summary.decision):
+        fields |= chosen.decide(Decision(0)).as_dict()
+    outputs = chosen.writable
+    print_json(({"outputs": outputs, "cursor": cursor} if outputs else {}) | fields)
 
 
 def _end_with_summary(
