@@ -11,6 +11,7 @@ from weighbridge_producer.cli.show import cell, err, out, shown, table
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.comparison.regression_gates import p_value
 from weighbridge_producer.comparison.rows import (
+    GROUPS,
     cause_rows,
     difference_text,
     p_name,
@@ -32,16 +33,9 @@ _IDS_SHOWN = 5
 _UNPAIRED_SHOWN = 3
 _NAME_WIDTH = 24
 _REASON_WIDTH = 66
-#: Groups in display order, the worst first.
 _OF_A_LINE = re.compile(r":[0-9]+\Z")  #: the end of an id that stands for a line of a file
-_LISTED = (
-    Group.REGRESSED,
-    Group.LOST,
-    Group.REPAIRED,
-    Group.CHANGED_EVIDENCE,
-    Group.GAINED,
-    Group.ERRORED,
-)
+_OF_ONE_RUN = (Group.NEW, Group.GONE)
+_OF_BOTH_RUNS = tuple(group for group, _ in GROUPS if group not in _OF_ONE_RUN)
 
 
 def print_comparison(comparison: Comparison, examples: int) -> None:
@@ -57,9 +51,9 @@ def print_comparison(comparison: Comparison, examples: int) -> None:
     counts = ", ".join(f"{groups[group]:,} {group}" for group in Group)
     out.print(f"\n{counts}")
     _print_causes(comparison)
-    for group in _LISTED:
+    for group in _OF_BOTH_RUNS:
         _print_examples(group, comparison.examples(group)[:examples], groups[group])
-    for group in (Group.NEW, Group.GONE):
+    for group in _OF_ONE_RUN:
         _print_ids(group, comparison.examples(group), groups[group])
     if comparison.notes:
         out.print()
@@ -117,7 +111,7 @@ def _print_causes(comparison: Comparison) -> None:
     if not found:
         return
     causes = table("changed", "jobs", "label", "before", "after", right=["jobs"])
-    for group in _LISTED:
+    for group in _OF_BOTH_RUNS:
         of_group = [cause for cause in found if cause.group == group]
         for cause in of_group[:_CAUSES_SHOWN]:
             sides = (cell(side, 40) for side in (cause.before, cause.after))

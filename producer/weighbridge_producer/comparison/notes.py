@@ -27,8 +27,8 @@ _DESCRIPTIONS = {
 def notes_of(
     conditions: Iterable[tuple[str | None, Conditions]],
     runs: Iterable[Run],
-    files_of_both: Sequence[str] = (),
-    ungradable: int = 0,
+    files_of_both: Sequence[str],
+    ungradable: int,
 ) -> list[str]:
     """Return notes on results graded under different conditions, and on results not compared, one sentence each.
 
