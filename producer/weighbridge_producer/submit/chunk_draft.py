@@ -36,12 +36,10 @@ class ChunkDraft:
     faults: int = 0
     ends_source: bool = False  #: True if the source had no more lines
     is_last: bool = False  #: True for the last chunk of its batch
-    owners: dict[str, int] = field(
-        default_factory=dict
-    )  #: index of the line that owns each custom_id
-    _later: dict[str, list[IdClaim]] = field(
-        default_factory=dict
-    )  #: of ids that an earlier line owns
+    #: The index of the line that owns each custom_id.
+    owners: dict[str, int] = field(default_factory=dict)
+    #: The claims of ids that an earlier line owns.
+    _later: dict[str, list[IdClaim]] = field(default_factory=dict)
 
     def fill(self, lines: LineReader, most_jobs: int, most_bytes: int, most_lines: int) -> None:
         """Take lines up to a limit."""
@@ -94,23 +92,23 @@ class ChunkDraft:
         chunk.line_count, self.size, self.taken = index, size, taken
         self.cases += cases
 
-    def _take_block(self, block: LineBlock, index: int) -> None:
-        """Add the lines of a block, of which the first has an index; each step is done for all of them at once."""
+    def _take_block(self, block: LineBlock, first: int) -> None:
+        """Add the lines of a block, of which `first` is the index of the first one; each step is done for all of them at once."""
         contents, names = split_lines(block.raw)
         if not any(contents):
             self.digests += [self.digester.of_line(b"")] * len(contents)
             return
         self.digests += self.digester.of_lines(contents)
         self.cases += len(contents) - contents.count(b"")
-        places = {name: place for place, name in enumerate(names, index) if name is not None}
-        if len(places) == len(names) and places.keys().isdisjoint(self.owners.keys()):
-            self.owners.update(places)
+        indices = {name: index for index, name in enumerate(names, first) if name is not None}
+        if len(indices) == len(names) and indices.keys().isdisjoint(self.owners.keys()):
+            self.owners.update(indices)
             return
-        for place, name in enumerate(names, index):
+        for index, name in enumerate(names, first):
             if name is not None:
-                owner = self.owners.setdefault(name, place)
-                if owner != place:
-                    self._refuse((name, place), owner)
+                owner = self.owners.setdefault(name, index)
+                if owner != index:
+                    self._refuse((name, index), owner)
 
     def _refuse(self, claim: IdClaim, owner: int) -> None:
         """Mark a line whose id another line of the chunk owns."""

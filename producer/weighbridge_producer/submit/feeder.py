@@ -246,7 +246,7 @@ class Feeder:
     def _withdraw_known_ids(self, draft: ChunkDraft) -> None:
         """Withdraw ids owned by earlier chunks; the server is asked only about ids that the filter may have seen."""
         ids = list(draft.owners)
-        doubted = [(ids[place], draft.owners[ids[place]]) for place in self._seen.add(ids)]
+        doubted = [(ids[index], draft.owners[ids[index]]) for index in self._seen.add(ids)]
         while doubted:
             taken = self._store.find_duplicates(
                 self._batch, draft.pack(*zip(*doubted, strict=True))

@@ -107,22 +107,24 @@ class Received:
 _RESUMABLE = (UploadBrokenError, ServerError)
 
 
-class SlotLimitedSource(Source):
-    """A source that yields a large line only while it holds a slot, because each is copied several times during submission."""
+class UploadSource(Source):
+    """The cases of an upload.
+
+    A large line is yielded only while a slot is held for it, because each is copied several times during submission. With
+    `needs_graders`, reading raises NoGraderError if none of the first cases specifies one.
+    """
 
     def __init__(
         self,
         cases: Cases,
         settings: Settings,
         take_slot: Callable[[], Slot],
-        mapping: FieldMapping | None = None,
+        mapping: FieldMapping | None,
         *,
-        needs_graders: bool = False,
+        needs_graders: bool,
     ) -> None:
         super().__init__(cases, settings, mapping)
-        self._needs_graders = (
-            needs_graders  #: if no case specifies one, reading raises NoGraderError
-        )
+        self._needs_graders = needs_graders
         self._large_bytes = settings.chunk_limit_bytes
         self._take_slot = take_slot
 
@@ -214,7 +216,7 @@ class UploadSubmission:
                 cases = kept.enter_context(checked(source, params.graders, self._settings))
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
-            source = SlotLimitedSource(
+            source = UploadSource(
                 *(cases, self._settings, self._large_line),
                 None if params.strict else mapping,  # then they are cases already
                 needs_graders=not (params.graders or params.is_from_client or resumed),
