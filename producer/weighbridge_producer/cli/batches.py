@@ -297,7 +297,7 @@ def batches(
         rows.add_row(
             shown(state.batch_id),
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(state.created_at)),
-            _standing(state),
+            _status_of(state),
             share(counts.finished, counts.total),
             share(counts.passed, counts.judged),
             cell(each.source, 60),
@@ -310,9 +310,8 @@ def batches(
             err.print(f"{shown(each.state.batch_id)}: {input_note(each.state)}", soft_wrap=True)
 
 
-def _standing(state: BatchState) -> str:
+def _status_of(state: BatchState) -> str:
     """Return a batch's status, and what keeps it from ending."""
     paused = ", paused" if paused_note(state) else ""
-    return f"{state.status}{paused}" + (
-        ", input not complete" if state.idle_seconds(time.time()) else ""
-    )
+    idle = ", input not complete" if state.idle_seconds(time.time()) else ""
+    return f"{state.status}{paused}{idle}"

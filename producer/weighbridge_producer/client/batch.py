@@ -59,8 +59,9 @@ class Batch(ABC):
     ) -> Durability:
         """Submit cases to the open batch, skipping those that it already has, and seal it.
 
-        If the cases break off, the batch has those before, and `unread` says why. `resumed` means that an earlier attempt was interrupted. `on_wait` is called with the reason when this has to
-        wait. Raises ChunkConflictError if the batch was started with other cases, ServerError if a retry may succeed.
+        If the cases break off, the batch has those before, and `unread` says why. `resumed` means that an earlier attempt was
+        interrupted. `on_wait` is called with the reason when this has to wait. Raises ChunkConflictError if the batch was
+        started with other cases, ServerError if a retry may succeed.
         """
 
     @abstractmethod

@@ -50,12 +50,10 @@ class Store:
     listed: tuple[str, tuple[str, ...]] | None = None
     #: A column, the values of which one is in a row of each session with something to grade, and what other sessions lack.
     told_by: tuple[str, frozenset[str], str] | None = None
-    instead_of: tuple[
-        str, ...
-    ] = ()  #: tables with the same runs; if one has rows, they alone are read
-    beside: str = (
-        ""  #: a table with spans of the same runs, which is not read; traces name it if it has rows
-    )
+    #: Tables with the same runs; if one has rows, they alone are read.
+    instead_of: tuple[str, ...] = ()
+    #: A table with spans of the same runs, which is not read; traces name it if it has rows.
+    beside: str = ""
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:

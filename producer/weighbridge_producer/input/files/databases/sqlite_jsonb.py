@@ -9,9 +9,8 @@ from typing import Any
 
 import orjson
 
-_MOST_INLINE = (
-    11  #: largest size that stands in the first byte; above, the byte says how many bytes have it
-)
+#: The largest size that stands in the first byte; for a larger one, the byte says how many bytes have the size.
+_MOST_INLINE = 11
 _CONSTANTS: tuple[Any, ...] = (None, True, False)
 _INTEGERS, _FLOATS = frozenset({3, 4}), frozenset({5, 6})
 _PLAIN_TEXTS, _ESCAPED_TEXTS = frozenset({7, 10}), frozenset({8, 9})
