@@ -71,15 +71,11 @@ def test_a_reason_counts_in_whichever_line_it_stands():
 
 
 def test_calls_that_only_read_have_one_try_more():
-    steps = [
-        {
-            **step,
-            "name": "fetch_page",
-            "arguments": {"url": f"https://harbour.example/{'docs/' * at}"},
-        }
-        for at, step in enumerate(crafts(["the page of the harbour is gone"] * 6))
-    ]
-    assert kinds(steps[:5]) == []
+    steps = crafts(["there is no sail cloth left"] * 6)
+    assert kinds(steps[:5]) == [("same_failure", 5)]
+    reading = [{**step, "name": "fetch_page"} for step in steps]
+    assert kinds(reading[:5]) == []
+    assert kinds(reading) == [("same_failure", 6)]
 
 
 def builds(reasons):
