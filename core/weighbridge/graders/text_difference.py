@@ -122,7 +122,7 @@ class UnequalTexts(NamedTuple):
             return "wrapped"
         if _is_inside(got, wanted):
             return "partial"
-        return "notation" if self._sameness() else "other"
+        return "notation" if equal_but_for_notation(*self._in_context()) else "other"
 
     def _meant_by(self, kind: Kind) -> Kind:
         """Return the kind of a difference of characters, or what they mean in numbers, names and formulas."""

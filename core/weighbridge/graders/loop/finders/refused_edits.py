@@ -89,11 +89,7 @@ def refused_edits(
     for indices in refused.values():
         chains = chains_of_attempts(calls, indices, effects, changes=_CALLS_BETWEEN)
         for chain in chains if len(indices) >= least else ():
-            attempts = [
-                Attempt(index, edits[index], words_of(edits[index], budget))
-                for index in chain
-                if budget.is_left
-            ]
+            attempts = _attempts(chain, edits, budget)
             for related in chains_of(attempts, lambda near, each: is_related(each.words, near)):
                 tried = [each.call for each in related]
                 if (
@@ -114,32 +110,48 @@ def _edits_of_one_file(
     calls: Sequence[Call | None], edits: Mapping[int, Call], limits: Limits
 ) -> Iterator[Finding]:
     least = Rule.EDITS_OF_ONE_FILE.least(limits)
-    rows: list[defaultdict[str, list[int]]] = [defaultdict(list)]
-    for index, call in enumerate(calls):
-        if edit := edits.get(index):
-            if file := _file_in(edit):
-                rows[-1][file].append(index)
-        elif rows[-1] and _is_made(call):
-            rows.append(defaultdict(list))
-    by_file = [indices for row in rows for indices in row.values() if len(indices) >= least]
-    budget, news = WorkBudget(), _news(calls) if by_file else set[int]()
-    for indices in by_file:
+    rows = [row for row in _rows_of_one_file(calls, edits) if len(row) >= least]
+    if not rows:
+        return
+    budget, news = WorkBudget(), _news(calls)
+    for indices in rows:
         for found in _close(indices):
             between = [range(*pair) for pair in pairwise(found) if pair[1] - pair[0] > 1]
             told = sum(not news.isdisjoint(each) for each in between)
             if len(found) < least or len(between) < limits.max_repeats or 2 * told > len(between):
                 continue
-            attempts = [
-                Attempt(index, edits[index], words_of(edits[index], budget))
-                for index in found
-                if budget.is_left
-            ]
+            attempts = _attempts(found, edits, budget)
             again = sum(
                 is_related(attempt.words, attempts[max(0, at - REMEMBERED) : at])
                 for at, attempt in enumerate(attempts)
             )
             if 2 * again >= len(found):
                 yield Finding.by(Rule.EDITS_OF_ONE_FILE, found, least)
+
+
+def _rows_of_one_file(
+    calls: Sequence[Call | None], edits: Mapping[int, Call]
+) -> Iterator[list[int]]:
+    """Yield the indices of the refused edits of each file, in a row in which no edit is made."""
+    row: defaultdict[str, list[int]] = defaultdict(list)
+    for index, call in enumerate(calls):
+        if edit := edits.get(index):
+            if file := _file_in(edit):
+                row[file].append(index)
+        elif row and _is_made(call):
+            yield from row.values()
+            row = defaultdict(list)
+    yield from row.values()
+
+
+def _attempts(
+    indices: Iterable[int], edits: Mapping[int, Call], budget: WorkBudget
+) -> list[Attempt]:
+    return [
+        Attempt(index, edits[index], words_of(edits[index], budget))
+        for index in indices
+        if budget.is_left
+    ]
 
 
 def _edits_in_vain(
