@@ -117,21 +117,6 @@ def is_content(value: list[Any]) -> bool:
     )
 
 
-def with_listed_content(message: dict[str, Any], *, by_tool: bool) -> dict[str, Any]:
-    """Return a message with its content as a list of parts, if the source wrote its only part without a list.
-
-    What a tool returned may be any object, so that `by_tool` only results and plain texts are parts.
-    """
-    part = message.get("content")
-    if type(part) is not dict or not is_content([part]):
-        return message
-    if by_tool and opened(part)[0] != "result":
-        is_text = part.keys() == {"type", "text"} and type(part["text"]) is str
-        if not is_text:
-            return message
-    return {**message, "content": [part]}
-
-
 def _type(value: dict[str, Any]) -> str:
     return string_of(value.get("type")) or ""
 

@@ -11,12 +11,12 @@ from weighbridge.traces.chat.call_parts import (
     Result,
     are_foreign,
     calls_in,
+    is_content,
     is_listed,
     listed_calls,
     not_among,
     opened,
     results_in,
-    with_listed_content,
 )
 from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
@@ -59,10 +59,18 @@ def _usual_call(call: Any) -> Call:
 
 
 def with_parts(message: Any) -> Any:
-    """Return a message, with its content as a list if that is a single part; see `with_listed_content`."""
-    if type(message) is not dict or type(message.get("content")) is not dict:
+    """Return a message, with its content as a list of parts if the source wrote its only part without a list.
+
+    What a tool returned may be any object, so that only results and plain texts are parts of its message.
+    """
+    part = message.get("content") if type(message) is dict else None
+    if type(part) is not dict or not is_content([part]):
         return message
-    return with_listed_content(message, by_tool=message.get("role") in RESULT_ROLES)
+    if message.get("role") in RESULT_ROLES and opened(part)[0] != "result":
+        is_text = part.keys() == {"type", "text"} and type(part["text"]) is str
+        if not is_text:
+            return message
+    return {**message, "content": [part]}
 
 
 def single_messages(messages: list[Any]) -> Iterator[Any]:
