@@ -58,11 +58,11 @@ class Store:
 
     def is_in(self, database: Database, table: str) -> bool:
         """Return whether a table of a database is that of what was said, and the others are there."""
-        beside = [each for each in (self.sessions, self.parts) if each]
+        needed = [each for each in (self.sessions, self.parts) if each]
         return (
             self.columns.union(self.key) <= database.tables[table]
             and self.name in {"", table}
-            and all(each.columns <= database.tables.get(each.name, frozenset()) for each in beside)
+            and all(each.columns <= database.tables.get(each.name, frozenset()) for each in needed)
         )
 
 
