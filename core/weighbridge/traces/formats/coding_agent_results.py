@@ -36,7 +36,7 @@ _CLAUDE_SHELLS = frozenset({"Bash", "PowerShell"})
 _claude_exit_code = re.compile(r"Exit code -?[1-9]\d{0,9}(?:\n|\Z)").match
 
 
-def with_stated_failures(steps: Iterable[Step]) -> Iterator[Step]:
+def with_failures_of_coding_agents(steps: Iterable[Step]) -> Iterator[Step]:
     """Yield steps, each with its result as its error if that is Codex's or Claude Code's text for a failure.
 
     Codex's sentences for calls that it refused count only beside a command's result in Codex's form: others may write such words.

@@ -41,7 +41,7 @@ from weighbridge.traces.fields import (
     time_of,
     tools_field,
 )
-from weighbridge.traces.formats.coding_agent_results import with_stated_failures
+from weighbridge.traces.formats.coding_agent_results import with_failures_of_coding_agents
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import missing_of_session, with_unknown_part
@@ -159,7 +159,7 @@ def _messages_in(listed: list[Any]) -> list[Any]:
 def _trace(messages: list[Any], run: Run) -> Trace:
     listed = list(with_tagged_calls(messages, run.tools))
     trace = read_messages(listed, "openai-chat", run, _REASONS)
-    steps = with_stated_failures(trace.steps)
+    steps = with_failures_of_coding_agents(trace.steps)
     if not are_marked(listed):
         steps = with_errors_named(steps)
     trace = replace(trace, steps=tuple(steps))
