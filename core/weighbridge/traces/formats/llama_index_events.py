@@ -5,6 +5,7 @@ The events leave out the model's raw answer, which has its tokens.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -98,7 +99,8 @@ class _Reader:
         self._ids = StepIds()
         self._begins = True  #: whether the next input is the first of a run
         self._asked_by: str | None = None
-        self._waiting: dict[str, int] = {}  #: indices of the calls without a result, by their IDs
+        #: Indices of the calls without a result, by their IDs, which some models' calls share.
+        self._waiting: defaultdict[str, list[int]] = defaultdict(list)
 
     def take(self, event: dict[str, Any]) -> None:
         kind = _kind(event)
@@ -112,6 +114,7 @@ class _Reader:
             self._result(event)
         elif kind == "stop":
             self._begins = True
+            self._waiting.clear()
         elif not kind:
             self.notes.add_fields(event, frozenset(), "event")
 
@@ -151,7 +154,7 @@ class _Reader:
 
     def _call(self, event: dict[str, Any]) -> None:
         call_id = word_of(event["tool_id"])
-        self._waiting[call_id] = len(self.steps)
+        self._waiting[call_id].append(len(self.steps))
         self._add(
             call_id,
             type="tool",
@@ -163,14 +166,21 @@ class _Reader:
     def _result(self, event: dict[str, Any]) -> None:
         output = object_of(event["tool_output"])
         call_id = word_of(event["tool_id"])
-        if call_id not in self._waiting:
+        if not self._waiting[call_id]:
             self._call({"tool_kwargs": None, **event})
-        index = self._waiting.pop(call_id)
+        index = self._index_of(self._waiting[call_id], parse_arguments(event.get("tool_kwargs")))
         [message] = with_content([output])
         text = content_of(message.get("content"), self.notes)
         failed = output.get("is_error") is True
         error = (string_of(text) or "error") if failed else None
         self.steps[index] = structs.replace(self.steps[index], output=text, error=error)
+
+    def _index_of(self, waiting: list[int], arguments: Any) -> int:
+        """Return which of some calls of one ID has some arguments, or else the first; it waits no longer."""
+        same = (each for each in waiting[:_LOOKED_AT] if self.steps[each].arguments == arguments)
+        index = next(same, waiting[0])
+        waiting.remove(index)
+        return index
 
 
 IMPORTER = Importer(

@@ -46,6 +46,23 @@ def test_a_further_run_adds_its_question_and_may_use_the_ids_of_calls_again():
     assert [step.error for step in trace.steps_of("tool")] == [None, "gone"] * 2
 
 
+@pytest.mark.parametrize("call_id", ["search", ""])
+def test_parallel_calls_of_one_id_get_their_own_results_in_any_order(call_id):
+    def event(query, **fields):
+        return {"tool_name": "search", "tool_id": call_id, "tool_kwargs": {"q": query}, **fields}
+
+    def result(query):
+        return event(query, tool_output={"blocks": [{"block_type": "text", "text": query * 2}]})
+
+    events = [*LLAMA_INDEX_EVENTS[:3], *map(event, "xyx"), *map(result, "yxx")]
+    calls = read_trace(events).steps_of("tool")
+    assert [(step.arguments["q"], step.output) for step in calls] == [
+        ("x", "xx"),
+        ("y", "yy"),
+        ("x", "xx"),
+    ]
+
+
 def test_tokens_and_the_model_are_read_where_the_raw_answer_was_written():
     raw = {"model": "gpt-x", "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
     events = [dict(event) for event in LLAMA_INDEX_EVENTS]
