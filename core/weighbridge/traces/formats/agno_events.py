@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import Call
 from weighbridge.traces.chat.chat_log import ChatLog
 from weighbridge.traces.chat.conversation import Facts, Run
 from weighbridge.traces.fields import (
+    added,
     counted,
     id_of,
     object_of,
@@ -23,7 +25,7 @@ from weighbridge.traces.importer import Importer
 from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace
+    from weighbridge.traces.model import Capability, Trace, Usage
 
 _LOOKED_AT = 20
 _OF_TEAMS = "Team"  #: prefix of the names of events of a team's own run
@@ -86,6 +88,9 @@ class _Reader:
         self._run = Run()
         self._open: dict[str | None, int] = {}  #: indices of the answers that go on, by run
         self._counts_answers = False
+        self._outer: str | None = None  #: the run that goes on, of which the others are parts
+        self._usages: dict[str | None, Usage | None] = {}  #: by outer run
+        self._unnamed = _UnnamedCalls()
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
@@ -94,6 +99,9 @@ class _Reader:
         if name == "RunStarted":
             self._run.id = self._run.id or run_id
             self._run.started_at = self._run.started_at or time
+            if self._outer is None:
+                self._outer = run_id
+                self._usages[run_id] = None
         elif name == "ModelRequestStarted":
             self._answer(event, run_id, Facts(started_at=time))
         elif name == "ModelRequestCompleted":
@@ -144,14 +152,19 @@ class _Reader:
 
     def _ask(self, tool: dict[str, Any], time: int | None) -> None:
         name, arguments = string_of(tool.get("tool_name")), parse_arguments(tool.get("tool_args"))
-        call = Call(id_of(tool.get("tool_call_id")), name, arguments)
-        self._chat.add_late_call(call, Facts(started_at=time))
+        call_id = id_of(tool.get("tool_call_id")) or self._unnamed.begin(name)
+        self._chat.add_late_call(Call(call_id, name, arguments), Facts(started_at=time))
 
     def _result(self, event: dict[str, Any], time: int | None) -> None:
         """Add the result of a call; one that failed has the events of both ends, in any order."""
         tool = object_of(event.get("tool"))
         call_id, error = id_of(tool.get("tool_call_id")), string_of(event.get("error"))
-        if not self._chat.has_call(call_id):
+        if call_id is None:
+            by, end = string_of(tool.get("tool_name")), _name(event)
+            if not self._unnamed.is_known(by, end):
+                self._ask(tool, None)
+            call_id = self._unnamed.end(by, end)
+        elif not self._chat.has_call(call_id):
             self._ask(tool, None)
         if self._chat.is_answered(call_id):
             return
@@ -161,14 +174,15 @@ class _Reader:
 
     def _ended(self, event: dict[str, Any], run_id: str | None, time: int | None) -> None:
         self._open.pop(run_id, None)
-        if run_id == self._run.id:
+        if run_id == self._outer and run_id in self._usages:
+            self._outer = None
             self._run.ended_at = time
             metrics = object_of(event.get("metrics"))
             sent, received = metrics.get("input_tokens"), metrics.get("output_tokens")
             usage = usage_of(
                 sent, received, metrics.get("total_tokens"), metrics.get("cache_read_tokens")
             )
-            self._run.usage = counted(usage)
+            self._usages[run_id] = counted(usage)
         if _name(event) == "RunError":
             self._chat.say("assistant", None, Facts(error=event.get("content") or True))
 
@@ -176,9 +190,41 @@ class _Reader:
         """Return the trace of all events."""
         for message in self._chat.messages:
             message["content"] = message["content"] or None
+        self._run.usage = added(self._usages.values())
         totals = "metrics of RunCompleted" if self._run.usage else ""
         trace = self._chat.trace("agno-events", _REASONS, self._run, totals_from=totals)
         return trace if self._counts_answers else with_unknown_part(trace, {"llm_calls": _UNSAID})
+
+
+class _UnnamedCalls:
+    """Names for the calls without an ID, as of models of Ollama; the ends of those of one tool come in the order of their starts."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._open: defaultdict[str | None, deque[str]] = defaultdict(deque)
+        self._ended: dict[str | None, tuple[str, str]] = {}  #: last call that ended, and the event
+
+    def begin(self, tool: str | None) -> str:
+        """Return the name of a call that starts."""
+        self._count += 1
+        name = f"unnamed {self._count}"
+        self._open[tool].append(name)
+        return name
+
+    def is_known(self, tool: str | None, event: str) -> bool:
+        """Return whether the call that an event ends has started; a call that fails may have two such events."""
+        return bool(self._open[tool]) or self._has_other_end(tool, event)
+
+    def end(self, tool: str | None, event: str) -> str:
+        """Return the name of the call that an event ends, which is known."""
+        if self._has_other_end(tool, event):
+            return self._ended.pop(tool)[0]
+        name = self._open[tool].popleft()
+        self._ended[tool] = name, event
+        return name
+
+    def _has_other_end(self, tool: str | None, event: str) -> bool:
+        return tool in self._ended and self._ended[tool][1] != event
 
 
 IMPORTER = Importer(
@@ -194,7 +240,7 @@ IMPORTER = Importer(
         ("output", "content of RunContent, joined; result of the tool"),
         ("error", "error of ToolCallError, or tool_call_error of the tool; content of RunError"),
         ("model, usage", "the fields of ModelRequestCompleted"),
-        ("usage of the run", "metrics of RunCompleted"),
+        ("usage of the run", "metrics of RunCompleted, of several runs their sum"),
         ("started_at, ended_at", "created_at, in whole seconds"),
     ),
     lacks="the user's messages, calls of tools that do not exist, cost and the tools offered; of older versions also model calls and their tokens",

@@ -44,6 +44,29 @@ def test_events_without_those_of_model_calls_leave_their_number_open():
     assert len(trace.steps_of("tool")) == 2
 
 
+def test_the_usage_of_several_runs_is_their_sum_unless_one_has_none():
+    further = [event | {"run_id": "r2"} for event in AGNO_EVENTS]
+    assert read_trace([*AGNO_EVENTS, *further]).usage == Usage(42, 10, 52)
+    assert read_trace([*AGNO_EVENTS, *further[:-1]]).usage is None
+
+
+def test_a_run_inside_another_adds_no_usage_of_its_own():
+    inner = [event | {"run_id": "r2", "agent_id": "b"} for event in AGNO_EVENTS]
+    assert read_trace([AGNO_EVENTS[0], *inner, *AGNO_EVENTS[1:]]).usage == Usage(21, 5, 26)
+
+
+def test_calls_without_ids_get_their_own_results():
+    events = [
+        event | ({"tool": event["tool"] | {"tool_call_id": None}} if "tool" in event else {})
+        for event in AGNO_EVENTS
+    ]
+    calls = read_trace([*events, *events]).steps_of("tool")
+    assert [(step.name, step.output, step.error) for step in calls] == [
+        ("search", "3", None),
+        ("fetch", "gone", "gone"),
+    ] * 2
+
+
 def test_a_run_that_failed_has_the_reason():
     events = [AGNO_EVENTS[0], {**AGNO_EVENTS[-1], "event": "RunError", "content": "no quota"}]
     assert read_trace(events).steps[-1].error == "no quota"
