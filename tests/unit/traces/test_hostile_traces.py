@@ -293,6 +293,41 @@ def chain(count, key, inner):
 NODE = {"node_type": "Thought", "description": "x", "children": []}
 #: What makes a reader slow that is worse than linear, by its size.
 HEAVY = {
+    "calls in one answer of the Agent Framework's updates": lambda n: [
+        {
+            "type": "chat_response_update",
+            "role": "assistant",
+            "contents": [
+                {"type": "function_call", "call_id": str(i), "name": "f", "arguments": "{}"}
+            ],
+        }
+        for i in range(n)
+    ],
+    "failures of a CrewAI task that are of no call": lambda n: {
+        "raw": "x",
+        "tasks_output": [
+            {
+                "messages": [
+                    message
+                    for i in range(n)
+                    for message in (
+                        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+                        {"role": "tool", "tool_call_id": CALL["id"], "content": "x"},
+                    )
+                ],
+                "tool_failures": [{"tool_name": "other", "tool_args": {"a": i}} for i in range(n)],
+            }
+        ],
+    },
+    "outputs of two components of a Haystack pipeline": lambda n: {
+        name: {
+            "replies": [
+                {"role": "assistant", "meta": {}, "name": None, "content": [{"text": f"{name}{i}"}]}
+                for i in range(n)
+            ]
+        }
+        for name in "ab"
+    },
     "parts of an attribute with a long name": lambda n: {
         **PHOENIX_STORED["rows"][0],
         "attributes": {"a" * 10 * n: {str(at): at for at in range(10 * n)}},

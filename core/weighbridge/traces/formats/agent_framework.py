@@ -18,6 +18,7 @@ from weighbridge.traces.fields import (
     added,
     count_of,
     counted,
+    id_of,
     input_with_caches,
     object_of,
     objects_of,
@@ -136,42 +137,65 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(updates: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the messages of which streamed updates are pieces."""
-    last: tuple[Any, Any] | None = None
-    message: dict[str, Any] = {}
+    """Yield the messages of which streamed updates are pieces; one without a role or an ID belongs to the message before it."""
+    pieces: _Pieces | None = None
     for update in updates:
-        key = (_role(update) or (last and last[0]), update.get("message_id"))
-        if key != last:
-            if message.get(_CONTENTS):
-                yield _as_chat(message)
-            message = {"role": key[0], "author_name": update.get("author_name"), _CONTENTS: []}
-            last = key
+        name = id_of(update.get("message_id"))
+        if pieces is None or not pieces.go_on_with(_role(update), name):
+            if pieces and pieces.parts:
+                yield pieces.message()
+            pieces = _Pieces(_role(update) or "assistant", update.get("author_name"))
+        pieces.name = name or pieces.name
         for part in objects_of(update[_CONTENTS]):
-            _add_piece(message[_CONTENTS], part)
-    if message.get(_CONTENTS):
-        yield _as_chat(message)
+            pieces.add(part)
+    if pieces and pieces.parts:
+        yield pieces.message()
 
 
-def _add_piece(parts: list[dict[str, Any]], piece: dict[str, Any]) -> None:
-    """Append a piece to the last part, if it goes on with that, or else as a part of its own."""
-    before = parts[-1] if parts else {}
-    kind = piece.get("type")
-    if before.get("type") == kind == _TEXT:
-        parts[-1] = {**before, _TEXT: word_of(before.get(_TEXT)) + word_of(piece.get(_TEXT))}
-        return
-    if kind == _CALL:
-        for index, call in enumerate(parts):
-            if call.get("type") == _CALL and _goes_on(call, piece):
-                both = word_of(call.get("arguments")) + word_of(piece.get("arguments"))
-                parts[index] = {**call, "arguments": both}
-                return
-    if kind != _USAGE:
-        parts.append(piece)
+class _Pieces:
+    """Pieces of a message, joined."""
 
+    def __init__(self, role: Any, author: Any) -> None:
+        self.name: str | None = None  #: the message's ID
+        self.parts: list[dict[str, Any]] = []
+        self._role, self._author = role, author
+        self._calls: dict[str, int] = {}  #: indices of calls, by their IDs
+        self._last_call: int | None = None
 
-def _goes_on(call: dict[str, Any], piece: dict[str, Any]) -> bool:
-    call_id, arguments = piece.get("call_id"), piece.get("arguments")
-    return (not call_id or call_id == call.get("call_id")) and type(arguments) is str
+    def go_on_with(self, role: Any, name: str | None) -> bool:
+        """Return whether an update of a role and an ID belongs to this message."""
+        is_other = name and self.name and name != self.name
+        return role in {None, "", self._role} and not is_other
+
+    def add(self, piece: dict[str, Any]) -> None:
+        """Append a piece to the text or the call that it goes on with, or else as a part of its own."""
+        kind, before = piece.get("type"), self.parts[-1] if self.parts else {}
+        if before.get("type") == kind == _TEXT:
+            self.parts[-1] = {
+                **before,
+                _TEXT: word_of(before.get(_TEXT)) + word_of(piece.get(_TEXT)),
+            }
+        elif kind == _CALL:
+            self._add_call(piece)
+        elif kind != _USAGE:
+            self.parts.append(piece)
+
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        call_id = id_of(piece.get("call_id"))
+        index = self._last_call if call_id is None else self._calls.get(call_id)
+        if index is not None and type(piece.get("arguments")) is str:
+            call = self.parts[index]
+            both = word_of(call.get("arguments")) + word_of(piece.get("arguments"))
+            self.parts[index] = {**call, "arguments": both}
+            return
+        self._last_call = len(self.parts)
+        if call_id is not None:
+            self._calls.setdefault(call_id, self._last_call)
+        self.parts.append(piece)
+
+    def message(self) -> dict[str, Any]:
+        """Return the message."""
+        return _as_chat({"role": self._role, "author_name": self._author, _CONTENTS: self.parts})
 
 
 def _usage_of(listed: list[dict[str, Any]]) -> Usage | None:

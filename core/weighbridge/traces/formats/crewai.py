@@ -5,6 +5,7 @@ The output has the number of model calls, and tool calls only if the tasks keep 
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -38,6 +39,7 @@ _SUFFIXES = ("_started", "_completed", "_failed", "_finished", "_error", "_chunk
 _OWN = ("crew_kickoff", "llm_call", "tool_usage")
 _TASK = frozenset({"description", "raw", "agent", "output_format", "messages"})
 _LOOKED_AT = 20
+_NO_CALL = (None, b"")
 _REASONS: dict[Capability, str] = {
     "tool_calls": "a crew's output does not record which tools its agents called",
     "token_usage": "this output does not record its token_usage",
@@ -130,7 +132,9 @@ def _messages(
     messages: list[dict[str, Any]], failures: list[dict[str, Any]], chat: ChatLog
 ) -> None:
     """Add the messages of a task, whose failed calls stand in a list of their own."""
-    failed = [(each, _call_in(each)) for each in failures]
+    failed: defaultdict[tuple[str | None, bytes], deque[dict[str, Any]]] = defaultdict(deque)
+    for failure in failures:
+        failed[_call_in(failure)].append(failure)
     asked: dict[str | None, tuple[str | None, bytes]] = {}
     for message in messages:
         role, content = message["role"], message.get("content")
@@ -139,11 +143,9 @@ def _messages(
             asked |= {call.id: name_and_arguments(call) for call in calls}
             chat.answer(content, calls)
         elif role in {"tool", "function"}:
-            call_id = message.get("tool_call_id")
-            found = next((each for each in failed if each[1] == asked.get(call_id)), None)
-            if found:
-                failed.remove(found)
-            facts = Facts(error=_failure(found[0]) if found else None)
+            call_id = id_of(message.get("tool_call_id"))
+            of_call = failed.get(asked.get(call_id, _NO_CALL))
+            facts = Facts(error=_failure(of_call.popleft()) if of_call else None)
             chat.result(call_id, content, facts, name=message.get("name"))
         else:
             chat.say(role, content)

@@ -13,6 +13,7 @@ from weighbridge.traces.chat.conversation import (
     read_messages,
 )
 from weighbridge.traces.chat.message_metadata import with_usage_of_metadata
+from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import (
     count_of,
     counted,
@@ -81,12 +82,18 @@ def _of_pipeline(value: dict[str, Any]) -> _Said | None:
     """Return the messages in the outputs of a pipeline's components, each message once."""
     outputs = [held for held in value.values() if type(held) is dict]
     found: list[dict[str, Any]] = []
+    known: set[Any] = set()  #: of the lists before, since one list may repeat a message
     if len(outputs) < len(value):
         return None
     for output in outputs:
         for key in (_MESSAGES, _REPLIES):
             if _are_haystack(output.get(key)):
-                found += [each for each in _plain(output[key]) if each not in found]
+                said = _plain(output[key])
+                keys = list(map(key_of, said))
+                found += [
+                    each for each, of_it in zip(said, keys, strict=True) if of_it not in known
+                ]
+                known.update(keys)
     single = object_of(outputs[0]) if len(outputs) == 1 else {}
     return _Said(found, single if _MESSAGES in single else {}, True) if found else None
 

@@ -78,6 +78,23 @@ def test_the_usage_of_updates_replaces_that_before_it_or_adds_to_it_as_they_say(
     assert read_trace(apart).usage == Usage(12, 3, 15)
 
 
+def test_pieces_without_an_id_go_on_with_the_last_call_and_the_message_before_them():
+    updates = [
+        update("assistant", {"type": "text", "text": "I lo"}, message_id="a1"),
+        update("assistant", {"type": "text", "text": "ok."}),
+        update(None, call("c1", "search", ""), call("", "", '{"q": 1}')),
+        update("assistant", call("c2", "fetch", ""), call("", "", '{"q":'), message_id="a1"),
+        update("assistant", call(None, "", " 2}")),
+        update("assistant", {"type": "text", "text": "Done."}, message_id="a2"),
+    ]
+    trace = read_trace(updates)
+    assert [step.output for step in trace.steps_of("llm")] == ["I look.", "Done."]
+    assert [(step.name, step.arguments) for step in trace.steps_of("tool")] == [
+        ("search", {"q": 1}),
+        ("fetch", {"q": 2}),
+    ]
+
+
 def test_a_failure_without_a_result_has_its_exception_as_the_reason():
     result = {"type": "function_result", "call_id": "c1", "exception": "ValueError"}
     messages = [MESSAGES[1], {"role": "tool", "contents": [result]}]
