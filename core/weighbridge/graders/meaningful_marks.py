@@ -24,13 +24,13 @@ _SYMBOLS = re.compile(
     # Always, but for headings and quotes at the beginning of lines.
     r"[+=<\\&|^~@%/]|//+|\#(?!\s)|(?<=[^\W_])\#|(?<!^)>|>(?!\s\D)|[\u2016\u2030-\u2037]"
     # Negation, members, scopes, derivatives, amounts and variables, but not the dollars around a formula.
-    r"|(?<!\w)!(?=[\w(=])|(?<=[\d)])!|::|:(?==)|(?<=\w\w)\.(?=[a-z])|(?<![\w.])\.(?=[^\W\d_])"
+    r"|(?<!\w)!(?=[\w(])|!(?==)|(?<=[\d)])!|::|:(?==)|(?<=\w\w)\.(?=[a-z])|(?<![\w.])\.(?=[^\W\d_])"
     r"|(?<=[^\W\d_])'+(?=\()|\$(?=\d)|\$(?=[^\W\d]|\{)(?![^$\n]*\$)"
     # Between operands; flags; subscripts.
     r"|(?<=[\w)\]])[*\u00b7]+(?=[\w(\[])|(?<=[\w)\]][^\S\n])[*\u00b7]+(?=\s[\w(\[])"
     rf"|(?<={_LETTER}){_DASH}(?=\d|{_LETTER_AFTER}|[(\[])|(?<=[\d)\]]){_DASH}(?={_LETTER_AFTER}|[(\[])"
     rf"|(?<={_LETTER}[^\S\n]){_DASH}(?=\s(?:\d|{_LETTER_AFTER}|[(\[]))|(?<=[\d)\]][^\S\n]){_DASH}(?=\s(?:\d|{_LETTER_AFTER}|[(\[]))"
-    rf"|(?<![\w)\]]){_DASH}(?={_LETTER_AFTER})|(?<!\S)--(?=\w)|(?<=\w)--(?!\S)|(?<=[^\W_])_(?=\d|{_LETTER_AFTER})",
+    rf"|(?<=(?<![^\W_])[A-Z])[-\u2212](?!\s*[^\W_])|(?<![\w)\]]){_DASH}(?={_LETTER_AFTER})|(?<!\S)--(?=\w)|(?<=\w)--(?!\S)|(?<=[^\W_])_(?=\d|{_LETTER_AFTER})",
     re.MULTILINE,
 )
 #: Of a formula or of code, in which brackets carry meaning as well.

@@ -280,12 +280,12 @@ def _equal_but_for_case(one: str, other: str) -> bool:
 def _differ_in_case(one: str, other: str) -> bool:
     """Return whether letters are upper case in one text and lower case in the other, which are otherwise equal.
 
-    `casefold` alone also makes `ß` and `ss`, or `µ` and `μ`, equal, which are lower case both.
+    `casefold` alone also makes `ß` and `ss`, or `µ` and `μ`, equal, which are lower case both; `upper` alone the Turkish letters of i.
     """
     if one.lower() == other.lower():
         return _UNITS.isdisjoint(one + other)
     upper = one.upper()
-    if upper != other.upper() or upper not in {one, other}:
+    if upper != other.upper() or upper not in {one, other} or one.casefold() != other.casefold():
         return False
     return all(normalized("NFKC", text) == text for text in (one, other))
 
