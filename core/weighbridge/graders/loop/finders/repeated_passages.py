@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits, WorkBudget
 
 _TEXT_CHARACTERS = 1_000  #: minimum length of a text that is examined
+#: A shorter text may have a table whose rows are the same but for the number or date that they begin with.
+_TABLE_CHARACTERS = 2_000
+_ROW = "|"  #: start of a row
 #: A shorter passage, or one of fewer different words, may recur in any text.
 _PASSAGE_CHARACTERS = 40
 _PASSAGE_WORDS = 7
@@ -33,8 +36,9 @@ def repeated_passages(
 ) -> Iterator[Finding]:
     """Find messages of which half repeats earlier passages, one of them more than `2 * max_repeats` times.
 
-    A passage is a line of prose without its numbering. Lines of code between fences count as repeated only if the passage
-    comes twice as often. It may also be a word or a syllable that comes a hundred times in a row, in code too.
+    A passage is a line of prose without its numbering, which rows of a table keep in a text of less than 2,000 characters.
+    Lines of code between fences count as repeated only if the passage comes twice as often. It may also be a word or a
+    syllable that comes a hundred times in a row, in code too.
     """
     for index, turn in enumerate(turns):
         if len(turn.text) >= _TEXT_CHARACTERS and budget.is_left:
@@ -62,7 +66,11 @@ def _repetition(text: str, limits: Limits) -> tuple[Rule, int, int]:
 
 
 def _lines(text: str) -> list[str]:
-    return [_NUMBERING.sub("", line, count=1).rstrip() for line in text.split("\n")]
+    rows = _ROW if len(text) < _TABLE_CHARACTERS else ()
+    return [
+        line.rstrip() if line.startswith(rows) else _NUMBERING.sub("", line, count=1).rstrip()
+        for line in text.split("\n")
+    ]
 
 
 def _repeated(lines: Counter[str]) -> int:

@@ -62,8 +62,20 @@ def test_the_limit_follows_the_one_for_repeats():
         "\n".join(["| ok | ok | ok | ok | ok | ok | ok | ok | ok | ok |"] * 60),
         "\n".join(["All tests of this group have passed."] * 60),
         said(7)[:990],
+        "\n".join(
+            f"| 2024-01-{day:02} | no data is available for this day of the month yet |"
+            for day in range(1, 25)
+        ),
     ],
-    ids=["a list", "half is new", "code", "a table", "short lines", "a short text"],
+    ids=[
+        "a list",
+        "half is new",
+        "code",
+        "a table",
+        "short lines",
+        "a short text",
+        "a table of days",
+    ],
 )
 def test_what_a_text_may_repeat_is_no_loop(text):
     assert loops(text)[0] == []
