@@ -74,7 +74,9 @@ def _output_of(message: Any) -> dict[str, Any] | None:
 
 def _actions(output: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for number, action in enumerate(objects_of(output["arguments"]["action"]), 1):
-        for name in list(action)[:1]:
+        # Some dumps have all actions, with null for those that are not asked for.
+        asked = [name for name, held in action.items() if held is not None] or list(action)
+        for name in asked[:1]:
             called = {"name": name, "arguments": action[name]}
             yield {"id": f"{output['id']}.{number}", "type": "function", "function": called}
 

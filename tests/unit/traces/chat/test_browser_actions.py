@@ -84,6 +84,12 @@ def test_actions_are_calls_and_the_messages_after_them_are_their_results(write):
     ]
 
 
+def test_an_action_that_is_null_was_not_asked_for():
+    run = [*RUN[:2], ("assistant", output(2, {"done": None, **click(4)}))]
+    [call] = read_trace(list(openai(run))).steps_of("tool")
+    assert (call.name, call.arguments) == ("click_element", {"index": 4})
+
+
 @pytest.mark.parametrize("write", [langchain, openai])
 def test_clicks_that_are_repeated_within_answers_and_across_them_are_a_loop(write):
     clicks = [
