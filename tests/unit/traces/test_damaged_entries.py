@@ -48,6 +48,26 @@ def test_a_trace_with_an_entry_that_is_no_object_is_refused(source: str, damaged
         read_traces(replaced(EXAMPLES[source], ENTRIES[source], damaged))
 
 
+#: Formats that are recognised by their first entries, and the key of these.
+LISTS = {"agno-events": None, "agent-framework": "messages", "llama-index-events": None}
+
+
+@pytest.mark.parametrize("source", LISTS)
+def test_a_list_with_an_entry_that_is_no_object_after_the_first_is_refused(source: str) -> None:
+    key = LISTS[source]
+    listed = EXAMPLES[source][key] if key else EXAMPLES[source]
+    listed = [*listed, *listed[-1:] * 20]
+    assert read_traces(listed)
+    with pytest.raises(TraceError, match="is not an object"):
+        read_traces([*listed, None])
+
+
+def test_a_row_of_mastra_that_is_no_object_leaves_the_counts_open() -> None:
+    rows = EXAMPLES["mastra"]["rows"]
+    [trace] = read_traces({**EXAMPLES["mastra"], "rows": [*rows, None]})
+    assert "damaged" in trace.missing["tool_calls"]
+
+
 @pytest.mark.parametrize("number", ["2", 2.5, [2]])
 def test_a_step_of_smolagents_without_its_number_is_not_left_out(number: Any) -> None:
     step = EXAMPLES["smolagents"][2]

@@ -26,7 +26,7 @@ from weighbridge.traces.fields import (
     usage_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,7 +99,7 @@ def _role(message: dict[str, Any]) -> Any:
 
 def _read(value: Any) -> list[Trace]:
     beside = object_of(value)
-    listed = objects_of(_listed(value))
+    listed = objects_in(_listed(value), "message or update")
     run = Run(
         id=string_of(beside.get("session_id")),
         model=string_of(beside.get("model")) or string_of(beside.get("model_id")),

@@ -13,7 +13,6 @@ from weighbridge.traces.fields import (
     counted,
     id_of,
     object_of,
-    objects_of,
     parse_arguments,
     string_of,
     text_of,
@@ -21,7 +20,7 @@ from weighbridge.traces.fields import (
     usage_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _is_line(value: Any) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     reader = _Reader()
-    for event in objects_of(value):
+    for event in objects_in(value, "event"):
         reader.add(event)
     return [reader.trace()]
 

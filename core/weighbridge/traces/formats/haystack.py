@@ -19,10 +19,9 @@ from weighbridge.traces.fields import (
     counted,
     counts_of,
     object_of,
-    objects_of,
     read_usage,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import with_unknown_part
 
@@ -111,10 +110,13 @@ def _are_haystack(value: Any) -> bool:
     )
 
 
-def _plain(messages: list[Any]) -> list[dict[str, Any]]:
+def _plain(messages: list[Any]) -> list[Any]:
+    """Return messages with the keys of newer versions; what is no message is refused when they are read."""
     return [
         {_OLDER_KEYS.get(key, key): item for key, item in each.items()}
-        for each in objects_of(messages)
+        if type(each) is dict
+        else each
+        for each in messages
     ]
 
 
@@ -122,7 +124,7 @@ def _read(value: Any) -> list[Trace]:
     said = _said(value) or _Said()
     run = Run(fields=MESSAGE_FIELDS)
     run.notes.add_fields(said.beside, _RUN_FIELDS, "run")
-    messages = list(_first_choices(said.messages, run))
+    messages = list(_first_choices(objects_in(said.messages, "message"), run))
     prepared = with_usage_of_metadata(map(_with_parts, messages))
     run.usage = _usage_of_run(said.beside, prepared)
     run.totals_from = "token_usage" if run.usage else ""

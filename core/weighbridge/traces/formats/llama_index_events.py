@@ -23,7 +23,7 @@ from weighbridge.traces.fields import (
     string_of,
     word_of,
 )
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import Step, Trace
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _matches(value: Any) -> bool:
 
 def _read(value: list[Any]) -> list[Trace]:
     reader = _Reader()
-    for event in map(_event, objects_of(value)):
+    for event in map(_event, objects_in(value, "event")):
         reader.take(event)
     steps = tuple(reader.steps)
     return [

@@ -98,18 +98,20 @@ def _threads(rows: Any) -> Sessions:
 def _read(value: Any) -> list[Trace]:
     if type(value) is dict:
         rows = in_order(objects_of(value[ROWS]), "createdAt")
-        return [_trace(rows, value[SESSION], string_of(value.get(BESIDE)))]
+        unread = len(value[ROWS]) - len(rows)
+        return [_trace(rows, value[SESSION], string_of(value.get(BESIDE)), unread)]
     return [_trace(rows, {"id": name}) for name, rows in _threads(value)]
 
 
-def _trace(rows: list[dict[str, Any]], about: dict[str, Any], beside: str | None = None) -> Trace:
+def _trace(
+    rows: list[dict[str, Any]], about: dict[str, Any], beside: str | None = None, damaged: int = 0
+) -> Trace:
     run = Run(
         id=id_of(about.get("id")),
         metadata=scalars(title=about.get("title"), resource=about.get("resourceId")),
     )
     messages: list[dict[str, Any]] = []
     of_message: dict[int, Facts] = {}
-    damaged = 0
     lacking: dict[Capability, str] = {}
     for row in rows:
         said = _messages(row, run) if _is_row(row) and string_of(row["role"]) else []

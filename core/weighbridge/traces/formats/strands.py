@@ -30,7 +30,7 @@ from weighbridge.traces.fields import (
     time_of,
 )
 from weighbridge.traces.formats.strands_results import is_result, read_result
-from weighbridge.traces.importer import Importer
+from weighbridge.traces.importer import Importer, objects_in
 from weighbridge.traces.model import COUNTED
 from weighbridge.traces.unread_counts import with_unknown_part
 
@@ -160,7 +160,9 @@ def _of_snapshot(value: dict[str, Any]) -> Trace:
 
 def _of_records(listed: list[Any]) -> Trace:
     """Return the messages of a session's files, which may have been redacted later, in the order of their numbers."""
-    records = sorted(objects_of(listed), key=lambda each: count_of(each.get("message_id")) or 0)
+    records = sorted(
+        objects_in(listed, "message"), key=lambda each: count_of(each.get("message_id")) or 0
+    )
     messages = [
         {
             **object_of(each.get("redact_message") or each["message"]),
@@ -197,7 +199,7 @@ def _of_spans(cycles: list[Any], run: Run) -> Trace:
     messages: list[Any] = []
     of_message: dict[int, Facts] = {}
     of_call: dict[int, Facts] = {}
-    for cycle in objects_of(cycles):
+    for cycle in objects_in(cycles, "cycle"):
         times = {
             first_of(object_of(span.get("metadata")), CALL_IDS): _times(span)
             for span in _children(cycle, _CALLED)
