@@ -287,10 +287,11 @@ class NoGraderError(InputError):
 
     code = "NO_GRADER"
 
-    def __init__(self, cases: int) -> None:
+    def __init__(self, cases: int, asked: str = "command") -> None:
+        """Name what was `asked`, a command or a request, and the number of cases that were looked at."""
         looked_at = "the case names none" if cases == 1 else f"the first {cases:,} cases name none"
         super().__init__(
-            f"no grader is named: the command names none, and {looked_at}",
+            f"no grader is named: the {asked} names none, and {looked_at}",
             "name one with --grader ID or --graders FILE, or give each case a 'grader'; "
             "`weighbridge graders` lists them",
         )

@@ -23,7 +23,9 @@ _LOOKED_AT_BYTES = 8 * MIB
 class GraderSearch:
     """Looks in the first cases of an input for one that specifies a grader; invalid lines are ignored."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: str = "command") -> None:
+        """Prepare to look for what was `asked`, which the error names."""
+        self._asked = asked
         self.graders: tuple[GraderSpec, ...] = ()  #: of the first case that specifies some
         self._ungraded = self._bytes = 0
 
@@ -51,7 +53,7 @@ class GraderSearch:
         If only some specify none, each of those becomes an error of its own.
         """
         if self._ungraded and not self.graders:
-            raise NoGraderError(self._ungraded)
+            raise NoGraderError(self._ungraded, self._asked)
 
 
 def refuse_ungraded(lines: Iterable[SourceLine]) -> tuple[GraderSpec, ...]:

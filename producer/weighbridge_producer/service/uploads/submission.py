@@ -130,7 +130,7 @@ class UploadSource(Source):
 
     @override
     def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
-        search = GraderSearch() if self._needs_graders else None
+        search = GraderSearch("request") if self._needs_graders else None
         for read in super()._limited(in_blocks=in_blocks):
             if search and search.ends_in(read.lines()):
                 search.refuse_if_none()
@@ -367,7 +367,7 @@ class UploadSubmission:
         raise ProblemError(
             422,
             error.code,
-            error.message.replace("the command", "the request"),
+            error.message,
             "name one with ?grader=ID or `graders`, or give each case a 'grader'; GET /api/graders lists them",
             CLOSE,
         ) from None

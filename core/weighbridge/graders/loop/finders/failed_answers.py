@@ -47,10 +47,11 @@ def _unanswered_requests(
 
     With half as many more it may be one request, and the last may get an answer.
     """
-    least = Rule.UNANSWERED_REQUESTS.least(limits)
+    rule = Rule.UNANSWERED_REQUESTS
+    least, least_of_one = (rule.least(limits, other=is_one) for is_one in (False, True))
     for failed in _rows_without_answer(turns, failures):
         last, end = turns[failed[-1]], failed[-1] + 1
-        is_long = 2 * len(failed) >= 3 * least
+        is_long = len(failed) >= least_of_one
         is_answered = not is_long and end < len(turns) and _goes_on(last, turns[end])
         row = [
             index
@@ -60,7 +61,7 @@ def _unanswered_requests(
         errors = {failures[index][0] for index in row}
         requests = {turns[index].requests_before for index in row}
         if (is_long or len(requests) > 1) and len(row) - len(errors) >= least - 1:
-            yield Finding.by(Rule.UNANSWERED_REQUESTS, row, least)
+            yield Finding.by(rule, row, least if len(requests) > 1 else least_of_one)
 
 
 def _rows_without_answer(

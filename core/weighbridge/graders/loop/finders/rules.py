@@ -660,9 +660,11 @@ class Rule(Enum):
     )
     UNANSWERED_REQUESTS = (
         Kind.FAILED_ANSWERS,
-        "model calls for several requests that fail with errors of before",
+        "model calls that fail with errors of before",
         "without an answer or a call between",
         _MORE_THAN_FOUR_TIMES,
+        Least(6, 2),
+        "for one request",
     )
     STOPPED = (
         Kind.STOPPED,
