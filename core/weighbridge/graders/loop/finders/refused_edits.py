@@ -39,6 +39,9 @@ _PER_OTHER = 2 / 3  #: refused edits for each other call between them
 _MADE = 1 / 4  #: maximum edits that are made for each refused one
 _COMMAND_CHARACTERS = 2_000  #: of a command in which an edit is looked for
 _NOTES = 3  #: maximum lines in which a tool says that a text has more lines, or ends
+_LINE_NUMBER = re.compile(
+    r"\A[ \t]{0,8}\d{1,6}(?:[|\t:]|\u2192)"
+)  #: which one tool writes before a line, and another not
 _note = re.compile(r"\(.{1,200}\)|\[.{1,200}\]|</?[\w-]{1,40}>|").fullmatch
 _edits_in_place = occurs(
     r"\b(?:sed|perl) (?:\S{1,40} ){0,3}(?:-\w{0,5}i|--in-place)|\bgit apply\b|\bpatch (?:-|<)|\bcat ?> ?[\w./~-]"
@@ -113,9 +116,9 @@ def _edits_of_one_file(
     rows = [row for row in _rows_of_one_file(calls, edits) if len(row) >= least]
     if not rows:
         return
-    budget, news = WorkBudget(), _news(calls)
+    effects, budget, news = CallEffects(), WorkBudget(), _news(calls)
     for indices in rows:
-        for found in _close(indices):
+        for found in chains_of_attempts(calls, indices, effects, changes=_CALLS_BETWEEN):
             between = [range(*pair) for pair in pairwise(found) if pair[1] - pair[0] > 1]
             told = sum(not news.isdisjoint(each) for each in between)
             if len(found) < least or len(between) < limits.max_repeats or 2 * told > len(between):
@@ -218,7 +221,7 @@ def _news(calls: Sequence[Call | None]) -> set[int]:
         if call is not None and not call.result.has_failed:
             text = (call.result.text or "").rstrip()
             # Without the first line, which may be a heading.
-            lines = text.split("\n")[1:]
+            lines = [_LINE_NUMBER.sub("", line).rstrip() for line in text.split("\n")[1:]]
             while lines and len(lines) > text.count("\n") - _NOTES and _note(lines[-1].strip()):
                 lines.pop()
             pairs = set(pairwise(lines)) or {("", text)}

@@ -166,6 +166,11 @@ _MOVE = re.compile(
     r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
 )
 
+_KEY_CHARACTERS = 200  #: longest arguments that name a key
+_KEY = re.compile(
+    "[\u2190-\u2193\u232b\u2326]|\\b(?:backspace|delete|del|arrow[ _-]?(?:left|right|up|down)|(?:left|right|up|down)[ _-]?arrow|tab)\\b",
+    re.IGNORECASE,
+)
 _is_screen_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:(?:double_?|right_?|left_?)?click|scroll|press|keys?|mouse|tap|swipe)(?:[_\W]|$)",
@@ -320,6 +325,12 @@ def acts_on_screen(call: Call) -> bool:
     value = call.arguments.value
     kind = value.get("action") if type(value) is dict else None
     return type(kind) is str and _is_screen_tool(kind)
+
+
+def presses_key_again(call: Call) -> bool:
+    """Return whether a call presses a key that is pressed several times in a row: one that erases, or moves a cursor."""
+    texts = call.arguments.texts
+    return len(texts) <= _KEY_CHARACTERS and _KEY.search(texts) is not None and acts_on_screen(call)
 
 
 def may_act_on_screen(call: Call) -> bool:

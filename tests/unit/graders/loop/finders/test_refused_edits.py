@@ -172,6 +172,19 @@ def test_edits_of_one_file_that_are_refused_in_four_rounds_are_a_loop_whichever_
     assert kinds(failing(edit_rounds(4, news=news))) == []
 
 
+def test_a_line_is_known_whether_or_not_a_tool_writes_its_number_before_it():
+    steps = failing(edit_rounds(4))
+    for step in steps[3::3]:
+        *shown, _, _ = step["output"].split("\n")[1:]
+        bare = "\n".join(["pier.py", *(line.partition("|")[2] for line in shown)])
+        step |= {
+            "name": "bash",
+            "arguments": {"command": f"sed -n {len(bare)}p pier.py"},
+            "output": bare,
+        }
+    assert kinds(steps) == [("same_failure", 8)]
+
+
 @pytest.mark.parametrize(
     "refusal",
     [

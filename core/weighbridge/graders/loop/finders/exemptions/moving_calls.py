@@ -15,6 +15,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_wait,
     observes,
     polls,
+    presses_key_again,
     scrolls,
 )
 from weighbridge.graders.loop.history.failures import reports_delay, reports_outage
@@ -34,6 +35,7 @@ _LOOKED_AT = 3  #: maximum different things that are looked at after each wait
 _LATER = 10  #: number of calls after a wait in which what was waited for is expected
 _RETRIES = 2  #: multiple of `max_repeats`: the calls of a busy service after which one may succeed
 _LOOKS = 4  #: multiple of `max_repeats`: the looks without waits that may go on until there is something new
+_CLICKED_CHARACTERS = 100  #: of a result that says what was pressed
 _NOTE_CHARACTERS = 300  #: of a result, in which a harness speaks of repeats
 #: A look itself failed.
 _look_failed = occurs(
@@ -62,22 +64,23 @@ def without_moves(
 
     The other findings of moves are added to `left_out`.
 
-    A step through a maze may look like the step before it, and lead elsewhere. Scrolling or looking at screens that are
+    A step through a maze may look like the step before it, and lead elsewhere, and so may a key that erases a letter. Scrolling or looking at screens that are
     not recorded is a loop only from `10 * max_repeats` calls on.
     """
     if not findings:
         return
     moving = _moving(calls, {index for finding in findings for index in finding.indices})
     for finding in findings:
+        found = [call for index in finding.indices if (call := calls[index]) is not None]
         moves = sum(index in moving for index in finding.indices)
+        pressed = sum(presses_key_again(call) and _tells_nothing(call) for call in found)
         least = 0
-        are_moves = 2 * moves > len(finding.indices)
+        are_moves = 2 * max(moves, pressed) > len(finding.indices)
         if are_moves:
             if finding.period is None:
                 left_out.append(finding)
                 continue
             least = 2 * limits.least_length(finding.period)
-        found = [call for index in finding.indices if (call := calls[index]) is not None]
         least = max(least, least_of_unseen(found, limits))
         if len(finding.indices) >= least:
             yield finding.with_least(least)
@@ -195,6 +198,11 @@ def least_of_unseen(found: Sequence[Call], limits: Limits) -> int:
         for call in found
     )
     return _least_of(unseen, found, limits)
+
+
+def _tells_nothing(call: Call) -> bool:
+    """Return whether a result is too short to show what is on the screen, and reports no failure."""
+    return len(call.result.text or "") <= _CLICKED_CHARACTERS and not call.result.is_unsuccessful
 
 
 def _least_of(unseen: int, found: Sequence[Call], limits: Limits) -> int:

@@ -63,3 +63,17 @@ def test_looks_between_actions_have_to_differ_too():
     steps = [step for look in looks for step in (*[FORWARD] * 4, look)]
     assert verdict(steps) == "pass"
     assert verdict([step for _ in looks for step in (*[FORWARD] * 4, POSE)]) == "fail"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"value": "//button[@data-key='\N{LEFTWARDS ARROW}']"}, {"key": "Backspace"}, {"key": "ArrowDown"}],
+)  # fmt: skip
+def test_keys_that_erase_or_move_a_cursor_may_be_pressed_twice_as_often(arguments):
+    pressed = call("press_key", arguments, '{"result": "Element clicked."}')
+    assert verdict([pressed] * 7) == "pass"
+    assert verdict([pressed] * 8) == "fail"
+    other = call("press_key", {"key": "F5"}, '{"result": "Element clicked."}')
+    assert verdict([other] * 4) == "fail"
+    failed = call("press_key", arguments, "Error: the element does not exist")
+    assert verdict([failed] * 4) == "fail"
