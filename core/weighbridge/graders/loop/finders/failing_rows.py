@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
-from weighbridge.graders.loop.history.call_kinds import is_wait, writes
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import failure_of
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -28,9 +28,17 @@ _LONGEST_CHARACTERS = 100_000  #: rows with a longer request are not examined
 def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find `3 * max_repeats` calls in a row that fail in few ways, unless those of a tool go through a list or raise a limit.
 
-    Calls with a result that their tool gave before may lie between, at most as many as those that fail.
+    Calls with a result that their tool gave before may lie between, at most as many as those that fail. `6 * max_repeats`
+    that do not only read are a loop across requests of the user too, if two or more of them are for each.
     """
-    least = Rule.FAILING_ROW.least(limits)
+    yield from _found(calls, Rule.FAILING_ROW, limits)
+    yield from _found(calls, Rule.FAILING_ROW_ACROSS_REQUESTS, limits, across=True)
+
+
+def _found(
+    calls: Sequence[Call | None], rule: Rule, limits: Limits, *, across: bool = False
+) -> Iterator[Finding]:
+    least = rule.least(limits)
     failed = [call is not None and call.result.has_failed for call in calls]
     if sum(failed) < _DENSE * least:
         return
@@ -39,18 +47,22 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
     if max(dense, default=sums[-1]) < _DENSE * least:
         return
     budget = WorkBudget()
-    known = _known(calls, failed)
+    known = _known(calls, failed, across=across)
     for goes_on, group in groupby(range(len(calls)), key=known.__getitem__):
         indices = [*group] if goes_on else []
         row = [call for at in indices if failed[at] and (call := calls[at])]
         longest = max((len(call.arguments.key) for call in row), default=0)
         if len(row) < least or 2 * len(row) < len(indices) or longest > _LONGEST_CHARACTERS:
             continue
+        requests = sum(calls[at] is None for at in indices)
+        is_asked_again = 0 < 2 * requests <= len(row)
+        if across and (not is_asked_again or any(map(is_read_only, row))):
+            continue
         is_of_few_ways = _fail_in_few_ways(row, budget)
         if not budget.is_left:  # some ways are unknown
             return
         if is_of_few_ways and not goes_through_list(row):
-            yield Finding.by(Rule.FAILING_ROW, (at for at in indices if failed[at]), least)
+            yield Finding.by(rule, (at for at in indices if failed[at]), least)
 
 
 def _fail_in_few_ways(calls: Sequence[Call], budget: WorkBudget) -> bool:
@@ -62,13 +74,16 @@ def _fail_in_few_ways(calls: Sequence[Call], budget: WorkBudget) -> bool:
     return len(ways) <= _WAYS * len(calls)
 
 
-def _known(calls: Sequence[Call | None], failed: Sequence[bool]) -> list[bool]:
-    """Return for each call whether it failed, or neither waited nor changed anything and showed what its tool showed before."""
+def _known(calls: Sequence[Call | None], failed: Sequence[bool], *, across: bool) -> list[bool]:
+    """Return for each call whether it failed, or neither waited nor changed anything and showed what its tool showed before.
+
+    A request of the user is known if the row goes on `across` requests.
+    """
     seen: set[tuple[str, str]] = set()
     known = []
     for call, has_failed in zip(calls, failed, strict=True):
         if call is None or has_failed:
-            known.append(has_failed)
+            known.append(across if call is None else has_failed)
             continue
         told = call.tool, call.result.text or ""
         is_told = told in seen and not (writes(call) or is_wait(call) or reports_success(told[1]))

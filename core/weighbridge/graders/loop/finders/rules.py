@@ -301,6 +301,12 @@ class Rule(Enum):
         "with at most known results between them",
         _THREE_TIMES,
     )
+    FAILING_ROW_ACROSS_REQUESTS = (
+        Kind.SAME_FAILURE,
+        "calls in a row that try to change something and fail, in few ways,",
+        "although the user wrote between them",
+        Least(6),
+    )
     ONE_REQUEST_OF_SEVERAL_TOOLS = (
         Kind.SAME_FAILURE,
         "one request of several tools",

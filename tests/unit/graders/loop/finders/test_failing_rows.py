@@ -84,3 +84,44 @@ def test_results_that_are_known_may_lie_between_failures():
     for other in (saved, waited):
         between = [step for each in row(9) for step in (each, other)]
         assert not any(kind == "same_failure" for kind, _ in kinds([other, *between]))
+
+
+STORE_FULL = "Error: the store is full, remove some entries first"
+NO_ENTRY = "Error: there is no such entry"
+
+
+def stored(requests, each=3, tool="memory_add"):
+    """Return for each of some requests of the user attempts to store what it says, and to make room for it, that fail."""
+    return [
+        step
+        for at, topic in enumerate(islice(cycle(TOPICS), requests))
+        for step in (
+            {
+                "type": "user",
+                "output": f"{topic.capitalize()}: {chr(97 + at) * 9} {topic[::-1]}, so keep it in mind.",
+            },
+            *(
+                called("memory_remove", NO_ENTRY, key=f"{topic} {at}")
+                if turn % 2
+                else called(tool, STORE_FULL, key=f"{topic} {at}", value=f"{topic} " * (turn + 1))
+                for turn in range(each)
+            ),
+        )
+    ]
+
+
+def test_eighteen_changes_that_fail_in_a_row_are_a_loop_across_requests():
+    assert kinds(stored(6)) == [("same_failure", 18)]
+    assert kinds(stored(6)[:-1]) == []
+    assert kinds(stored(4), max_repeats=2) == [("same_failure", 12)]
+
+
+def test_one_failure_for_each_request_or_looks_that_fail_are_no_loop_across_requests():
+    assert kinds(stored(20, each=1)) == []
+    steps, done = stored(7), called("memory_add", "The entry was stored.", key="rules")
+    assert kinds([*steps[:12], done, *steps[12:]]) == []
+    looks = [
+        called("get_entry", NO_ENTRY, key=step["arguments"]["key"]) if "arguments" in step else step
+        for step in stored(6)
+    ]
+    assert kinds(looks) == []
