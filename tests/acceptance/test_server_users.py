@@ -115,7 +115,8 @@ def submit_collect_and_delete(producer: RedisClient) -> None:
     assert batch.result("c7")
     assert batch.search(ResultFilter(verdict="fail")).lines
     assert [state.batch_id for state in producer.batches()] == [batch.id]
-    assert [worker.queue for worker in producer.health().workers] == ["weighbridge"]
+    # The worker of another test on this server may be listed until its heartbeat expires.
+    assert {worker.queue for worker in producer.health().workers} == {"weighbridge"}
     assert batch.delete()
     with pytest.raises(BatchNotFoundError):
         batch.status()
