@@ -25,7 +25,7 @@ _MINUS = str.maketrans("\u2212", "-")
 _CHARACTERS = 100  #: a longer text is no number
 #: A number in other text, of which a digit or a letter before or after it would be a part.
 _IN_TEXT = re.compile(
-    r"(?<![\w.,])[-+\u2212]?[0-9]++(?:[.,'\u2019 \u00a0\u202f][0-9]++)*+(?![\w%])(?!\s%)"
+    r"(?<![\w.,])[-+\u2212]?[0-9]+(?:[.,'\u2019 \u00a0\u202f][0-9]+)*(?![\w%]|[.,'\u2019 \u00a0\u202f][0-9]|\s%)"
 )
 _IN_TEXT_CHARACTERS = 1_000  #: of a text in which numbers are compared
 #: One space may part two numbers, and a code may begin with a zero: `1 234`, `007`.
