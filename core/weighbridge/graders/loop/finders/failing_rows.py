@@ -31,15 +31,20 @@ def failing_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
     Calls with a result that their tool gave before may lie between, at most as many as those that fail. `6 * max_repeats`
     that do not only read are a loop across requests of the user too, if two or more of them are for each.
     """
-    yield from _found(calls, Rule.FAILING_ROW, limits)
-    yield from _found(calls, Rule.FAILING_ROW_ACROSS_REQUESTS, limits, across=True)
+    failed = [call is not None and call.result.has_failed for call in calls]
+    yield from _found(calls, failed, Rule.FAILING_ROW, limits)
+    yield from _found(calls, failed, Rule.FAILING_ROW_ACROSS_REQUESTS, limits, across=True)
 
 
 def _found(
-    calls: Sequence[Call | None], rule: Rule, limits: Limits, *, across: bool = False
+    calls: Sequence[Call | None],
+    failed: Sequence[bool],
+    rule: Rule,
+    limits: Limits,
+    *,
+    across: bool = False,
 ) -> Iterator[Finding]:
     least = rule.least(limits)
-    failed = [call is not None and call.result.has_failed for call in calls]
     if sum(failed) < _DENSE * least:
         return
     sums = [0, *accumulate(failed)]

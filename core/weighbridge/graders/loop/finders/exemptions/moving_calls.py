@@ -64,8 +64,8 @@ def without_moves(
 
     The other findings of moves are added to `left_out`.
 
-    A step through a maze may look like the step before it, and lead elsewhere, and so may a key that erases a letter. Scrolling or looking at screens that are
-    not recorded is a loop only from `10 * max_repeats` calls on.
+    A step through a maze may look like the step before it, and lead elsewhere, and so may a key that erases a letter.
+    Scrolling or looking at screens that are not recorded is a loop only from `10 * max_repeats` calls on.
     """
     if not findings:
         return
