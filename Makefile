@@ -89,7 +89,7 @@ soak: $(STAMP) ## Cause random faults for SECONDS from SEED, and report in build
 check: $(STAMP) ## Lint, check formatting, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict core worker producer
+	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 
 .PHONY: bench

@@ -60,7 +60,7 @@ def wait_instead(
     started = time.perf_counter()
     lines = list(stored.lines(claim.chunk))
     if not _replays:
-        _replays.append(_Replay(child._grader_for(claim.batch)[0], lines[0]))  # noqa: SLF001
+        _replays.append(_Replay(child._grader_for(claim)[0], lines[0]))  # noqa: SLF001
     tally = Tally()
     blob = b"".join(map(_replays[0].rows, lines))
     _replays[0].count(len(lines), tally)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.capacity import measure
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -27,3 +29,10 @@ def test_two_ways_are_measured_and_reported(tmp_path: Path) -> None:
     assert turn["server"]["commands"] > 10
     assert "`weighbridge run`" in answer.stdout
     assert (tmp_path / "booleans-2.svg").read_text().startswith("<svg")
+
+
+def test_workers_that_wait_do_all_else_that_workers_do() -> None:
+    measured = measure("booleans", 2, 400, line_seconds=1e-5)
+    assert (measured.waiting, measured.lines) == (True, 400)
+    assert measured.chunks > 1
+    assert measured.server.commands > 10
