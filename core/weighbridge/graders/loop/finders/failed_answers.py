@@ -26,9 +26,9 @@ _RULES = {
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find more than `3 * max_repeats` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
+    """Find `2 * max_repeats + 2` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
 
-    With two errors in turns, as from a model and the one in its place, it is twice as many. No tool is called and no new
+    With two errors in turns, as from a model and the one in its place, it is `6 * max_repeats + 1`. No tool is called and no new
     request made in between, and their inputs, if they are recorded, are equal. Retries of which the last gets an answer
     have waited for the service.
     """
@@ -43,9 +43,9 @@ def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding
 def _unanswered_requests(
     turns: Sequence[Message], failures: Sequence[tuple[Any, ...]], limits: Limits
 ) -> Iterator[Finding]:
-    """Find more than `4 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before.
+    """Find more than `3 * max_repeats` model calls in a row, for several requests, that give no answer and fail with errors of before.
 
-    With half as many more it may be one request, and the last may get an answer.
+    With twice as many it may be one request, and the last may get an answer.
     """
     rule = Rule.UNANSWERED_REQUESTS
     least, least_of_one = (rule.least(limits, other=is_one) for is_one in (False, True))

@@ -40,7 +40,7 @@ _says_not_understood = occurs(
 
 
 def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `2 * max_repeats` malformed calls of one tool, none of which succeeds, whatever each is for and lies between.
+    """Find `max_repeats + 2` malformed calls of one tool, none of which succeeds, whatever each is for and lies between.
 
     More than `max_repeats` in a row are enough if they give the same values in few ways. Of commands in plain words whose first words, each another one, the refusals name as unknown, it takes `3 * max_repeats`.
     """

@@ -325,15 +325,15 @@ class Rule(Enum):
         Kind.SAME_FAILURE,
         "related submissions that fail with one text",
         "whatever was changed between them",
-        _TWICE,
+        _TWO_MORE,
     )
     UNCHANGED_CHECK = (
         Kind.SAME_FAILURE,
         "a check that fails in one way",
         "whatever was changed between them",
-        _MORE_THAN_TWICE,
+        _TWO_MORE,
         _THREE_TIMES,
-        "if the failure has less than 100 characters and that is more",
+        "if the failure has less than 100 characters, or a check succeeds in the end, and that is more",
     )
     RETURNING_CHECK = (
         Kind.SAME_FAILURE,
@@ -363,7 +363,7 @@ class Rule(Enum):
         Kind.SAME_FAILURE,
         "malformed calls of one tool",
         "with no call of that tool between them that succeeds",
-        _TWICE,
+        _TWO_MORE,
         _THREE_TIMES,
         "if each begins with another unknown word",
     )
@@ -479,7 +479,7 @@ class Rule(Enum):
         Kind.NOTHING_NEW,
         "one change that is made again",
         "with only calls between them that change nothing",
-        _TWICE,
+        _TWO_MORE,
         _THREE_TIMES,
         "if a file is written anew with nearly the same content",
     )
@@ -656,7 +656,7 @@ class Rule(Enum):
         Kind.FAILED_ANSWERS,
         "model calls that fail the same way",
         "without an answer or a call between",
-        Least(3, 1),
+        Least(2, 2),
     )
     FAILED_ANSWERS_IN_TURNS = (
         Kind.FAILED_ANSWERS,
@@ -668,7 +668,7 @@ class Rule(Enum):
         Kind.FAILED_ANSWERS,
         "model calls that fail with errors of before",
         "without an answer or a call between",
-        _MORE_THAN_FOUR_TIMES,
+        Least(3, 1),
         Least(6, 2),
         "for one request",
     )

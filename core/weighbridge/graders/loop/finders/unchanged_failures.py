@@ -41,7 +41,7 @@ _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits abo
 def unchanged_failures(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` related submissions to one tool with one text that reports a failure, whatever was changed between.
+    """Find `max_repeats + 2` related submissions to one tool with one text that reports a failure, whatever was changed between.
 
     Most of them differ, and none is a command. At most `_BETWEEN` other calls lie between two of them, none of which waits.
     Attempts of which some are in `known` loops are not examined.
@@ -75,9 +75,9 @@ def unchanged_failures(
 def unchanged_checks(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats + 1` checks, few of them different, that fail in one way, whatever was changed between.
+    """Find `max_repeats + 2` checks, few of them different, that fail in one way, whatever was changed between.
 
-    None of them has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The
+    If the failure is short, or a check succeeds in the end, `3 * max_repeats` are needed. None of them has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The
     lines that failures name may differ, if there are two at most or the failures come back to them.
     """
     least = Rule.UNCHANGED_CHECK.least(limits)
@@ -95,8 +95,8 @@ def unchanged_checks(
         first = calls[indices[0]]
         if first is None or len(indices) < least or not known.isdisjoint(indices):
             continue
-        is_short = len(first.result.text or "") < _CHARACTERS
-        enough = max(least, Rule.UNCHANGED_CHECK.least(limits, other=is_short))
+        is_doubted = len(first.result.text or "") < _CHARACTERS or _succeeds_later(calls, indices)
+        enough = max(least, Rule.UNCHANGED_CHECK.least(limits, other=is_doubted))
         if not claims_done(first) and not reports_delay(first.result):
             for chain in _unbroken(calls, indices):
                 made = [each for at in chain if (each := calls[at])]
@@ -179,6 +179,15 @@ def _unbroken(
             chain = []
         chain.append(later)
     yield chain
+
+
+def _succeeds_later(calls: Sequence[Call | None], indices: Sequence[int]) -> bool:
+    """Return whether one of the checks is made again after them, and succeeds."""
+    made = {call.arguments_id for index in indices if (call := calls[index])}
+    return any(
+        call is not None and call.arguments_id in made and not call.result.is_unsuccessful
+        for call in calls[indices[-1] + 1 :]
+    )
 
 
 def _reports_failure(call: Call, text: str) -> bool:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _EDGE_CHARACTERS = 24
 #: Maximum share of words that only one attempt has; above it, the requests are different.
 _OWN = 0.5
+_COME_BACK = 2  #: minimum exact repeats of attempts that go through no list
 #: Quotations and lists in a failure.
 _QUOTED = re.compile(
     r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
@@ -211,7 +212,8 @@ def _enough_known_failures(
         and all(map(_failed, chains))
         and all(is_request(attempt.call) for attempt in tried)
         and not any(map(_shows_progress, chains))
-        and not (_lists(tried) or fills_each([attempt.call for attempt in tried]))
+        and not (_lists(tried) and not _come_back(tried))
+        and not fills_each([attempt.call for attempt in tried])
         and not raises_a_limit([attempt.call for attempt in tried])
     )
     return enough if is_loop else 0
@@ -331,6 +333,11 @@ class _Chains:
 def _lists(chain: Sequence[_Attempt]) -> bool:
     """Return whether attempts request the items of a list in one sentence."""
     return lists_items([b" ".join(sorted(attempt.words)).decode() for attempt in chain])
+
+
+def _come_back(chain: Sequence[_Attempt]) -> bool:
+    """Return whether several attempts repeat earlier ones exactly, so that they do not go through a list."""
+    return len(chain) - len({attempt.call.arguments_id for attempt in chain}) >= _COME_BACK
 
 
 def _shows_progress(chain: Sequence[_Attempt]) -> bool:

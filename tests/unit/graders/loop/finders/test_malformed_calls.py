@@ -41,8 +41,8 @@ def fills(count, error="invalid syntax (<string>, line {at})"):
     ],
 )
 def test_calls_that_are_malformed_are_a_loop_whatever_each_is_for(error):
-    assert kinds(fills(6, error)) == [("same_failure", 6)]
-    assert kinds(fills(5, error)) == []
+    assert kinds(fills(5, error)) == [("same_failure", 5)]
+    assert kinds(fills(4, error)) == []
 
 
 def test_a_few_other_failures_among_malformed_calls_do_not_restart_the_count():
@@ -53,7 +53,7 @@ def test_a_few_other_failures_among_malformed_calls_do_not_restart_the_count():
 
 def test_the_limit_follows_max_repeats():
     assert kinds(fills(4), max_repeats=2) == [("same_failure", 4)]
-    assert kinds(fills(7), max_repeats=4) == []
+    assert kinds(fills(5), max_repeats=4) == []
 
 
 def test_a_success_of_the_tool_restarts_the_count():
@@ -90,7 +90,7 @@ def test_commands_that_a_game_does_not_understand_are_a_loop(refusal):
         for text in TRIES
     ]
     assert kinds(steps) == [("same_failure", 7)]
-    assert kinds(steps[:5]) == []
+    assert kinds(steps[:4]) == []
     steps[3]["output"] = "The coffee smells of Sunday mornings, and Julia looks up from her book."
     assert kinds(steps) == []
 

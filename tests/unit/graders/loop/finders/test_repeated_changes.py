@@ -39,16 +39,16 @@ def edits(count, command=f"edit 44:54\n{CLASS}\nend_of_edit"):
     return [call("bash", {"command": command}, shown(60 + 9 * at)) for at in range(count)]
 
 
-def test_the_same_edit_six_times_is_a_loop_although_the_file_grows():
-    assert kinds(edits(6)) == [("nothing_new", 6)]
-    assert kinds(edits(5)) == []
+def test_the_same_edit_five_times_is_a_loop_although_the_file_grows():
+    assert kinds(edits(5)) == [("nothing_new", 5)]
+    assert kinds(edits(4)) == []
     assert kinds(edits(4), max_repeats=2) == [("nothing_new", 4)]
 
 
 def test_fewer_than_half_as_many_other_changes_may_lie_between():
     other = call("bash", {"command": f"edit 12:12\n# {CLASS[:200]}\nend_of_edit"}, shown(70))
     assert kinds([*edits(4), other, *edits(3)]) == [("nothing_new", 7)]
-    assert kinds([*edits(4), other, *edits(1)]) == []
+    assert kinds([*edits(3), other, *edits(1)]) == []
     new = [call("bash", {"command": f"edit 9:9\n# {CLASS}{name}\nend_of_edit"}, shown(70)) for name in NAMES]  # fmt: skip
     assert kinds([step for pair in zip(edits(10), new, strict=True) for step in pair]) == []
 
@@ -118,7 +118,7 @@ def test_what_is_booked_sent_or_appended_six_times_is_a_loop_whatever_its_number
                       for step in (edit, call("bash", {"command": f"git checkout {NAMES[at]}"}, f"on {NAMES[at]}"))],
                      id="changes between"),
         pytest.param([step for at, edit in enumerate(edits(10))
-                      for step in ([edit] if at != 5 else [{"type": "user", "output": "Once more for the ferry"}, edit])],
+                      for step in ([edit] if at % 4 else [{"type": "user", "output": f"Once more for the {NAMES[at]} of the ferry, at its {NAMES[9 - at]}"}, edit])],
                      id="a new request between"),
     ],
 )  # fmt: skip
@@ -131,7 +131,7 @@ def test_an_equal_note_is_a_loop_however_short():
         call("save_note", {"text": "Fee: 12 euro"}, f"saved as n_{at * 7919:x}9") for at in range(6)
     ]
     assert kinds(notes) == [("nothing_new", 6)]
-    assert kinds(notes[:5]) == []
+    assert kinds(notes[:4]) == []
     others = [
         call("add_card", {"text": "Fee: 12 euro"}, f"added as n_{at * 7919:x}9") for at in range(9)
     ]
@@ -173,8 +173,8 @@ def said(text):
 
 @pytest.mark.parametrize(("name", "arguments", "told"), ACTS)
 def test_a_payment_or_a_message_that_succeeds_again_with_a_new_id_is_a_loop(name, arguments, told):
-    assert kinds([said("Please settle it."), *acts(6, name, arguments, told)])
-    assert kinds([said("Please settle it."), *acts(5, name, arguments, told)]) == []
+    assert kinds([said("Please settle it."), *acts(5, name, arguments, told)])
+    assert kinds([said("Please settle it."), *acts(4, name, arguments, told)]) == []
     assert kinds([said("Please settle it."), *acts(4, name, arguments, told)], max_repeats=2)
 
 

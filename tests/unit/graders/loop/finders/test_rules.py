@@ -80,7 +80,7 @@ REPEATED = {
     ),
     "repeated_change": (
         [[call("append", {"path": "a.md", "text": "deck " * 40}, f"{at} lines")] for at in range(20)],
-        5,
+        4,
     ),
     "vain_changes": ([*runs_after_edits()], 8),
     "undone_changes": ([*undone_edits()], 5),

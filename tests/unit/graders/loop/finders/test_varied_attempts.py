@@ -75,3 +75,24 @@ def test_actions_without_effect_are_a_loop_from_three_times_the_limit_on():
 def test_other_words_each_time_are_the_items_of_a_list():
     assert verdict([{"city": city} for city in CITIES]) == "pass"
     assert verdict([{"city": city, "days": 3} for city in CITIES]) == "pass"
+
+
+def guesses(names):
+    """Return guesses at the name of a table, none of which is right."""
+    return [
+        {
+            "id": f"s{at}",
+            "type": "tool",
+            "name": "sql",
+            "arguments": {"command": f"SELECT flag, COUNT(*) FROM {name} GROUP BY flag"},
+            "error": f"Error executing query: Table 'harbour.{name}' doesn't exist",
+        }
+        for at, name in enumerate(names)
+    ]
+
+
+def test_guesses_that_come_back_to_earlier_ones_go_through_no_list():
+    names = ("ships", "boats", "ship_list", "ships", "fleet", "ship_data", "boats", "vessels", "ship")
+    for tried, expected in ((names, "fail"), (names[:-1], "pass"), (dict.fromkeys(names), "pass")):
+        given = {"format": "weighbridge", "steps": guesses(tried)}
+        assert LoopGrader().grade(given)["verdict"] == expected
