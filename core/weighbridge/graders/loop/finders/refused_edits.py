@@ -14,6 +14,7 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     REMEMBERED,
     Attempt,
     chains_of,
+    in_messages,
     is_related,
 )
 from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
@@ -97,7 +98,7 @@ def refused_edits(
                 tried = [each.call for each in related]
                 if (
                     len(tried) >= least
-                    and _are_in_messages(tried, limits)
+                    and in_messages(tried) >= limits.max_repeats
                     and not (
                         _reads_on(related, news)
                         or lists_items([call.arguments.texts for call in tried])
@@ -167,17 +168,15 @@ def _edits_in_vain(
             by_tool[call.tool].append(index)
     for indices in by_tool.values():
         for found in _close(indices) if len(indices) >= least else ():
-            if len(found) < least or not _are_in_messages(map(edits.__getitem__, found), limits):
+            if (
+                len(found) < least
+                or in_messages(map(edits.__getitem__, found)) < limits.max_repeats
+            ):
                 continue
             refused, span = set(found), range(found[0], found[-1])
             made = sum(_is_made(calls[index]) for index in span if index not in refused)
             if made <= _MADE * len(found):
                 yield Finding.by(Rule.EDITS_IN_VAIN, found, least)
-
-
-def _are_in_messages(tried: Iterable[Call], limits: Limits) -> bool:
-    """Return whether calls are in `max_repeats` messages or more: those of one message do not know of each other's results."""
-    return len({call.message or call.step.id for call in tried}) >= limits.max_repeats
 
 
 def _close(indices: Sequence[int]) -> Iterator[Sequence[int]]:

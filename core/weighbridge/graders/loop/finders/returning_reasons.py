@@ -11,6 +11,7 @@ from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.related_attempts import (
     Attempt,
     chains_of,
+    in_messages,
     is_related,
 )
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
@@ -25,6 +26,7 @@ from weighbridge.graders.loop.history.request_words import (
 )
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -37,8 +39,22 @@ _FIRST_CHARACTERS, _LAST_CHARACTERS = 2_000, 1_000  #: of a result, in which a r
 _FIRST_LINES, _LAST_LINES = 8, 4  #: of these
 _LINE_CHARACTERS = 200  #: of the end of a line that are read
 _REASON_WORDS = 4
+_COMPLAINT_LINES = 8  #: last lines of a result that did not fail, which may complain
+_COMPLAINT_WORDS = 7  #: of a line that complains, which may end with ids and numbers
+_LEAST_WORDS = 4  #: of a complaint that says why
 _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
 _OWN = 0.25  #: maximum share of words that only one attempt has
+#: Complaint within a line, such as `"msg": "Error sign, please check your signature"` in an answer with the status 200.
+_complains = occurs(
+    r"""\b(?:errors?|exception|invalid|denied|refused|unauthori[sz]ed|forbidden|fail(?:ed|ure|s)|incorrect|mismatch(?:ed)?
+|not (?:valid|allowed|permitted|supported|recogni[sz]ed)|unable to|cannot|could ?n[o']t)\b"""
+)
+_denies_errors = occurs(
+    r"""\b(?:no|0|without|zero) (?:\w{1,20} )?(?:errors?|failures?|exceptions?)\b|\b(?:errors?|fail(?:ed|ures?))["']?\W{1,3}(?:0|null|none|\[\]|false)(?:\W|\z)"""
+)
+#: Name of a field, before what it says.
+_KEY = re.compile(r"""\W{0,5}\w{1,40}["'\\]{0,3}\s?:\s?""")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _MARKS = re.compile(r"""['"`()\[\]{}<>]""")
 _OUTER = " \t\r.,;:!?"
 #: Line that says that a call failed, but not why: `success: False`, `[INFO] BUILD FAILURE`.
@@ -60,7 +76,7 @@ def returning_reasons(
 ) -> Iterator[Finding]:
     """Find `2 * max_repeats` related attempts in a row that fail for one reason, most of them in other words.
 
-    A reason is the end of a line that reports a failure. If two more attempts than that fail, or none of them reads or
+    A reason is the end of a line that reports a failure, or the beginning of one that complains, near the end of a result. If two more attempts than that fail, or none of them reads or
     does anything, `max_repeats + 2` with one reason are enough. Attempts of which some are in `known` loops are not examined.
     """
     budget = WorkBudget()
@@ -75,7 +91,8 @@ def returning_reasons(
             for attempt in chain
         )
         least = rule.least(limits, other=is_sure)
-        if len(found) >= least and _is_stuck(found):
+        is_repeated = in_messages(attempt.call for attempt in found) > limits.max_repeats
+        if len(found) >= least and is_repeated and _is_stuck(found):
             yield Finding.by(rule, (attempt.call_index for attempt in found), least)
 
 
@@ -110,9 +127,23 @@ def _has_failed(call: Call) -> bool:
         return False
     if not call.result.has_failed:
         end = text[-_LAST_CHARACTERS:].lower()
-        if not (("fail" in end or "error" in end) and reports_failure(_last_telling_line(text))):
+        if not ("fail" in end or "error" in end):
+            return False
+        if not reports_failure(_last_telling_line(text)) and not _complaints_in(text):
             return False
     return not claims_done(call)
+
+
+def _complaints_in(text: str) -> dict[str, str]:
+    """Return each of the last lines of a text that complain, by its first words."""
+    complaints = {}
+    for line in informative_lines(text[-_LAST_CHARACTERS:])[-_COMPLAINT_LINES:]:
+        said = _KEY.sub("", line[:_LINE_CHARACTERS], 1)
+        if _complains(said) and not _denies_errors(line[:_LINE_CHARACTERS]):
+            words = _WORD.findall(said.lower())[:_COMPLAINT_WORDS]
+            if len(words) >= _LEAST_WORDS:
+                complaints[" ".join(words)] = said
+    return complaints
 
 
 def _last_telling_line(text: str) -> str:
@@ -130,7 +161,11 @@ def _of_one_reason(chain: Sequence[Attempt], budget: WorkBudget) -> list[Attempt
     found: defaultdict[str, list[Attempt]] = defaultdict(list)
     for attempt in chain:
         if budget.is_left:
-            for reason, line in reasons_in(attempt.call.result.masked, budget).items():
+            result = attempt.call.result
+            reasons = reasons_in(result.masked, budget)
+            if not (reasons or result.has_failed):
+                reasons = _complaints_in(result.masked)
+            for reason, line in reasons.items():
                 found[reason].append(attempt._replace(line=line))
     return max(found.values(), key=len, default=[])
 

@@ -210,3 +210,33 @@ def test_builds_that_each_fail_for_another_reason_are_none():
         )
         == []
     )
+
+
+def signed(count, said="Error sign, please check your signature algorithm: origin[{at}f]", **more):
+    """Return requests of an interface that refuses them in an answer which is no error itself."""
+    bodies = [
+        json.dumps({"code": 10004, "msg": said.format(at=7919 * at), "result": {}, "time": 1776 + at}, indent=2)
+        for at in range(count)
+    ]  # fmt: skip
+    return [
+        {
+            "type": "tool",
+            "name": "execute_code",
+            "arguments": {"code": f"key = load_key()\nquery = sort_query({'key, ' * at}stamp)\nprint(sign(query))\nprint(get('/wallet', query))"},
+            "output": json.dumps({"status": "success", "output": f"signed {at * 104729:x} for '{'a' * at}'\n{body}"}),
+            **more,
+        }
+        for at, body in enumerate(bodies)
+    ]  # fmt: skip
+
+
+def test_refusals_within_answers_that_are_no_errors_are_failures_for_one_reason():
+    assert kinds(signed(6)) == [("same_failure", 6)]
+    assert kinds(signed(5)) == []
+    assert kinds(signed(9, "The wallet {at} has no errors, 3 coins")) == []
+    assert kinds(signed(9, "OK, the wallet is open")) == []
+
+
+def test_calls_of_one_message_do_not_know_of_each_others_results():
+    message = {"type": "llm", "id": "m", "output": "I sign it in nine ways."}
+    assert kinds([message, *signed(9, parent_id="m")]) == []

@@ -92,7 +92,17 @@ def guesses(names):
 
 
 def test_guesses_that_come_back_to_earlier_ones_go_through_no_list():
-    names = ("ships", "boats", "ship_list", "ships", "fleet", "ship_data", "boats", "vessels", "ship")
+    names = (
+        "ships",
+        "boats",
+        "ship_list",
+        "ships",
+        "fleet",
+        "ship_data",
+        "boats",
+        "vessels",
+        "ship",
+    )
     for tried, expected in ((names, "fail"), (names[:-1], "pass"), (dict.fromkeys(names), "pass")):
         given = {"format": "weighbridge", "steps": guesses(tried)}
         assert LoopGrader().grade(given)["verdict"] == expected

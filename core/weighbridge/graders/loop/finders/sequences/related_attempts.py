@@ -44,3 +44,8 @@ class _Worded(Protocol):
 def is_related(words: frozenset[bytes], near: Sequence[_Worded]) -> bool:
     """Return whether the words of a request are related to those of an attempt near it."""
     return any(are_related(words, other.words) for other in near)
+
+
+def in_messages(calls: Iterable[Call]) -> int:
+    """Return the number of messages that calls are in: those of one message do not know of each other's results."""
+    return len({call.message or call.step.id for call in calls})
