@@ -58,6 +58,7 @@ _LOOKED_AT = 20  #: number of messages by which the format is recognised
 _META = "session_meta"
 _TERMINAL = "terminal"  #: tool whose failures are shown only by its exit code
 _ERROR = "Error"  #: prefix of the text that a failed tool returns
+_NOTE = "\n\n["  #: start of a note that Hermes appends to a result; no string within JSON has a line break
 _SAVED = frozenset({"session_start", "last_updated", "message_count"})
 _EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
 _DUMPED = frozenset({"session_id", "reason", "request"})
@@ -228,7 +229,7 @@ def _failure_in(name: str | None, result: Any) -> Facts:
     if type(result) is not str:
         return NO_FACTS
     try:
-        held = json_in(result) if result.lstrip().startswith("{") else None
+        held = json_in(result.partition(_NOTE)[0]) if result.lstrip().startswith("{") else None
     except ValueError:
         held = None
     told = object_of(held)
@@ -277,7 +278,7 @@ IMPORTER = Importer(
         *CHAT_FIELDS,
         (
             "error",
-            "of a result of terminal, an exit_code other than 0; of others error, success, or a text that begins with Error",
+            "of a result of terminal, an exit_code other than 0; of others error, success, or a text that begins with Error; notes that Hermes appends to a result, such as [Tool loop warning: ...], are left out",
         ),
         ("model", "model of the session"),
         (

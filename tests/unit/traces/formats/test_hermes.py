@@ -124,6 +124,14 @@ def test_other_values_are_not_claimed(value):
         ("mcp", '{"error": ', None),
         ("mcp", '{"error": "no"} and more', None),
         ("mcp", {"error": "no"}, None),
+        ("read_file", '{"error": "gone"}\n\n[Tool loop warning: failed twice]', "gone"),
+        ("terminal", '{"output": "a\\n\\n[b]", "exit_code": 1}\n\n[x: y]\n\n[z]', True),
+        (
+            "terminal",
+            '{"output": "", "exit_code": 0}\n\n[Tool loop warning: {"exit_code": 1}]',
+            None,
+        ),
+        ("read_file", '{\n "text": "a"\n}\n\n[Subdirectory context discovered: b]\nError', None),
     ],
 )
 def test_a_call_has_failed_as_hermes_tells_it(tool, result, error):
