@@ -1,6 +1,7 @@
 """browser-use: the history of an agent, a list of steps with the model's answer and the results of its actions.
 
-Each step has one answer with any number of actions, `{name: arguments}`, and one result for each action that was done.
+Each step has one answer with any number of actions, `{name: arguments}`, and one result for each action that was done. In
+histories of 2024 it has one action and one result, without lists.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 20  #: number of entries by which the format is recognised
 _FIELDS = frozenset({"model_output", "result", "state", "metadata", "state_message"})
-_SAID = ("thinking", "evaluation_previous_goal", "memory", "next_goal")
+#: Texts of an answer; the goal before is named without its first letter in histories of 2024.
+_SAID = ("thinking", "evaluation_previous_goal", "valuation_previous_goal", "memory", "next_goal")
 _REASONS: dict[Capability, str] = {
     "token_usage": "no step of this history records its output tokens",
     "timing": "no step of this history has its times",
@@ -44,7 +46,7 @@ def _is_entry(value: Any) -> bool:
     return (
         type(value) is dict
         and "model_output" in value
-        and type(value.get("result")) is list
+        and type(value.get("result")) in {list, dict}
         and type(value.get("state")) is dict
     )
 
@@ -69,16 +71,20 @@ def _read(value: Any) -> list[Trace]:
     return [chat.trace("browser-use", _REASONS, run, totals_from="usage" if usage else "")]
 
 
+def _listed(value: Any) -> Any:
+    return [value] if type(value) is dict else value
+
+
 def _step(entry: dict[str, Any], number: int, chat: ChatLog) -> None:
     about = object_of(entry.get("metadata"))
     start, end = time_of(about.get("step_start_time")), time_of(about.get("step_end_time"))
     answer = object_of(entry.get("model_output"))
     calls = [
         Call(f"step_{number}.{at}", name, action[name])
-        for at, action in enumerate(objects_in(answer.get("action"), "action"), 1)
+        for at, action in enumerate(objects_in(_listed(answer.get("action")), "action"), 1)
         for name in list(action)[:1]
     ]
-    results = objects_of(entry.get("result"))
+    results = objects_of(_listed(entry.get("result")))
     facts = Facts(started_at=start, ended_at=end)
     if answer:
         thoughts = {**answer, **object_of(answer.get("current_state"))}
@@ -105,12 +111,15 @@ IMPORTER = Importer(
         ("id of a tool call", "the number of the step and of the action: step_2.1"),
         ("type", "a model_output is llm, each of its action entries is tool"),
         ("name, arguments", "the key and the value of an entry of action"),
-        ("output", "thinking, evaluation_previous_goal, memory, next_goal; extracted_content"),
+        (
+            "output",
+            "thinking, evaluation_previous_goal (or valuation_previous_goal), memory, next_goal; extracted_content",
+        ),
         ("error", "error of a result"),
         ("usage of the run", "usage beside the history"),
         ("started_at, ended_at", "metadata.step_start_time, step_end_time"),
         ("metadata", "the last step's url"),
     ),
-    tried_on="real histories of versions 0.1 and 0.7",
+    tried_on="real histories of versions 0.1 and 0.7, and one of 2024, before actions and results were lists",
     lacks="cost, tokens of single answers, screenshots, the task",
 )

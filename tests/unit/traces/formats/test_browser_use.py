@@ -35,3 +35,23 @@ def test_actions_after_one_that_failed_have_no_result():
         "Opened shop.example",
         None,
     ]
+
+
+def test_a_step_of_2024_has_one_action_and_one_result():
+    def step(goal, action, result):
+        said = {"valuation_previous_goal": "Success", "memory": "", "next_goal": goal}
+        answer = {"current_state": said, "action": action}
+        return {"model_output": answer, "result": result, "state": {"url": "shop.example"}}
+
+    opened = step("Open it.", {"click_element": {"index": 4}}, {"error": "No element 4"})
+    done = step("", {"done": {"text": "It costs 3."}}, {"is_done": True, "extracted_content": "It costs 3."})  # fmt: skip
+    unanswered = {"model_output": None, "result": {"error": "No answer"}, "state": {}}
+    trace = read_trace({"history": [opened, unanswered, done]})
+    assert [(step.type, step.name, step.output, step.error) for step in trace.steps] == [
+        ("llm", None, "Success\nOpen it.", None),
+        ("tool", "click_element", "No element 4", "No element 4"),
+        ("other", None, "No answer", "No answer"),
+        ("llm", None, "Success", None),
+        ("tool", "done", "It costs 3.", None),
+    ]
+    assert trace.steps[1].arguments == {"index": 4}
