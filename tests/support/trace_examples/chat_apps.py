@@ -183,6 +183,43 @@ GROK_EXPORT = {
     "media_posts": [],
 }  # fmt: skip
 
+
+def _lm_studio_block(made: str, *content: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    shared = {"defaultShouldIncludeInContext": True, "shouldIncludeInContext": True}
+    return {"type": "contentBlock", "stepIdentifier": made, "content": [*content], **shared, **fields}  # fmt: skip
+
+
+def _lm_studio_stated(sent: int, made: int, reason: str = "eosFound") -> dict[str, Any]:
+    stats = {"stopReason": reason, "totalTimeSec": 0.5, "promptTokensCount": sent, "predictedTokensCount": made, "totalTokensCount": sent + made}  # fmt: skip
+    return {"identifier": "m", "indexedModelIdentifier": "org/m", "stats": stats}
+
+
+LM_STUDIO = {
+    "name": "Listing",
+    "createdAt": 1735732700000,
+    "systemPrompt": "Be brief.",
+    "messages": [
+        {"versions": [{"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "List."}]}], "currentlySelected": 0},
+        {
+            "versions": [
+                {"type": "multiStep", "role": "assistant", "senderInfo": {"senderName": "m"}, "steps": [_lm_studio_block("1735732790000-0.1", {"type": "text", "text": "No."})]},
+                {"type": "multiStep", "role": "assistant", "senderInfo": {"senderName": "m"}, "steps": [
+                    _lm_studio_block("1735732801000-0.1", {"type": "text", "text": "A listing."}, style={"type": "thinking", "ended": True}, prefix="<think>", suffix="</think>"),
+                    _lm_studio_block("1735732801100-0.1", {"type": "text", "text": "I "}, {"type": "text", "text": "look."}, genInfo=_lm_studio_stated(10, 3, "toolCalls")),
+                    _lm_studio_block("1735732801200-0.1", {"type": "toolCallRequest", "callId": 7, "toolCallRequestId": "r7", "name": "ls", "parameters": {"path": "."}, "pluginIdentifier": "mcp/files"}),
+                    {"type": "toolStatus", "stepIdentifier": "1735732801300-0.1", "callId": 7, "statusState": {"status": {"type": "toolCallSucceeded", "timeMs": 90}}},
+                    _lm_studio_block("1735732802000-0.1", {"type": "toolCallResult", "callId": 7, "toolCallRequestId": "r7", "content": '[{"type":"text","text":"a.md"}]'}, roleOverride="tool"),
+                    _lm_studio_block("1735732803000-0.1", {"type": "text", "text": "One file."}, genInfo=_lm_studio_stated(20, 4)),
+                    {"type": "debugInfoBlock", "stepIdentifier": "1735732804000-0.1", "debugInfo": "named"},
+                ]},
+            ],
+            "currentlySelected": 1,
+        },
+    ],
+    "lastUsedModel": {"identifier": "m"},
+}  # fmt: skip
+
+
 OPEN_WEBUI = {
     "id": "o",
     "title": "Listing",
@@ -211,5 +248,6 @@ EXAMPLES: dict[str, Any] = {
     "claude-ai-export": CLAUDE_AI_EXPORT,
     "deepseek-export": DEEPSEEK_EXPORT,
     "grok-export": GROK_EXPORT,
+    "lm-studio": LM_STUDIO,
     "open-webui": OPEN_WEBUI,
 }
