@@ -1,7 +1,7 @@
 """Spans of Mastra's own tracing since late 2025: rows of its table `mastra_ai_spans`, alone or under `spans`.
 
-The span of a generation encloses a span for each step, which is a model call; the first versions have no spans of steps. The
-tokens of a generation are those of its steps.
+Its stores in DuckDB have rows of `span_events` instead, several for each span. The span of a generation encloses a span for
+each step, which is a model call; the first versions have no spans of steps. The tokens of a generation are those of its steps.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.spans import LACKS, Span, nearest, parents_of
 from weighbridge.traces.spans.steps import traces_of
-from weighbridge.traces.stored_rows import are_rows, json_cell, rows_by_session, several
+from weighbridge.traces.stored_rows import are_rows, in_order, json_cell, rows_by_session, several
 from weighbridge.traces.unread_counts import with_unknown_part, with_unread_lines
 
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
-_COLUMNS = frozenset({"traceId", "spanId", "spanType", "name", "startedAt"})
+_NAMES = ("traceId", "spanId", "spanType", "name")  #: columns with a text in each row
+_STARTED = "startedAt"
+#: Columns that only a row of `span_events` has.
+_EVENT_COLUMNS = frozenset({"eventType", "timestamp"})
 _GENERATIONS = frozenset({"model_generation", "llm_generation"})
 _STEP = "model_step"
 _MODEL_CALLS = _GENERATIONS | {_STEP, "model_inference"}
@@ -47,33 +50,54 @@ _JOINED: dict[Capability, str] = {
 
 def is_mastra_span(value: Any) -> bool:
     """Return whether a value is a span of Mastra's tracing."""
-    return (
-        type(value) is dict
-        and value.keys() >= _COLUMNS
-        and all(type(value[key]) is str for key in ("traceId", "spanId", "spanType", "name"))
-    )
+    return _is_named(value) and _STARTED in value
+
+
+def _is_event(value: Any) -> bool:
+    """Return whether a value is a row of what became known of a span at a time."""
+    return _is_named(value) and value.keys() >= _EVENT_COLUMNS and _STARTED not in value
+
+
+def _is_named(value: Any) -> bool:
+    return type(value) is dict and all(type(value.get(key)) is str for key in _NAMES)
+
+
+def _is_row(value: Any) -> bool:
+    return is_mastra_span(value) or _is_event(value)
 
 
 def _matches(value: Any) -> bool:
-    return are_rows(_records(value), is_mastra_span)
+    return are_rows(_records(value), _is_row)
 
 
 def _records(value: Any) -> Any:
-    """Return the spans in a value: a list, one alone, or those of a trace."""
+    """Return the rows in a value: a list, one alone, or those of a trace."""
     if type(value) is not dict:
         return value
-    return [value] if is_mastra_span(value) else value.get("spans")
+    return [value] if _is_row(value) else value.get("spans")
+
+
+def _spans(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the spans of rows; of each column of a span's events the last value counts, as in Mastra's own queries."""
+    found = [row for row in rows if not _is_event(row)]
+    spans: dict[tuple[str, str], dict[str, Any]] = {}
+    for event in in_order([row for row in rows if _is_event(row)], "timestamp"):
+        key = (event["traceId"], event["spanId"])
+        span = spans.setdefault(key, {_STARTED: event["timestamp"]})
+        span |= {name: held for name, held in event.items() if held is not None}
+    return [*found, *spans.values()]
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
     """Return the spans of each trace of a table that has several."""
-    return several(rows_by_session(value, ("traceId",), "startedAt")) if type(value) is list else []
+    return several(rows_by_session(value, ("traceId",), _STARTED)) if type(value) is list else []
 
 
 def _read(value: Any) -> list[Trace]:
     listed = _records(value)
-    records = [record for record in listed if is_mastra_span(record)]
-    damaged = len(listed) - sum(map(_has_attributes, records))
+    rows = [row for row in listed if _is_row(row)]
+    damaged = len(listed) - sum(map(_has_attributes, rows))
+    records = _spans(rows)
     left = {"pieces of streamed answers": sum(record["spanType"] in _PIECES for record in records)}
     records = [record for record in records if record["spanType"] not in _PIECES]
     reader = _SpanReader(records)
@@ -268,7 +292,7 @@ IMPORTER = Importer(
     matches=_matches,
     read=_read,
     parts=_parts,
-    is_line=is_mastra_span,
+    is_line=_is_row,
     fields=(
         ("id", "traceId; of a step spanId"),
         (
@@ -283,10 +307,13 @@ IMPORTER = Importer(
         ),
         ("model", "responseModel or model of the attributes, or of the generation's"),
         ("usage", "usage of the attributes: inputTokens, outputTokens, inputDetails"),
-        ("started_at, ended_at", "startedAt and endedAt"),
+        (
+            "started_at, ended_at",
+            "startedAt, or the timestamp of the first of a span's events, and endedAt",
+        ),
         ("tools", "the names in availableTools"),
         ("metadata", "threadId, resourceId and environment"),
     ),
-    tried_on="two real databases, one with JSON as text and without spans of steps, one with it as JSONB and with them",
+    tried_on="two real databases, one with JSON as text and without spans of steps, one with it as JSONB and with them; span_events of two real DuckDB databases, exported",
     lacks=f"cost; {LACKS}; the model calls of generations without spans of steps, if tools ran between them",
 )

@@ -88,8 +88,8 @@ _DOCUMENT_KEYS = frozenset(
 )
 #: Keys of spans with measurements instead of attributes, which NeMo Guardrails writes.
 _MEASURED = frozenset({"metrics", "duration", "start_time"})
-#: Keys of spans of Mastra's own tracing.
-_MASTRAS = frozenset({"spanType", "startedAt"})
+#: Keys of spans of Mastra's own tracing, and of the events of which its DuckDB stores make them.
+_MASTRAS = (frozenset({"spanType", "startedAt"}), frozenset({"spanType", "eventType", "timestamp"}))
 #: Fields with a span's name; the second one is in rows of Logfire's queries.
 _SPAN_NAMES = ("name", "span_name")
 _MLFLOW_COST = "mlflow.trace.cost"  #: key in the metadata of a trace
@@ -155,7 +155,7 @@ def _is_span(value: dict[str, Any]) -> bool:
         and type(first_of(ids, _TRACE_IDS)) in {str, int}
         and (type(first_of(ids, _SPAN_IDS)) in {str, int} or _is_printed(value))
         and ("attributes" in value or not value.keys() >= _MEASURED)
-        and not value.keys() >= _MASTRAS
+        and not any(value.keys() >= keys for keys in _MASTRAS)
     )
 
 

@@ -29,6 +29,10 @@ _OF_DATABASE = (
     "known stores of agents are read without a mapping; of others, export the rows of a table as JSON Lines, such as with"
     " `sqlite3 -json`"
 )
+_OF_DUCKDB = (
+    "export the rows of a table as JSON Lines: those of Mastra are read if you give what"
+    """ `duckdb -readonly FILE -c "COPY span_events TO 'spans.jsonl' (FORMAT json)"` writes"""
+)
 _PARQUET = b"PAR1"
 _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
@@ -45,7 +49,11 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"\x80\x04\x95", "a Python pickle", _CONVERT),
 )  # fmt: skip
 _BINARY_FROM = 64  #: smallest head in which more than 5 % NUL bytes mean binary data
-_TAR = (257, b"ustar")
+#: Marks that do not stand at the start of a file, each with its place.
+_MARKS: tuple[tuple[int, bytes, str, str], ...] = (
+    (257, b"ustar", "a tar archive", _UNPACK),
+    (8, b"DUCK", "a DuckDB database", _OF_DUCKDB),
+)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _YAML = "YAML"
 _YAML_START = re.compile(
@@ -80,11 +88,14 @@ def known_binary(head: bytes) -> tuple[str, str] | None:
     if all(0 < byte < 128 for byte in head[:_HEAD_BYTES]):
         return None  # text may begin with the letters of such a file
     kinds = (kind for kind in _BINARY if head.startswith(kind[0]) and kind[0] != _PARQUET)
-    _, what, hint = next(kinds, (b"", "", ""))
-    at, mark = _TAR
-    if not what and head[at : at + len(mark)] == mark:
-        return "a tar archive", _UNPACK
-    return (what, hint) if what else None
+    return next(((what, hint) for _, what, hint in kinds), None) or _marked(head)
+
+
+def _marked(head: bytes) -> tuple[str, str] | None:
+    """Return what kind of file has a mark in these first bytes, and what to do with it."""
+    return next(
+        ((what, hint) for at, mark, what, hint in _MARKS if head.startswith(mark, at)), None
+    )
 
 
 def _binary_fault(head: bytes) -> Fault | None:
@@ -92,20 +103,33 @@ def _binary_fault(head: bytes) -> Fault | None:
     for start, what, hint in _BINARY:
         if head.startswith(start):
             return _fault(what, hint)
-    at, mark = _TAR
-    if head[at : at + len(mark)] == mark:
-        return _fault("a tar archive", _UNPACK)
-    if head.startswith(_UTF16) or (b"\0" in head and head[1::2].count(b"\0") * 3 > len(head)):
+    if marked := _marked(head):
+        return _fault(*marked)
+    if _is_utf16(head):
         return _fault("text in UTF-16", "save the file as UTF-8")
     if len(head) >= _BINARY_FROM and (head.count(b"\0") * 20 > len(head) or _is_noise(head)):
         return _fault("binary data", "give JSON Lines, plain or compressed with gzip or zstd")
     return None
 
 
+def _is_utf16(head: bytes) -> bool:
+    """Return whether these are the first bytes of text in UTF-16: with its mark, or with a NUL in most letters, and no NUL by itself."""
+    if head.startswith(_UTF16):
+        return b"\0\0" not in {head[at : at + 2] for at in range(0, len(head), 2)}
+    nulls, letters = sorted((head[::2], head[1::2]), key=lambda half: -half.count(0))
+    return (
+        nulls.count(0) * 3 > len(nulls) * 2 and letters.count(0) == 0 and not _has_controls(letters)
+    )
+
+
+def _has_controls(head: bytes) -> bool:
+    """Return whether more than 5 % of these bytes are control characters that JSON does not have between its values."""
+    return sum(byte < ord(" ") and byte not in JSON_SPACE for byte in head) * 20 > len(head)
+
+
 def _is_noise(head: bytes) -> bool:
     """Return whether a file's first bytes have many control characters, and are no UTF-8 text."""
-    controls = sum(byte < ord(" ") and byte not in JSON_SPACE for byte in head)
-    if controls * 20 <= len(head):
+    if not _has_controls(head):
         return False
     try:
         head[: len(head) - 3].decode()

@@ -38,6 +38,7 @@ FILES = {
     "a PDF document": b"%PDF-1.7\n" + b"x\n" * 100,
     "a Python pickle": b"\x80\x04\x95" + b"\n" * 100,
     "text in UTF-16": '{"custom_id": "a"}\n'.encode("utf-16") * 9,
+    "a DuckDB database": b"\x9d\x11\x0a\x04" + b"\0" * 4 + b"DUCK" + b"\x40" + b"\0" * 4_000,
     "binary data": b"\x01\x00\x02\n\x00\x00" * 100,
     "it looks like Markdown": MARKDOWN.encode(),
     "it looks like YAML": b"steps:\n" + b"  - type: user\n    output: hi\n" * 20,
@@ -73,6 +74,11 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
         (b"<html><body>Not found</body></html>", "it looks like an HTML page"),
         (b"# A page\n\n```html\n<!DOCTYPE html>\n```\n", "it looks like Markdown"),
         (bytes(range(256)) * 4, "binary data"),
+        (b"\x05" + b"\0" * 500, "binary data"),  # a header of NUL bytes is no UTF-16
+        (b"\x01\0\x02\0" * 50, "binary data"),  # nor are small numbers
+        (b"\xff\xfe" + b"\0" * 500, "binary data"),
+        ('{"a": 1}\n'.encode("utf-16-le") * 9, "text in UTF-16"),
+        ('{"a": 1}\n'.encode("utf-16-be") * 9, "text in UTF-16"),
     ],
 )  # fmt: skip
 def test_a_short_file_of_another_kind_is_one_error_too(text, what):

@@ -113,6 +113,32 @@ def test_the_spans_of_a_table_are_traces_by_their_ids():
     assert [trace.id for trace in read_traces({"traceId": "t1", "spans": MASTRA_OWN_SPANS})] == ["t1"]  # fmt: skip
 
 
+def events(span):
+    """Return a span as rows of `span_events`: two of its start, the second with more, and one of its end."""
+    shared = {key: span[key] for key in ("traceId", "spanId", "parentSpanId", "spanType", "name")}
+    start = {**shared, "eventType": "start", "timestamp": span["startedAt"], "endedAt": None}
+    known = {**start, "input": span["input"], "attributes": {"stepIndex": 0}}
+    end = {**span, "eventType": "end", "timestamp": span["endedAt"]}
+    del end["startedAt"]
+    return [{**start, "attributes": None}, known, {**end, "input": None}]
+
+
+def test_the_events_of_a_span_are_one_span():
+    rows = [row for span in MASTRA_OWN_SPANS for row in events(span)]
+    trace, whole = read_trace(rows), read_trace(MASTRA_OWN_SPANS)
+    assert (trace.steps, trace.missing, trace.metadata) == (whole.steps, whole.missing, whole.metadata)  # fmt: skip
+    assert all(map(opens_session, rows))
+    assert claiming(rows) == ["mastra-spans"]
+
+
+def test_a_span_that_has_not_ended_is_known_by_its_start():
+    start, known, _ = events(FIRST)
+    [step] = read_trace([known, start]).steps_of("llm")
+    assert (step.started_at, step.ended_at, step.usage) == (at(2), None, None)
+    [late] = read_trace([events(FIRST)[2]]).steps_of("llm")
+    assert late.started_at == late.ended_at == END
+
+
 def test_texts_that_are_no_json_are_texts():
     trace = read_trace([{**RUN, "input": "Find x."}, GENERATION, FIRST, {**TOOL, "error": None, "output": "[not json"}])  # fmt: skip
     assert trace.steps[0].input == "Find x."
