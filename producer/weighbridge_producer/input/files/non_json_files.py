@@ -33,6 +33,10 @@ _OF_DUCKDB = (
     "export the rows of a table as JSON Lines: those of Mastra are read if you give what"
     """ `duckdb -readonly FILE -c "COPY span_events TO 'spans.jsonl' (FORMAT json)"` writes"""
 )
+_OF_PICKLE = (
+    "a pickle may run code when it is opened, so none is read: export what is in it as JSON Lines; the threads of `langgraph dev`"
+    " (`.langgraph_api/*.pckl`) are what its server returns for `GET /threads/THREAD_ID/history?limit=1000`"
+)
 _PARQUET = b"PAR1"
 _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
@@ -46,7 +50,7 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"\x89PNG", "a PNG image", _CONVERT),
     (b"\xff\xd8\xff", "a JPEG image", _CONVERT),
     (b"\x7fELF", "a program", _CONVERT),
-    (b"\x80\x04\x95", "a Python pickle", _CONVERT),
+    *((bytes((0x80, protocol)), "a Python pickle", _OF_PICKLE) for protocol in range(2, 6)),
 )  # fmt: skip
 _BINARY_FROM = 64  #: smallest head in which more than 5 % NUL bytes mean binary data
 #: Marks that do not stand at the start of a file, each with its place.

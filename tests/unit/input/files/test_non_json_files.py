@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import tarfile
 import zipfile
 from itertools import repeat
@@ -77,6 +78,8 @@ def test_a_file_without_json_is_one_error_that_says_what_it_is(what, packed):
         (b"\x05" + b"\0" * 500, "binary data"),  # a header of NUL bytes is no UTF-16
         (b"\x01\0\x02\0" * 50, "binary data"),  # nor are small numbers
         (b"\xff\xfe" + b"\0" * 500, "binary data"),
+        (pickle.dumps({"a": 1}, 2), "a Python pickle"),
+        (pickle.dumps({"a": 1}), "a Python pickle"),
         ('{"a": 1}\n'.encode("utf-16-le") * 9, "text in UTF-16"),
         ('{"a": 1}\n'.encode("utf-16-be") * 9, "text in UTF-16"),
     ],
@@ -85,6 +88,18 @@ def test_a_short_file_of_another_kind_is_one_error_too(text, what):
     (line,) = Source(io.BytesIO(text), Settings())
     assert line.fault
     assert what in line.fault.message
+
+
+def test_a_pickle_is_never_opened():
+    (line,) = Source(io.BytesIO(pickle.dumps(_Opened(), 2)), Settings())
+    assert line.fault
+    assert "`langgraph dev`" in line.fault.hint
+    assert "/threads/THREAD_ID/history" in line.fault.hint
+
+
+class _Opened:
+    def __reduce__(self):
+        return pytest.fail, ("the pickle was opened",)
 
 
 def test_an_archive_of_another_kind_than_inspects_is_one_error_too():
