@@ -19,6 +19,7 @@ from weighbridge.traces.spans.attributes import (
 from weighbridge.traces.spans.cloud_trace import is_cloud_trace, spans_of_cloud_trace
 from weighbridge.traces.spans.content import include_details
 from weighbridge.traces.spans.genkit import include_genkit
+from weighbridge.traces.spans.go_spans import CONTEXT, is_go_span, span_of_go
 from weighbridge.traces.spans.mastra_rows import is_mastra_row, span_of_mastra_row
 from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.otlp_fields import (
@@ -83,7 +84,7 @@ _PARENT_CONTEXTS = ("parentSpanContext", "parentContext", "parent")
 _DOCUMENT_KEYS = frozenset(
     {
         *(*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_LIST_OF_RESOURCES),
-        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS, *STORED_KEYS),
+        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS, *STORED_KEYS, CONTEXT),
     }
 )
 #: Keys of spans with measurements instead of attributes, which NeMo Guardrails writes.
@@ -120,6 +121,8 @@ def _documents(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield stored_span(value)
         elif is_mastra_row(value):
             yield span_of_mastra_row(value)
+        elif is_go_span(value):
+            yield span_of_go(value)
         elif is_row(value):
             yield span_of_row(value)
         elif not ROW_KEYS.isdisjoint(value):
@@ -175,7 +178,7 @@ def _is_line(value: Any) -> bool:
     held = value.get(_COLUMN, value) if type(value) is dict else None
     if type(held) is not dict or _DOCUMENT_KEYS.isdisjoint(held):
         return False
-    is_of_table = is_row(held) or is_stored_span(held) or is_mastra_row(held)
+    is_of_table = is_row(held) or is_stored_span(held) or is_mastra_row(held) or is_go_span(held)
     return is_of_table or _is_span(held) or is_cloud_trace(held)
 
 
@@ -371,7 +374,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     is_line=_is_line,
-    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and real databases of MLflow and of Mastra's telemetry; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
+    tried_on="real exports of agents with OpenTelemetry, also of Monocle, GitHub Copilot and Microsoft's Agent Framework, real spans of Vercel's AI SDK, real traces of Google Cloud Trace, and real databases of MLflow and of Mastra's telemetry; spans that OpenTelemetry for Go printed, which had no model calls; synthetic records of MLflow, Phoenix (also dataframes) and Logfire",
     fields=(("id of the trace", "traceId; of MLflow trace_id in info"), *FIELDS),
     lacks=LACKS,
 )

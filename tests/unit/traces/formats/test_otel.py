@@ -10,6 +10,7 @@ import pytest
 
 from support.growth import assert_takes_at_most
 from support.spans import CHAT
+from support.trace_examples import claiming
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Usage, read_trace, read_traces
 from weighbridge.traces.split import single_traces
@@ -188,6 +189,56 @@ def test_spans_as_the_python_sdk_prints_them_are_read():
     assert (trace.id, step.id, step.output) == (TRACE, "00f067aa0ba902b7", "Here.")
     assert (step.started_at, step.ended_at, step.error) == (NOON + 5000, NOON + 10**9, "late")
     assert trace.metadata == {"services": ["helper"]}
+
+
+def go_attributes(values):
+    """Return attributes as OpenTelemetry for Go prints them."""
+    types = {str: "STRING", int: "INT64", list: "STRINGSLICE"}
+    return [
+        {"Key": key, "Value": {"Type": types[type(value)], "Value": value}}
+        for key, value in values.items()
+    ]
+
+
+def go_span(span_id, parent="0" * 16, told=CHAT, trace_id=TRACE, **facts):
+    own = {"TraceID": trace_id, "SpanID": span_id, "TraceFlags": "01", "TraceState": ""}
+    return {
+        "Name": "chat m",
+        "SpanContext": own,
+        "Parent": own | {"SpanID": parent},
+        "SpanKind": 3,
+        "StartTime": "2025-01-01T13:00:00.000005+01:00",
+        "EndTime": "2025-01-01T13:00:01.123456789+01:00",
+        "Attributes": go_attributes(told),
+        "Events": None,
+        "Status": {"Code": "Unset", "Description": ""},
+        "Resource": go_attributes({"service.name": "helper"}),
+        "InstrumentationScope": {"Name": "agent", "Attributes": None},
+    } | facts
+
+
+def test_spans_as_the_go_sdk_prints_them_are_read():
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
+    choice = {"Name": "gen_ai.choice", "Attributes": go_attributes({"message": "Here."})}
+    failed = {"Code": "Error", "Description": "late"}
+    used = CHAT | {"gen_ai.usage.input_tokens": 7, "gen_ai.response.finish_reasons": ["stop"]}
+    spans = [
+        go_span("0000000000000002", "0000000000000001", tool, Status=failed),
+        go_span("0000000000000001", told=used, Events=[choice]),
+    ]
+    trace = read_trace(spans)
+    by_type = {step.type: step for step in trace.steps}
+    llm, call = by_type["llm"], by_type["tool"]
+    assert (trace.id, llm.id, llm.output) == (TRACE, "0000000000000001", "Here.")
+    assert (llm.usage.input_tokens, llm.started_at // 10**6) == (7, NOON // 10**6)
+    assert llm.ended_at // 10**6 == (NOON + 1_123_456_000) // 10**6
+    assert (call.name, call.error) == ("search", "late")
+    assert trace.metadata == {"services": ["helper"]}
+    assert claiming(spans) == claiming(spans[0]) == ["otel"]
+    others = [go_span("1" * 16, trace_id="1" * 32), *spans]
+    assert [found for found, _ in single_traces(others)] == ["1" * 32, TRACE]
+    lines = "\n".join(map(json.dumps, spans))
+    assert read_trace(lines).steps == trace.steps
 
 
 def log(name, body, span_id="00f067aa0ba902b7", **facts):
