@@ -350,7 +350,7 @@ def _goes_on_alike(one: Message, other: Message) -> bool:
 
 
 def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
-    """Find repeated reports of failure by one of several agents, however the requests are worded."""
+    """Find repeated reports of failure by one of several agents, with only labels between, however the requests are worded."""
     said: defaultdict[object, list[int]] = defaultdict(list)
     for index, turn in enumerate(turns):
         if turn.text and not turn.calls:
@@ -358,6 +358,8 @@ def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
     for indices in said.values() if len(said) > 1 else ():
         again: list[int] = []
         for index in indices:
+            if again and len(turns[index].text) <= LABEL_CHARACTERS < len(turns[again[0]].text):
+                continue
             last = again[-1] if again else index
             same = row[last] == row[index] and turns[last].calls_before == turns[index].calls_before
             if not same:

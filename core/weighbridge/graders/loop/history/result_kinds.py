@@ -48,7 +48,7 @@ _mentions_failure = occurs(
     + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|"""
     + _UNMATCHED_EDIT
     + r"""|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
-|^.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|^.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b|^(?:an? )?(?:api|server|client|network|internal|http|tool|execution|unexpected|unknown) error (?:while|when|during)\b
+|^\W{0,5}(?:[a-z]{1,20} ){1,2}(?:error|exception): |^.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|^.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b|^(?:an? )?(?:api|server|client|network|internal|http|tool|execution|unexpected|unknown) error (?:while|when|during)\b
 |(?:^|\n)[ \t]{0,4}(?:last |previous )?(?:tool|action|command|api)(?: (?:call|use|execution))? (?:error|exception): |\n[ \t]{0,4}failed to\b|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
 )
 #: Phrases of a short result that reports no error but had no effect.

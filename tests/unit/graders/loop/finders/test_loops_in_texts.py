@@ -371,3 +371,29 @@ def test_many_questions_that_are_each_asked_again_are_compared_in_linear_time():
     began = process_time()
     assert ("text", 5) not in kinds(steps)
     assert process_time() - began < 3
+
+
+def typed(
+    words, told="Browser Error: port 4711 of localhost refused the connection, is it closed?"
+):
+    """Return what an agent that guesses words and one that types them say in turns."""
+    said = [
+        text
+        for word in words
+        for text in (("guesser", f"My guess is {word}."), ("typist", f"Typing {word}"), ("typist", told.format(word=word)))
+    ]  # fmt: skip
+    return [
+        {"id": f"s{at}", "type": "llm", "name": name, "output": text}
+        for at, (name, text) in enumerate(said)
+    ]
+
+
+def test_the_same_failure_reported_by_one_of_several_agents_is_a_loop_with_labels_between():
+    def loops(steps):
+        given = {"format": "weighbridge", "steps": [{"id": "u", "type": "user", "output": "Play."}, *steps]}  # fmt: skip
+        return [loop["rule"] for loop in LoopGrader().grade(given)["details"]["loops"]]
+
+    words = ("crane", "stony", "lumpy", "daisy")
+    assert loops(typed(words)) == ["reported_failure"]
+    assert loops(typed(words[:3])) == []
+    assert loops(typed(words, "The tiles show that none of the letters of {word} is green.")) == []

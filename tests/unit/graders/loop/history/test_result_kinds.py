@@ -25,6 +25,8 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
         ("HTTP/1.1 422 Unprocessable Entity\nx-request-id: 17", True),
         ("HTTP/2 503 Service Unavailable", True),
         ("HTTP/1.1 200 OK\n", False),
+        ("Selenium Error: the port refused the connection", True),
+        ("The error of the scale: 3 grams", False),
         ("The move is legal", False),
         ("Three of the legal moves, one illegal move", False),
     ],
