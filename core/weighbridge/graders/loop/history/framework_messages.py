@@ -68,6 +68,9 @@ _LOG_LINE = re.compile(
     r"\W?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]{0,12}[\s\]|:-]{1,5}\[?(?:debug|info|warn(?:ing)?|error|critical)\b",
     re.IGNORECASE,
 )
+_PLANNED_CHARACTERS = range(15, 301)  #: of a step of a plan
+_PLANNED_STEPS = 3  #: minimum steps of a plan that are sent one by one
+_MARK_OF_ITEM = re.compile(r"\s{0,9}(?:[-*\u2022]|(?:step )?\d{1,3}[.):])?\s{0,9}", re.IGNORECASE)
 #: Names of senders that are no users: other agents and parts of the framework.
 _PARTS = (
     "agents?|aider|assistant|bot|chat_?bot|planner|coder|critic|executor|reviewer|evaluator|assess(?:or)?|experts?|oracle|judge|chat_?manager"
@@ -156,10 +159,10 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     After a call that failed it is not: a harness gives it to an agent that has not got on.
     A short message that comes again after a turn with a call and an answer, such as that of a scheduler, is a request, too,
     and so is one that the first message of the run announces in quotation marks, and one that comes minutes after the agent's answer.
-    The others are messages that are soon repeated, including the first one; near repeats whose length or text shows that
+    The others are the steps of the agent's own plan; messages that are soon repeated, including the first one; near repeats whose length or text shows that
     they are from the framework; those with the banner of an earlier one; short answers to what the agent asks after a failure; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
     """
-    found: set[int] = set()
+    found = _planned_steps(steps)
     names = {step.name for step in steps if step.type == "user"}
     last: deque[_UserMessage] = deque(maxlen=_REMEMBERED_MESSAGES)
     budget = WorkBudget()
@@ -205,6 +208,38 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             found.add(index)
         last.append(message)
     return found
+
+
+def _planned_steps(steps: Sequence[Step]) -> set[int]:
+    """Return the indices of messages that are lines of one answer of the agent, in its order: its plan, which a harness sends step by step."""
+    items = {
+        index: _item_of(user_text(step))
+        for index, step in enumerate(steps)
+        if step.type == "user" and len(user_text(step)) in _PLANNED_CHARACTERS
+    }
+    if len(items) < _PLANNED_STEPS:
+        return set()
+    found: set[int] = set()
+    plan: dict[str, int] = {}
+    sent: list[int] = []  #: indices of the messages that are steps of the plan
+    last = -1  #: place of the last of them in the plan
+    for index, step in enumerate(steps):
+        if step.type == "llm" and not sent and type(step.output) is str and "\n" in step.output:
+            plan = {_item_of(line): place for place, line in enumerate(step.output.split("\n"))}
+        elif step.type == "user":
+            place = plan.get(items[index], -1) if index in items else -1
+            if place > last:
+                sent.append(index)
+            elif sent:
+                sent = []
+            last = place if sent else -1
+            if len(sent) >= _PLANNED_STEPS:
+                found.update(sent)
+    return found
+
+
+def _item_of(line: str) -> str:
+    return _MARK_OF_ITEM.sub("", line, count=1).strip().casefold()
 
 
 def _answers_failure(steps: Sequence[Step], index: int) -> bool:

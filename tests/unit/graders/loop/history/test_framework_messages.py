@@ -444,3 +444,33 @@ def test_a_long_message_that_comes_minutes_after_an_answer_is_a_new_request():
 
 def test_one_that_comes_minutes_after_a_failed_answer_is_none():
     assert kinds(beats(minutes=30, count=12, failed=True)) == [("failed_answers", 12)]
+
+
+PLAN = (
+    "Check that the harbour folder exists.",
+    "List the files of the ships in it.",
+    "Count the words in each of the files.",
+    "Keep the name of the longest one.",
+    "Print the name and its number.",
+    "Sort the names by their numbers.",
+)
+
+
+SAID = "I do it so:\n1. " + "\n2. ".join(PLAN)
+
+
+def planned(orders, plan=SAID):
+    """Return a run in which each order is followed by a command that a fence around it makes fail."""
+    steps = [llm(plan)]
+    for at, order in enumerate(orders):
+        command = {"command": f"```BASH\nls harbour | head -{at}\n```"}
+        steps += [user(order), tool("bash", command, "bash: line 1: BASH: command not found")]
+    return steps
+
+
+def test_the_steps_of_its_plan_that_a_harness_sends_to_the_agent_are_no_new_requests():
+    assert kinds(planned(PLAN)) == [("same_failure", 6)]
+    assert kinds(planned(PLAN, plan="I do it step by step.")) == []
+    assert kinds(planned(PLAN[::-1])) == []
+    others = [f"And now the {word} of the harbour, please." for word in ("north", "south", "east", "west", "walls")]  # fmt: skip
+    assert kinds(planned([PLAN[0], *others])) == []
