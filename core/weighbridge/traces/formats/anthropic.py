@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.chat.anthropic_blocks import Blocks, answers_of_blocks
 from weighbridge.traces.chat.calls import with_parts
 from weighbridge.traces.chat.conversation import Run, ends_with, read_messages
+from weighbridge.traces.chat.exchanges import APART, answer_of, are_apart, asked_in, response_in
 from weighbridge.traces.fields import (
     cost_of,
     object_of,
@@ -47,6 +48,8 @@ def _matches(value: Any) -> bool:
         return _are_roles(value) and any(map(_is_typical, value))
     if type(value) is not dict:
         return False
+    if _is_exchange(value):
+        return _is_answer(answer_of(response_in(value)))
     messages = value.get("messages")
     if not _are_roles(messages):
         return _is_answer(value) or claude_code_lines.is_result(value)
@@ -56,6 +59,11 @@ def _matches(value: Any) -> bool:
         or _is_system(value.get("system"))
         or any("input_schema" in tool for tool in objects_of(value.get("tools")))
     )
+
+
+def _is_exchange(value: dict[str, Any]) -> bool:
+    """Return whether a value holds a request apart from its response."""
+    return are_apart(value) and _are_roles(asked_in(value).get("messages"))
 
 
 def _is_system(value: Any) -> bool:
@@ -110,9 +118,12 @@ def _read(value: Any) -> list[Trace]:
         return [claude_code.read_lines([value])]
     if type(value) is list:
         value = {"messages": value}
-    elif "messages" not in value:  # an answer alone
+    elif "messages" not in value and not _is_exchange(value):  # an answer alone
         value = {"messages": [value]}
     blocks = Blocks()
+    if _is_exchange(value):
+        blocks.notes.add_fields(value, APART, "log")
+        value = {**asked_in(value), "response": answer_of(response_in(value))}
     answer = value.get("response")
     is_said = type(answer) is dict and type(answer.get("role")) is str and "content" in answer
     is_merged = type(value.get("role")) is str and "content" in value

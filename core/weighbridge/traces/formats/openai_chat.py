@@ -12,7 +12,14 @@ from weighbridge.traces.chat.browser_actions import with_browser_actions
 from weighbridge.traces.chat.call_parts import CALL_FIELDS, first_of
 from weighbridge.traces.chat.calls import calls_of, single_messages
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
-from weighbridge.traces.chat.exchanges import APART, are_apart, body_of, has_response, joined
+from weighbridge.traces.chat.exchanges import (
+    APART,
+    UNREAD,
+    are_apart,
+    body_of,
+    has_response,
+    joined,
+)
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.litellm_records import (
     COST,
@@ -73,7 +80,6 @@ _FIELDS = frozenset(
         *_ENDS,
     }
 )
-_UNREAD = "the response beside the messages is in a form that is not read"
 _REASONS: dict[Capability, str] = {
     "token_usage": "OpenAI chat messages carry no token counts",
     "timing": "OpenAI chat messages carry no times",
@@ -213,7 +219,7 @@ def _read(value: Any) -> list[Trace]:
         _note_other_choices(run, whole["choices"])
     trace = _trace(messages, run)
     if is_unread:
-        trace = with_unknown_part(trace, dict.fromkeys(COUNTED, _UNREAD))
+        trace = with_unknown_part(trace, dict.fromkeys(COUNTED, UNREAD))
     return [with_unknown_part(trace, missing_of_session(whole))]
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from weighbridge.traces.chat.conversation import Facts, Run, read_messages
+from weighbridge.traces.chat.exchange_messages import are_exchanges
+from weighbridge.traces.chat.exchanges import APART, answer_of, asked_in, body_of, response_in
 from weighbridge.traces.chat.response_items import Items, is_of_model, is_typical
 from weighbridge.traces.fields import (
     added,
@@ -57,7 +59,6 @@ _ROLLOUT = "responses_create_params"
 _ROLLOUT_FIELDS = frozenset(
     {_ROLLOUT, "response", "reward", "agent_ref", "_ng_task_index", "_ng_rollout_index"}
 )
-_EXCHANGE_FIELDS = frozenset({"request", "response"})
 #: Keys of which every record other than an item has at least one.
 _RECORD_KEYS = frozenset({"input", "output", "request", "payload"})
 #: Keys of spans of Braintrust and Weave; each span has one of them.
@@ -80,7 +81,7 @@ def _matches(value: Any) -> bool:
         return _is_response(_exchange(value)) or any(
             _are_items(value.get(key)) for key in ("items", "data")
         )
-    if type(value) is not list:
+    if type(value) is not list or are_exchanges(value):
         return False
     return (
         _are_items(value)
@@ -146,8 +147,14 @@ def _is_response(value: dict[str, Any]) -> bool:
 
 def _exchange(value: dict[str, Any]) -> dict[str, Any]:
     """Return a request and its response as one object, if they are kept side by side."""
-    answered = value.get("response")
-    asked = value.get(_ROLLOUT if _ROLLOUT in value else "request")
+    if _ROLLOUT in value:
+        asked, answered = value[_ROLLOUT], value.get("response")
+    elif APART.isdisjoint(value):
+        return value
+    else:
+        asked, response = asked_in(value), response_in(value)
+        # Only beside its request is a stream surely an answer.
+        answered = (answer_of(response) if "input" in asked else body_of(response)) or None
     if type(asked) is not dict or type(answered) is not dict:
         return value
     # A response repeats the request's settings, some of them empty.
@@ -230,7 +237,7 @@ class _ResponseReader:
         """Add a response, or a request with its response beside it."""
         whole = _exchange(value)
         if whole is not value:
-            self._items.notes.add_fields(value, _EXCHANGE_FIELDS, "exchange")
+            self._items.notes.add_fields(value, APART, "exchange")
         self.response(whole)
 
     def response(self, value: dict[str, Any], *, parts_texts: bool = False) -> None:

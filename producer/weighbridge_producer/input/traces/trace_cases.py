@@ -15,7 +15,11 @@ import orjson
 from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
-from weighbridge.traces.formats.request_log import begins_request_log, request_log_parts
+from weighbridge.traces.formats.request_log import (
+    begins_exchanges,
+    begins_request_log,
+    request_log_parts,
+)
 from weighbridge_producer.input.result_cases import cases_of_results
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.documents import (
@@ -24,6 +28,7 @@ from weighbridge_producer.input.traces.documents import (
     document_lines,
     torn_line,
 )
+from weighbridge_producer.input.traces.exchange_lines import exchange_cases
 from weighbridge_producer.input.traces.input_kinds import InputKind, input_kind, is_about_file
 from weighbridge_producer.input.traces.processes import sessions_by_process
 from weighbridge_producer.input.traces.trace_wrapper import value_of
@@ -128,8 +133,11 @@ def _of_each_process(lines: Iterator[SourceLine], wrapper: TraceWrapper) -> Iter
 
 
 def _traces(lines: Iterator[SourceLine], first: int, wrapper: TraceWrapper) -> Iterator[SourceLine]:
-    """Yield a case for the trace on each line, or for each conversation if all lines are the log of a chat API."""
+    """Yield a case for the trace on each line, or for each conversation if the lines are the log of a model's API."""
     begun = list(islice(lines, 1))
+    if begins_exchanges(begun[0].raw):
+        yield from exchange_cases(chain(begun, lines), first, wrapper)
+        return
     if begins_request_log(begun[0].raw):
         for line in islice(lines, LINES_LOOKED_AT):
             begun.append(line)
