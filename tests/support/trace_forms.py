@@ -65,6 +65,7 @@ def as_openai_chat(trace: Trace) -> dict[str, Any]:
                 usage=_openai_usage(step, "prompt", "completion"),
                 cost=step.cost_usd,
                 timestamp=iso_time(step.ended_at) if step.ended_at else None,
+                finish_reason=step.finish_reason,
                 tool_calls=[_chat_call(call) for call in turn.calls] or None,
             )
             | {"content": step.output}
@@ -149,7 +150,7 @@ def _langchain_answer(turn: Turn) -> dict[str, Any]:
         "id": step.id,
         "type": "ai",
         "additional_kwargs": {"tool_calls": [_chat_call(call) for call in turn.calls]},
-        "response_metadata": {"model_name": step.model, "finish_reason": "stop"},
+        "response_metadata": {"model_name": step.model, "finish_reason": step.finish_reason},
         "tool_calls": [
             {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
             for call in turn.calls
@@ -183,6 +184,9 @@ def as_anthropic(trace: Trace) -> dict[str, Any]:
     return known(id=trace.id, system=instructions, tools=tools or None, messages=messages)
 
 
+_ANTHROPIC_WORDS = {"stop": "end_turn", "length": "max_tokens", "tool_call": "tool_use"}
+
+
 def _anthropic_answer(turn: Turn) -> dict[str, Any]:
     step, usage = turn.step, turn.step.usage
     content: list[dict[str, Any]] = []
@@ -199,7 +203,8 @@ def _anthropic_answer(turn: Turn) -> dict[str, Any]:
             "cache_read_input_tokens": cached,
             "output_tokens": usage.output_tokens,
         }
-    return answer | known(model=step.model, stop_reason="tool_use" if turn.calls else "end_turn")
+    stop_reason = _ANTHROPIC_WORDS.get(step.finish_reason)
+    return answer | known(model=step.model, stop_reason=stop_reason)
 
 
 def _anthropic_result(call: Step) -> dict[str, Any]:
@@ -483,7 +488,9 @@ def _new_model(trace: Trace, step: Step, history: list[Any], answer: Any) -> dic
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens if usage else None,
         "gen_ai.usage.cost": step.cost_usd,
         "gen_ai.input.messages": json.dumps([_parts(message) for message in history]),
-        "gen_ai.output.messages": json.dumps([_parts(answer)]),
+        "gen_ai.output.messages": json.dumps(
+            [_parts(answer) | known(finish_reason=step.finish_reason)]
+        ),
         "gen_ai.tool.definitions": json.dumps(
             [{"type": "function"} | tool["function"] for tool in _chat_tools(trace)]
         ),
@@ -524,6 +531,7 @@ def _old_model(trace: Trace, step: Step, history: list[Any], answer: Any) -> dic
         "gen_ai.usage.completion_tokens": usage.output_tokens if usage else None,
         "llm.usage.total_tokens": usage.total_tokens if usage else None,
         "gen_ai.usage.cache_read_input_tokens": usage.cached_tokens if usage else None,
+        "gen_ai.completion.0.finish_reason": step.finish_reason,
         "gen_ai.usage.cost": step.cost_usd,
     }
     for number, message in enumerate(history):
@@ -568,6 +576,7 @@ def _openinference_model(
         "llm.token_count.total": usage.total_tokens if usage else None,
         "llm.token_count.prompt_details.cache_read": usage.cached_tokens if usage else None,
         "llm.cost.total": step.cost_usd,
+        "llm.finish_reason": step.finish_reason,
         "input.value": json.dumps({"messages": "..."}),
         "output.value": json.dumps({"choices": "..."}),
     }

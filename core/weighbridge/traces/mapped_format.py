@@ -35,7 +35,7 @@ RUN_FIELDS = (
 )
 STEP_FIELDS = (
     *("id", "parent_id", "name", "input", "output", "arguments", "error", "model", "usage"),
-    *("cost_usd", "started_at", "ended_at"),
+    *("finish_reason", "cost_usd", "started_at", "ended_at"),
 )
 CALL_FIELDS = ("id", "name", "arguments", "output", "error", "started_at", "ended_at")
 RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at")

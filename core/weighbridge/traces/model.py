@@ -64,6 +64,8 @@ class Step(Struct, frozen=True, gc=False):
     ended_at: int | None = None  #: the same
     #: True if the source only shows `arguments` in words or with some of the fields: their JSON is then not known.
     arguments_as_shown: bool = False
+    #: Of a model call, why its answer ended: `stop`, `length`, `tool_call`, `content_filter`, `error`, or the source's own word.
+    finish_reason: str | None = None
 
 
 class Counts(Struct, frozen=True, gc=False):

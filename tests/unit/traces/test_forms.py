@@ -44,6 +44,7 @@ RUN = Trace(
             model="gpt-4o",
             usage=Usage(100, 20, 120, 10),
             cost_usd=0.01,
+            finish_reason="tool_call",
             **during(0, 1),
         ),
         Step(
@@ -72,6 +73,7 @@ RUN = Trace(
             model="gpt-4o",
             usage=Usage(150, 10, 160, 0),
             cost_usd=0.02,
+            finish_reason="length",
             **during(4, 5),
         ),
     ),
@@ -87,8 +89,12 @@ CHAT_FORMS = {
     "chat": (as_openai_chat, {"started_at"}, set()),
     "anthropic": (as_anthropic, {"started_at", "ended_at", "cost_usd"}, set()),
     "langchain": (as_langchain, {"started_at", "ended_at", "cost_usd"}, set()),
-    "responses": (as_openai_responses, {"cost_usd"}, {"started_at", "ended_at", "error"}),
-    "atif": (as_atif, {"ended_at"}, {"started_at"}),
+    "responses": (
+        as_openai_responses,
+        {"cost_usd", "finish_reason"},
+        {"started_at", "ended_at", "error"},
+    ),
+    "atif": (as_atif, {"ended_at", "finish_reason"}, {"started_at"}),
 }
 
 
@@ -140,7 +146,9 @@ def test_an_agents_span_around_the_run_is_around_its_steps(form):
 @pytest.mark.parametrize("form", [*SPAN_FORMS, *CHAT_FORMS])
 def test_a_run_that_tells_no_tokens_and_no_tools_lacks_them_in_every_form(form):
     bare = tuple(
-        replace(step, usage=None, cost_usd=None) for step in RUN.steps if step.type != "tool"
+        replace(step, usage=None, cost_usd=None, finish_reason=None)
+        for step in RUN.steps
+        if step.type != "tool"
     )
     run = Trace(id=None, format="native", steps=bare)
     write = SPAN_FORMS[form] if form in SPAN_FORMS else CHAT_FORMS[form][0]

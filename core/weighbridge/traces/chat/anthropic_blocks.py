@@ -156,6 +156,7 @@ class Blocks:
             cost_usd=cost_usd,
             started_at=None if by_model else time,
             ended_at=time if by_model else None,
+            finish_reason=message.get("stop_reason") if by_model else None,
         )
         for _ in calls:
             self.of_call[self._calls] = Facts(started_at=time)

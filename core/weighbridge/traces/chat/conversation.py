@@ -23,6 +23,7 @@ from weighbridge.traces.fields import (
     StepIds,
     content_of,
     cost_of,
+    finish_reason_of,
     id_of,
     missing_of,
     read_usage,
@@ -51,6 +52,7 @@ _USAGE_FIELDS = _PLAIN_FIELDS | {"usage"}
 _NAMES_OF_CALLS = tuple(name for name in CALL_IDS if name != "id")
 MESSAGE_FIELDS = _PLAIN_FIELDS | {
     *("id", "type", "model", "usage", "cost", "timestamp", "created_at", "createdAt", "refusal"),
+    *("finish_reason", "stop_reason"),
     *("error", "is_error", "requestor", "turn_idx", "toolName", "tool_name", *CALL_IDS),
 }
 
@@ -73,6 +75,7 @@ class Facts(Struct, frozen=True, gc=False):
     started_at: int | None = None
     ended_at: int | None = None
     arguments_as_shown: bool = False  #: of a call; see `Step`
+    finish_reason: Any = None  #: of an answer, in the source's words
 
 
 NO_FACTS = Facts()
@@ -291,6 +294,7 @@ class _MessageReader:
             error=beside.error or message.get("error") or message.get("is_error"),
             started_at=beside.started_at or (None if is_end else time),
             ended_at=beside.ended_at or (time if is_end else None),
+            finish_reason=beside.finish_reason or get("finish_reason") or get("stop_reason"),
         )
 
     def _message(self, message: dict[str, Any], role: str, facts: Facts) -> str:
@@ -308,6 +312,9 @@ class _MessageReader:
                 output=content or string_of(message.get("refusal")) or content,
                 error=_error(facts.error, content),
                 model=(facts.model or self._run.model) if by_agent else None,
+                finish_reason=finish_reason_of(facts.finish_reason)
+                if by_agent and facts.finish_reason
+                else None,
                 usage=facts.usage,
                 cost_usd=facts.cost_usd,
                 started_at=facts.started_at,

@@ -19,6 +19,7 @@ from weighbridge.traces.fields import (
     count_of,
     objects_of,
     read_usage,
+    reason_in,
     string_of,
     text_of,
     time_of,
@@ -182,7 +183,12 @@ def answer_of_body(body: dict[str, Any]) -> Answer | None:
 
 def _facts(body: dict[str, Any]) -> Facts:
     usage = read_usage(body.get("usage"))
-    return Facts(string_of(body.get("model")), usage, cost_of(body.get("cost")))
+    return Facts(
+        model=string_of(body.get("model")),
+        usage=usage,
+        cost_usd=cost_of(body.get("cost")),
+        finish_reason=reason_in(body),
+    )
 
 
 def _answer(messages: list[dict[str, Any]], facts: Facts, body: dict[str, Any]) -> Answer:

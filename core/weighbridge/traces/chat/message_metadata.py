@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _HOLDERS = ("metadata", "meta")
 _USAGES = ("totalUsage", "usage")  #: the first is that of all calls of a message of Vercel's AI SDK
-_LIFTED = frozenset({*_USAGES, "model"})
+_FINISH = "finish_reason"
+_LIFTED = frozenset({*_USAGES, "model", _FINISH})
 
 
 def with_usage_of_metadata(messages: Iterable[Any]) -> list[Any]:
@@ -30,5 +31,6 @@ def _lifted(message: dict[str, Any]) -> dict[str, Any]:
         if model or read_usage(usage):
             rest = {name: item for name, item in held.items() if name not in _LIFTED}
             model = message.get("model") or model
-            return {**message, holder: rest, "usage": usage, "model": model}
+            ended = message.get(_FINISH) or held.get(_FINISH)
+            return {**message, holder: rest, "usage": usage, "model": model, _FINISH: ended}
     return message

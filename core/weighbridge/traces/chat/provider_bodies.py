@@ -12,13 +12,16 @@ from weighbridge.traces.fields import object_of, objects_of
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _USAGES = ("usageMetadata", "usage_metadata")
 _MODELS = ("modelVersion", "model_version", "model")
+_FINISH = ("finishReason", "finish_reason")
 _SYSTEMS = ("systemInstruction", "system_instruction")
 _GEMINI_FIELDS = frozenset({"contents", "candidates", "tools", *_USAGES, *_MODELS, *_SYSTEMS})
-_CONVERSE_FIELDS = frozenset({"messages", "system", "output", "toolConfig", "modelId"})
+_CONVERSE_FIELDS = frozenset(
+    {"messages", "system", "output", "toolConfig", "modelId", "stopReason"}
+)
 
 #: Keys about the end of an answer of Cohere or Ollama; at least one stands beside the answer's message.
 _END_KEYS = frozenset({"finish_reason", "eval_count", "done_reason"})
-_SINGLE_FIELDS = frozenset({"message", "usage", "prompt_eval_count", "eval_count", "created_at"})
+_SINGLE_FIELDS = _END_KEYS | {"message", "usage", "prompt_eval_count", "created_at"}
 _CODES, _RAN = (
     ("executableCode", "executable_code"),
     ("codeExecutionResult", "code_execution_result"),
@@ -51,7 +54,8 @@ def _single_answer(body: dict[str, Any]) -> dict[str, Any]:
     tokens = object_of(object_of(body.get("usage")).get("tokens"))
     sent = tokens.get("input_tokens", body.get("prompt_eval_count"))
     received = tokens.get("output_tokens", body.get("eval_count"))
-    recorded["choices"] = [{"message": body["message"]}]
+    ended = body.get("finish_reason") or body.get("done_reason")
+    recorded["choices"] = [{"message": body["message"], "finish_reason": ended}]
     recorded["usage"] = {"prompt_tokens": sent, "completion_tokens": received}
     recorded["created"] = body.get("created_at")
     return recorded
@@ -67,7 +71,10 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
         messages = [_content(content, "user") for content in messages]
         recorded["messages"] = [_content(system, "system"), *messages] if system else messages
     recorded["choices"] = [
-        {"message": _content(candidate.get("content") or {}, "model")}
+        {
+            "message": _content(candidate.get("content") or {}, "model"),
+            "finish_reason": first_of(candidate, _FINISH),
+        }
         for candidate in objects_of(body.get("candidates"))
     ]
     if "contents" not in body and not recorded["choices"]:  # the prompt was blocked
@@ -114,7 +121,8 @@ def _converse(body: dict[str, Any]) -> dict[str, Any]:
         said = [{"role": "system", "content": system}] if has_system else []
         recorded["messages"] = [*said, *messages]
     answer = object_of(body.get("output")).get("message")
-    recorded["choices"] = [{"message": answer}] if answer else []
+    choice = {"message": answer, "finish_reason": body.get("stopReason")}
+    recorded["choices"] = [choice] if answer else []
     recorded["tools"] = object_of(body.get("toolConfig")).get("tools")
     recorded["model"] = body.get("modelId")
     return recorded

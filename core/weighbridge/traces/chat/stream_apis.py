@@ -106,8 +106,10 @@ def _gemini_answer(events: list[dict[str, Any]]) -> dict[str, Any]:
     texts = [text for part in parts if not part.get("thought") and (text := text_of([part]))]
     others = [part for part in parts if part.get("thought") or text_of([part]) is None]
     joined = [{"text": "".join(texts)}] if texts else []
-    answered = [{"content": {"parts": [*joined, *others]}}] if "candidates" in whole else []
-    return {**whole, "candidates": answered}
+    if "candidates" not in whole:
+        return {**whole, "candidates": []}
+    last = next(iter(objects_of(whole["candidates"])), {})
+    return {**whole, "candidates": [{**last, "content": {"parts": [*joined, *others]}}]}
 
 
 def error_in(event: dict[str, Any]) -> str:

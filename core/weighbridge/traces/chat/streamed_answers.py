@@ -35,6 +35,7 @@ class _Completion:
         self._calls: dict[Any, dict[str, Any]] = {}  #: calls by index
         self._function: dict[str, Any] | None = None  #: the call in the older field `function_call`
         self._others: set[Any] = set()  #: indices of further choices
+        self._ended: Any = None  #: why the first choice ended
 
     def add(self, chunk: dict[str, Any]) -> None:
         """Add a chunk; the last recorded usage counts, since some servers send it in every chunk."""
@@ -46,6 +47,7 @@ class _Completion:
                 self._others.add(str(choice["index"]))
             else:
                 self._delta(object_of(choice.get("delta")))
+                self._ended = choice.get("finish_reason") or self._ended
 
     def _delta(self, delta: dict[str, Any]) -> None:
         for key in ("content", "refusal"):
@@ -80,7 +82,8 @@ class _Completion:
             ]
         if self._function:
             message["function_call"] = _whole(self._function)
-        choices = [{"message": message}, *({"index": other} for other in sorted(self._others))]
+        first = {"message": message, "finish_reason": self._ended}
+        choices = [first, *({"index": other} for other in sorted(self._others))]
         return {**self._recorded_so_far, "choices": choices}
 
 

@@ -139,6 +139,7 @@ class _Reader:
             error=string_of(step.get("error")),
             started_at=began,
             ended_at=_end(began, step.get("duration_ms")),
+            finish_reason=answer.get("finishReason"),
         )
         self._chat.answer(text, calls, facts, id=id_of(step.get("id")))
         self._results(results)
@@ -235,6 +236,7 @@ IMPORTER = Importer(
         ("user and system steps", "prompt of input, each message once in a run"),
         ("error", "error of a step; error-text and error-json of a tool's result"),
         ("model, usage", "model_id, usage"),
+        ("finish_reason", "finishReason in output"),
         ("started_at, ended_at", "started_at, with duration_ms"),
         ("tools", "tools of input"),
         ("metadata", "function_id"),

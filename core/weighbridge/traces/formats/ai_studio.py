@@ -163,6 +163,7 @@ class _Answer:
             usage=_usage(self.chunks),
             error=next(filter(None, (string_of(c.get("errorMessage")) for c in self.chunks)), None),
             ended_at=time_of(last.get("createTime")),
+            finish_reason=last.get("finishReason"),
         )
         if self.thoughts:
             chat.notes.add("parts of the model's reasoning", self.thoughts)
@@ -271,6 +272,7 @@ IMPORTER = Importer(
         ("output", "text; of a tool call, its functionResponse or codeExecutionResult"),
         ("error", "errorMessage; of a tool call the outcome of a codeExecutionResult"),
         ("model", "model of a chunk or of runSettings"),
+        ("finish_reason", "finishReason of the last chunk"),
         ("usage", "output tokens: tokenCount of the model's chunks, thoughts included"),
         ("started_at, ended_at", "createTime"),
         ("tools", "functionDeclarations, enableCodeExecution and googleSearch of runSettings"),

@@ -169,6 +169,7 @@ IMPORTER = Importer(
         ("output", "the text blocks; of a tool call, the content of its tool_result block"),
         ("error", "is_error of a tool_result block, error_code of a server tool's"),
         ("model", "model of the answer, or of the request"),
+        ("finish_reason", "stop_reason of the answer"),
         ("usage", "usage: input_tokens with cache_read and cache_creation ones; output_tokens"),
         ("started_at, ended_at", "timestamp of Claude Code's lines"),
         ("duration_ms of the run", "duration_ms of Claude Code's last line"),

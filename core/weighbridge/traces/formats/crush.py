@@ -149,6 +149,7 @@ def _message(
     said: list[Any] = []
     results: list[dict[str, Any]] = []
     error: str | bool | None = None
+    ended: Any = None
     for part in parts:
         kind, data = part["type"], part["data"]
         if kind == "tool_call":
@@ -161,7 +162,8 @@ def _message(
         elif kind == "text":
             said.append({"type": "text", "text": data.get("text")})
         elif kind == "finish":
-            if word_of(data.get("reason")) in _FAILED:
+            ended = data.get("reason")
+            if word_of(ended) in _FAILED:
                 words = map(string_of, (data.get("message"), data.get("details")))
                 error = ": ".join(filter(None, words)) or True
         elif kind == "reasoning":
@@ -169,7 +171,11 @@ def _message(
         else:
             chat.notes.add(f"parts of type {kind!r}")
     facts = Facts(
-        model=string_of(row.get("model")), error=error, started_at=started_at, ended_at=ended_at
+        model=string_of(row.get("model")),
+        error=error,
+        started_at=started_at,
+        ended_at=ended_at,
+        finish_reason=ended,
     )
     for result in results:
         name = string_of(result.get("name")) or tools.get(id_of(result.get("tool_call_id")))
@@ -208,6 +214,7 @@ IMPORTER = Importer(
             "is_error of a tool_result; the exit code other than 0 with which the content of a command's ends; message and details of a finish for an error",
         ),
         ("model", "model of the message"),
+        ("finish_reason", "reason of a finish"),
         (
             "cost_usd of the run",
             "cost of the session, with those of its sub-sessions, unless it is 0",

@@ -41,6 +41,7 @@ _SESSION_FIELDS = frozenset(
 _INVOCATIONS = ("invocation_id", "invocationId")
 _USAGES = ("usage_metadata", "usageMetadata")
 _MODELS = ("model_version", "modelVersion")
+_FINISH = ("finish_reason", "finishReason")
 _ERRORS = ("error_message", "errorMessage", "error_code", "errorCode")
 _CALLS = ("function_call", "functionCall")
 _RESPONSES = ("function_response", "functionResponse")
@@ -251,6 +252,7 @@ class _EventReader:
             usage=read_usage(usage),
             error=error,
             ended_at=time,
+            finish_reason=first_of(event, _FINISH) or first_of(response, _FINISH),
         )
         starts = Facts(started_at=time)
         self.chat.answer(
@@ -308,6 +310,7 @@ IMPORTER = Importer(
             "error_message or error_code of an event; of a result error, the status error, success: false, the exit code of a command, or isError of an MCP server, in the response or in its result alone; of an MCP server also what its structured content or its only text states",
         ),
         ("model", "model_version"),
+        ("finish_reason", "finish_reason"),
         ("usage", "usage_metadata, with the thoughts' tokens among the output"),
         ("started_at, ended_at", "timestamp of the event"),
         ("tools", "event_logs[].model_request.config.tools, which older versions keep"),

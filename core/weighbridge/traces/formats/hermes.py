@@ -281,6 +281,7 @@ IMPORTER = Importer(
             "of a result of terminal, an exit_code other than 0; of others error, success, or a text that begins with Error; notes that Hermes appends to a result, such as [Tool loop warning: ...], are left out",
         ),
         ("model", "model of the session"),
+        ("finish_reason", "finish_reason"),
         (
             "usage of the run",
             "input_tokens with cache_read_tokens and cache_write_tokens, and output_tokens of an exported session or its segments, or of a session's row",

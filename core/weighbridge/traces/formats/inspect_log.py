@@ -20,6 +20,7 @@ from weighbridge.traces.fields import (
     input_with_caches,
     object_of,
     objects_of,
+    reason_in,
     scalars,
     string_of,
     text_of,
@@ -209,6 +210,7 @@ class _Sample:
             error=string_of(event.get("error")) or string_of(output.get("error")),
             started_at=time_of(event.get("timestamp")),
             ended_at=time_of(event.get("completed")),
+            finish_reason=reason_in(output),
         )
         answer = _answer(output)
         index = self._index_of(answer)
@@ -416,6 +418,7 @@ IMPORTER = Importer(
         ("output", "content; of a tool call, the content of its tool message, or of its event"),
         ("error", "error of the tool message; error of a model event"),
         ("model", "output.model of the model event"),
+        ("finish_reason", "stop_reason in output.choices of the model event"),
         ("usage", "output.usage of the model event; of the run model_usage, without scorers"),
         ("started_at, ended_at", "timestamp and completed of the events"),
         ("tools", "tools of the model events"),

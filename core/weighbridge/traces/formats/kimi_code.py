@@ -267,6 +267,7 @@ class _WireReader:
     def _end(self, event: dict[str, Any], time: int | None) -> None:
         self._log.set_usage(usage_in(object_of(event.get("usage")), _COUNTS), time)
         reason = word_of(event.get("finishReason"))
+        self._log.finish(reason)
         if reason in _FAILED_STEPS:
             self._log.fail(reason)
         self._close()
@@ -327,6 +328,7 @@ IMPORTER = Importer(
         ),
         ("error", "result.isError, finishReason error or interrupted, a turn that failed"),
         ("model", "model of llm.request, modelAlias of config.update"),
+        ("finish_reason", "finishReason of step.end"),
         (
             "usage",
             "usage of step.end or usage.record, cached input included; in kimi-cli token_usage, or token_count around an answer",

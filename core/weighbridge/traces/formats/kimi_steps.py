@@ -101,6 +101,11 @@ class StepLog:
         self._has_usage = True
         self._set(index, usage=usage)
 
+    def finish(self, reason: str) -> None:
+        """Set why the step's answer ended, if anything of it is recorded."""
+        if self._index is not None:
+            self._set(self._index, finish_reason=reason)
+
     def fail(self, error: str) -> None:
         """Set the reason why the step failed, if anything of its answer is recorded."""
         if self._index is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.browser_actions import with_browser_actions
+from weighbridge.traces.chat.call_parts import first_of
 from weighbridge.traces.chat.chunked_messages import whole_messages
 from weighbridge.traces.chat.conversation import MESSAGE_FIELDS, Facts, Run, read_messages
 from weighbridge.traces.chat.roles import ROLES
@@ -33,6 +34,7 @@ _FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})
 _ANSWERS, _ABOUT, _METADATA = "generations", "llm_output", "response_metadata"
 _RESULT_FIELDS = frozenset({_ANSWERS, _ABOUT, "run", "type"})
 #: Fields that are read elsewhere, and chunks of calls that are also recorded whole.
+_FINISH = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _FIELDS_READ_ELSEWHERE = frozenset(
     {"usage_metadata", "response_metadata", "tool_call_chunks", "chunk_position"}
 )
@@ -160,6 +162,7 @@ def _facts(fields: dict[str, Any], *, is_answer: bool) -> Facts:
         usage=read_usage(fields.get("usage_metadata"))
         or read_usage(about.get("token_usage"))
         or read_usage(about.get("usage")),
+        finish_reason=first_of(about, _FINISH),
     )
 
 
@@ -177,6 +180,7 @@ IMPORTER = Importer(
         ("output", "content; of a tool call, the content of its tool message"),
         ("error", "the status error of the tool message"),
         ("model", "response_metadata.model_name, or llm_output.model_name"),
+        ("finish_reason", "finish_reason, stop_reason or done_reason in response_metadata"),
         (
             "usage",
             "usage_metadata; else token_usage or usage of response_metadata, or of llm_output",

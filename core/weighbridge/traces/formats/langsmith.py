@@ -277,6 +277,7 @@ IMPORTER = Importer(
         ("input, output", "inputs, outputs"),
         ("error", "error"),
         ("model", "extra.metadata.ls_model_name, extra.invocation_params.model"),
+        ("finish_reason", "finish_reason or stop_reason in the outputs"),
         ("usage", "prompt_tokens and so on, or the usage in the outputs"),
         ("cost_usd", "total_cost"),
         ("started_at, ended_at", "start_time, end_time"),

@@ -26,6 +26,7 @@ from weighbridge.traces.fields import (
     counts_of,
     object_of,
     read_usage,
+    reason_in,
     scalars,
     string_of,
     text_of,
@@ -292,6 +293,7 @@ def _facts(message: dict[str, Any]) -> Facts:
         or (None if is_answer else _has_failed(message, extra) or None),
         started_at=time_of(response.get("created")),
         ended_at=time,
+        finish_reason=reason_in(response) if is_answer else None,
     )
 
 
@@ -327,6 +329,7 @@ IMPORTER = Importer(
         ),
         ("output of such an action", "content of the message after it"),
         ("model", "extra.response.model of the message, or info.config.model.model_name"),
+        ("finish_reason", "finish_reason in extra.response"),
         ("usage, cost_usd", "extra.response.usage and extra.cost of the message"),
         ("started_at, ended_at", "extra.response.created, extra.timestamp, or timestamp"),
         ("cost_usd of the run", "info.model_stats.instance_cost, where not 0"),

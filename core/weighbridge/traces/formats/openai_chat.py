@@ -44,6 +44,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     string_of,
     time_of,
     tools_field,
@@ -214,7 +215,13 @@ def _read(value: Any) -> list[Trace]:
         if not ends_with(messages, answer):
             messages.append(answer)
         began, ended = times or (time_of(whole.get("created")), None)
-        facts = Facts(usage=usage, cost_usd=run.cost_usd, started_at=began, ended_at=ended)
+        facts = Facts(
+            usage=usage,
+            cost_usd=run.cost_usd,
+            started_at=began,
+            ended_at=ended,
+            finish_reason=reason_in(whole),
+        )
         run.of_message, run.cost_usd = {len(messages) - 1: facts}, None
         _note_other_choices(run, whole["choices"])
     trace = _trace(messages, run)
@@ -257,6 +264,10 @@ IMPORTER = Importer(
             "error or is_error of the tool message; error of a functionResponse; a result that is Codex's or Claude Code's text for a failure, or without any marks a text of no command that begins with Error:",
         ),
         ("model", "model of the whole, or of the message"),
+        (
+            "finish_reason",
+            "finish_reason of the choice, or of the message; finishReason, stopReason or done_reason of other providers",
+        ),
         (
             "usage, cost_usd",
             "usage and cost of a completion, of a message, or of the whole; token_usage of the whole",

@@ -17,6 +17,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     scalars,
     string_of,
     time_of,
@@ -258,6 +259,7 @@ class _ResponseReader:
             usage=usage,
             started_at=time_of(value.get("created_at")),
             ended_at=time_of(value.get("completed_at")),
+            finish_reason=reason_in(value),
         )
         answers = self._items.add_response(
             output, string_of(value.get("id")), facts, parts_texts=parts_texts
@@ -347,6 +349,7 @@ IMPORTER = Importer(
             "error or the status failed, of a response or of an item; the status incomplete of a result; Codex's exit code before or beside the output, `Script failed`, or what Codex says of a call that failed in the sandbox, was refused, stopped or not carried out; exec_command_end, patch_apply_end, mcp_tool_call_end",
         ),
         ("model", "model of the response"),
+        ("finish_reason", "reason in incomplete_details of the response"),
         ("usage", "usage of the response; at least that, if it holds several answers"),
         ("metadata of a rollout", "reward, agent_ref.name, _ng_task_index, _ng_rollout_index"),
         ("started_at, ended_at", "created_at and completed_at of the response"),

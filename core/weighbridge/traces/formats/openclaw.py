@@ -285,6 +285,7 @@ class EntryReader:
             started_at=None if message is line else time,
             # The message has the time of the request, its entry the time of the answer.
             ended_at=time_of(line.get("timestamp")),
+            finish_reason=message.get("stopReason"),
         )
         text = said[0] if len(said) == 1 and type(said[0]) is str else said or None
         self.chat.answer(text, facts=facts, id=line.get("id"))
@@ -358,6 +359,7 @@ IMPORTER = Importer(
             "isError of a toolResult, or status, exitCode and error of its details; errorMessage or stopReason of an answer",
         ),
         ("model", "model"),
+        ("finish_reason", "stopReason"),
         (
             "usage",
             "usage: input with cacheRead and cacheWrite, unless totalTokens has them there, output, totalTokens",

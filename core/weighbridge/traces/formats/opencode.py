@@ -207,6 +207,7 @@ def _step(
         error=failure,
         started_at=time_of(times.get("created"), "ms"),
         ended_at=time_of(times.get("completed"), "ms") if is_last else None,
+        finish_reason=end.get("reason") or (info.get("finish") if is_last else None),
     )
     said = [part for part in parts if part.get("type") == "text"] or None
     chat.answer(said, facts=facts, id=info.get("id"))
@@ -271,6 +272,7 @@ IMPORTER = Importer(
         ("output", "text parts; of a tool call state.output"),
         ("error", "state.error; state.metadata.exit other than 0; error of the message"),
         ("model", "info.modelID"),
+        ("finish_reason", "reason of step-finish, or finish of the message"),
         ("usage, cost_usd", "tokens and cost of step-finish, or of the message"),
         (
             "usage, cost_usd of the run",

@@ -21,6 +21,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     scalars,
     string_of,
     text_of,
@@ -297,6 +298,7 @@ class _Events:
             usage=read_usage(response.get("usage")) or _used(before, self.metrics),
             started_at=None if self.clock.offset is None else time_of(response.get("created")),
             ended_at=self.clock.time_of(event.get("timestamp")),
+            finish_reason=reason_in(response),
         )
         self.chat.answer(said, calls, facts, of_calls=Facts(started_at=facts.ended_at))
         return calls[-1].id if is_call and call_id is None else call_id
@@ -371,6 +373,10 @@ IMPORTER = Importer(
             "an observation that is an error, that the user rejected, whose success is false or extras.error true (or last_browser_action_error), or of the file editor that begins with ERROR:; of the SDK error, is_error, or an exit_code other than 0 of a command that has ended",
         ),
         ("model", "model_response.model"),
+        (
+            "finish_reason",
+            "finish_reason of the choice in model_response, or in response of each completion",
+        ),
         (
             "usage, cost_usd",
             "model_response.usage, else by how much accumulated_token_usage grew; response.usage and cost of each completion",

@@ -18,6 +18,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     string_of,
     text_of,
     time_of,
@@ -132,6 +133,7 @@ def _facts(log: Log) -> Facts:
         cost_usd=cost_of(log.get("cost")),
         started_at=time_of(response.get("created")),
         ended_at=time_of(log.get("timestamp")),
+        finish_reason=reason_in(response),
     )
 
 

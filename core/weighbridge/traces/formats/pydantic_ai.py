@@ -133,6 +133,7 @@ class _MessageReader:
             model=string_of(message.get("model_name")),
             usage=_usage(object_of(message.get("usage"))),
             ended_at=time,
+            finish_reason=message.get("finish_reason"),
         )
         starts = Facts(started_at=time)
         self.chat.answer("".join(said) or None, calls, facts, of_calls=starts)
@@ -188,6 +189,7 @@ IMPORTER = Importer(
         ("output", "content of the text parts; of a tool call, content of its tool-return"),
         ("error", "a retry-prompt that answers a call; outcome failed or denied"),
         ("model", "model_name"),
+        ("finish_reason", "finish_reason"),
         ("usage", "usage: input_tokens and output_tokens, or request_tokens and response_tokens"),
         ("started_at, ended_at", "timestamp"),
     ),

@@ -233,6 +233,7 @@ IMPORTER = Importer(
         ("name, arguments", "tool_calls[].function"),
         ("output", "content; of a tool call, the content of its tool message in a later request"),
         ("model, usage, cost_usd", "model, usage and cost of an answer"),
+        ("finish_reason", "finish_reason or stop_reason of an answer"),
         ("error", "error of an answer, or beside it; is_error of a result"),
         ("ended_at", "created of an answer"),
         ("tools", "tools of all requests"),

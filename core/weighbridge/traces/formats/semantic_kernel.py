@@ -160,6 +160,7 @@ def _facts(message: dict[str, Any], about: dict[str, Any]) -> Facts:
         model=string_of(message.get("modelid")) or string_of(message.get("aimodelid")),
         usage=_usage(about),
         started_at=time_of(about.get("createdat", about.get("created"))),
+        finish_reason=about.get("finishreason"),
     )
 
 
@@ -187,6 +188,7 @@ IMPORTER = Importer(
         ("output", "Text of TextContent; of a tool call Result of its FunctionResultContent"),
         ("error", "a Result that begins with what the kernel writes of a failure, or has isError"),
         ("model", "ModelId, ai_model_id"),
+        ("finish_reason", "FinishReason in the Metadata"),
         ("usage", "Usage in the Metadata, or the counts of Gemini there"),
         ("started_at", "CreatedAt, created in the Metadata"),
     ),

@@ -165,7 +165,12 @@ class _Reader:
     def _answer(self, event: dict[str, Any], own_id: str | None, time: int | None) -> None:
         took = count_of(event.get("ttltMs")) or count_of(event.get("elapsedMs"))
         started_at = time - took * 10**6 if time and took and took * 10**6 < time else None
-        facts = Facts(model=self._model, started_at=started_at, ended_at=time)
+        facts = Facts(
+            model=self._model,
+            started_at=started_at,
+            ended_at=time,
+            finish_reason=event.get("finishReason"),
+        )
         content = event.get("content")
         self.chat.answer(None if content == "" else content, facts=facts, id=own_id)
         self.chat.notes.add_fields(event, _ANSWER_FIELDS, "assistant_message")
@@ -273,6 +278,7 @@ IMPORTER = Importer(
             "error of a tool_result, or what the result of an MCP server states; a system message of level error",
         ),
         ("model", "model of agent_run_start"),
+        ("finish_reason", "finishReason"),
         ("started_at, ended_at", "timestamp; of a tool call startTime, and that of its result"),
         ("metadata", "agentName, provider and modelDisplayName of agent_run_start"),
     ),

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
-from weighbridge.traces.fields import parse_arguments, string_of
+from weighbridge.traces.fields import finish_reason_of, parse_arguments, string_of
 from weighbridge.traces.spans.usage import COUNTS
 
 if TYPE_CHECKING:
@@ -313,6 +313,11 @@ def result_of_span(span: Span) -> Any:
     if type(held) is dict and "output" in held and held.keys() <= {"output", "kwargs"}:
         return held["output"]  # as a callback records it
     return recorded
+
+
+def finish_reason_of_span(span: Span) -> str | None:
+    """Return why a model call ended, as the attributes of its span record it."""
+    return finish_reason_of(json_of(first_of(span.attributes, _FINISH)))
 
 
 def ended_for_tools(span: Span) -> bool | None:

@@ -25,7 +25,13 @@ from weighbridge.traces.chat.call_parts import (
     results_in,
     text_in,
 )
-from weighbridge.traces.fields import objects_of, parse_arguments, string_of
+from weighbridge.traces.fields import (
+    finish_reason_of,
+    object_of,
+    objects_of,
+    parse_arguments,
+    string_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +51,8 @@ _ROLES = {
 _KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 #: Keys of the messages in a request or an answer.
 _LISTS = ("messages", "contents", "choices", "output", "candidates", "generations")
+_FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+_METADATA = ("response_metadata", "generation_info")  #: what LangChain writes beside a message
 _CALL_OR_REASONING = CALLS_AND_RESULTS | REASONING
 #: A call as an OpenTelemetry instrumentation of OpenAI's Agents SDK prints it.
 _PRINTED_CALL = re.compile(
@@ -63,6 +71,7 @@ class Message:
     calls: list[Call] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     reasoning: int = 0  #: number of parts that are the model's reasoning
+    finish_reason: str | None = None  #: of a message that the model answered with
 
     @property
     def text(self) -> str | None:
@@ -107,6 +116,8 @@ def read_message(value: dict[str, Any], role: str) -> Message:
     """Return a message in the form of any system; `role` is its role if it names none."""
     value = _unwrapped(value)
     message = Message(_role(value, role))
+    if role == "assistant":
+        message.finish_reason = finish_reason_of(_finish_reason(value))
     content = first_of(value, ("parts", "content", "contents", "text", "prompt"))
     if type(content) is dict and type(content.get("parts")) is list:  # a Gemini candidate
         message.role = _role(content, message.role)
@@ -143,6 +154,12 @@ def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
         value = {**value, **inner}
     kwargs = value.get("kwargs")
     return {**value, **kwargs} if type(kwargs) is dict and "lc" in value else value
+
+
+def _finish_reason(value: dict[str, Any]) -> Any:
+    """Return why an answer ended: of a choice, of Anthropic's answers, or beside a LangChain message."""
+    holders = (value, *map(object_of, map(value.get, _METADATA)))
+    return next(filter(None, (first_of(held, _FINISH) for held in holders)), None)
 
 
 def _role(value: dict[str, Any], default: str) -> str:

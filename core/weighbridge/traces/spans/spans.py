@@ -40,6 +40,10 @@ FIELDS = (
     ),
     ("model", "gen_ai.response.model, gen_ai.request.model, llm.model_name, llm.model"),
     (
+        "finish_reason",
+        "gen_ai.response.finish_reasons, ai.response.finishReason, llm.finish_reason; else finish_reason or stop_reason of the answer",
+    ),
+    (
         "usage",
         "gen_ai.usage.input_tokens or prompt_tokens and so on, llm.token_count.*, llm.usage.total_tokens, llm.input_tokens",
     ),

@@ -17,6 +17,7 @@ from weighbridge.traces.spans.attributes import (
     creates_agent,
     ended_for_tools,
     error_of,
+    finish_reason_of_span,
     kind_in_words,
     kind_of,
     model_of,
@@ -214,7 +215,11 @@ class _Run:
         usage = operation.first(usage_of_span)
         if usage and _is_request(operation):
             usage = structs.replace(usage, is_partial=True)
-        if kind != "llm":
+        if kind == "llm":
+            facts["finish_reason"] = operation.first(finish_reason_of_span) or next(
+                filter(None, (said.finish_reason for said in operation.outputs)), None
+            )
+        else:
             requested, answered = (
                 first_of(span.attributes, _IO_INPUTS),
                 first_of(span.attributes, _IO_OUTPUTS),

@@ -29,7 +29,7 @@ def test_chunks_become_steps():
         Step(id="s2", type="user", output="2 + 2?"),
         Step(id="s3", type="llm", output="I run it.", model="m", usage=Usage(None, 16), ended_at=at(3)),
         Step(id="s4", type="tool", parent_id="s3", name="code_execution", arguments={"code": "print(2 + 2)"}, output="4", started_at=at(2), ended_at=at(3)),
-        Step(id="s5", type="llm", output="It is 4.", model="m", usage=Usage(None, 4), ended_at=at(4)),
+        Step(id="s5", type="llm", finish_reason="stop", output="It is 4.", model="m", usage=Usage(None, 4), ended_at=at(4)),
     )  # fmt: skip
     assert [tool.name for tool in trace.tools] == ["code_execution"]
     assert trace.not_carried == (

@@ -24,9 +24,9 @@ def test_spans_become_steps():
     assert trace.steps == (
         Step(id="s1", type="system", output="You find."),
         Step(id="s2", type="user", output="Find x."),
-        Step(id="llm-1", type="llm", model="m", usage=Usage(9, 5, 14, 4), cost_usd=0.5, started_at=at(1), ended_at=at(2)),
+        Step(id="llm-1", type="llm", finish_reason="tool_call", model="m", usage=Usage(9, 5, 14, 4), cost_usd=0.5, started_at=at(1), ended_at=at(2)),
         Step(id="search", type="tool", parent_id="llm-1", name="search", arguments={"q": "x"}, output="none", error="too slow", started_at=at(2), ended_at=at(3)),
-        Step(id="llm-2", type="llm", model="m", output="Not there.", usage=Usage(12, 3, 15), started_at=at(3), ended_at=at(4)),
+        Step(id="llm-2", type="llm", finish_reason="stop", model="m", output="Not there.", usage=Usage(12, 3, 15), started_at=at(3), ended_at=at(4)),
     )  # fmt: skip
     assert trace.tools == (ToolDefinition("search", {"type": "object"}),)
 

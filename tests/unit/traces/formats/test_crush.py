@@ -30,11 +30,11 @@ def test_messages_of_a_session_and_of_those_that_it_started_become_steps():
     times = {"started_at": at(4), "ended_at": at(5)}
     assert trace.steps == (
         Step(id="ms0", type="user", output="Find x.", started_at=at(0)),
-        Step(id="ms1", type="llm", output="I search.", model="m", started_at=at(1), ended_at=at(2)),
+        Step(id="ms1", type="llm", output="I search.", model="m", finish_reason="tool_call", started_at=at(1), ended_at=at(2)),
         Step(id="c1", arguments={"q": "x"}, output="none", error="none", **calls),
         Step(id="c2", arguments={}, output="Nothing.", **calls),
         Step(id="mc22", type="llm", output="Nothing.", model="m", started_at=at(2), ended_at=at(3)),
-        Step(id="ms4", type="llm", model="m", error="busy: later", **times),
+        Step(id="ms4", type="llm", model="m", finish_reason="error", error="busy: later", **times),
     )  # fmt: skip
     assert trace.metadata == {"title": "Find x", "sub_sessions": 1}
     assert trace.missing.keys() == {"token_usage", "tool_definitions"}

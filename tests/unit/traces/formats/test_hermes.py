@@ -39,9 +39,9 @@ def test_a_log_names_its_model_and_tools_once():
     assert trace.format == "hermes"
     assert trace.steps == (
         Step(id="s1", type="user", output="List.", started_at=NOON),
-        Step(id="s2", type="llm", output="", model="m", ended_at=NOON + SECOND),
+        Step(id="s2", type="llm", finish_reason="tool_call", output="", model="m", ended_at=NOON + SECOND),
         Step(id="c1", type="tool", name="terminal", arguments={"command": "ls"}, output='{"output": "a.md", "exit_code": 0}', parent_id="s2", ended_at=NOON + 2 * SECOND),
-        Step(id="s4", type="llm", output="One file.", model="m", ended_at=NOON + 3 * SECOND),
+        Step(id="s4", type="llm", finish_reason="stop", output="One file.", model="m", ended_at=NOON + 3 * SECOND),
     )  # fmt: skip
     assert [tool.name for tool in trace.tools] == ["terminal"]
     assert trace.not_carried == ("message field 'reasoning' (1)",)

@@ -80,9 +80,9 @@ def test_lines_become_steps():
     assert trace.steps == (
         Step(id="s1", type="system", output="Be brief.", started_at=NOON),
         Step(id="s2", type="user", output="List.", started_at=NOON + SECOND),
-        Step(id="s3", type="llm", output="I look.", model="k2", usage=TOKENS, started_at=NOON + 2 * SECOND, ended_at=NOON + 3 * SECOND),
+        Step(id="s3", type="llm", finish_reason="tool_call", output="I look.", model="k2", usage=TOKENS, started_at=NOON + 2 * SECOND, ended_at=NOON + 3 * SECOND),
         Step(id="Bash_0", type="tool", parent_id="s3", name="Bash", arguments={"command": "ls"}, output="a.md", started_at=NOON + 4 * SECOND, ended_at=NOON + 5 * SECOND),
-        Step(id="s5", type="llm", output="One file.", model="k2", usage=Usage(102, 3, cached_tokens=90, cache_write_tokens=2), started_at=NOON + 6 * SECOND, ended_at=NOON + 7 * SECOND),
+        Step(id="s5", type="llm", finish_reason="stop", output="One file.", model="k2", usage=Usage(102, 3, cached_tokens=90, cache_write_tokens=2), started_at=NOON + 6 * SECOND, ended_at=NOON + 7 * SECOND),
     )  # fmt: skip
     assert [tool.name for tool in trace.tools] == ["Bash"]
     assert (trace.started_at, trace.metadata, trace.usage) == (NOON, {"profile": "agent"}, None)

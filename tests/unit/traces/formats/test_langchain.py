@@ -32,7 +32,14 @@ RESULT = {"content": "found", "type": "tool", "name": "search", "tool_call_id": 
 RUN = [ASKED, ANSWER, RESULT]
 STEPS = (
     Step(id="h1", type="user", output="Find x."),
-    Step(id="run-1", type="llm", output="", model="gpt-4o", usage=Usage(80, 15, 95, 10)),
+    Step(
+        id="run-1",
+        type="llm",
+        finish_reason="tool_call",
+        output="",
+        model="gpt-4o",
+        usage=Usage(80, 15, 95, 10),
+    ),
     Step(
         id="call_1",
         type="tool",

@@ -362,6 +362,7 @@ def test_a_completion_is_a_model_call_with_its_tokens_and_start():
         id="s1",
         type="llm",
         model="m-1",
+        finish_reason="tool_call",
         usage=Usage(9, 3, 12, 4),
         started_at=NOON * SECOND,
     )

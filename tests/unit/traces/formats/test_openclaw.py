@@ -20,9 +20,9 @@ def test_entries_become_steps_once_each():
     assert (trace.format, trace.id, trace.started_at) == ("openclaw", "s", at(0))
     assert trace.steps == (
         Step(id="e1", type="user", output="Find x.", started_at=at(1)),
-        Step(id="e2", type="llm", output="I search.", model="m", usage=Usage(12, 2, 14, 4, 3), cost_usd=0.5, started_at=at(2), ended_at=at(2)),
+        Step(id="e2", type="llm", finish_reason="tool_call", output="I search.", model="m", usage=Usage(12, 2, 14, 4, 3), cost_usd=0.5, started_at=at(2), ended_at=at(2)),
         Step(id="c1", type="tool", parent_id="e2", name="search", arguments={"q": "x"}, output="none", error="none", started_at=at(2), ended_at=at(3)),
-        Step(id="e4", type="llm", error="overloaded", model="m", started_at=at(4), ended_at=at(4)),
+        Step(id="e4", type="llm", finish_reason="error", error="overloaded", model="m", started_at=at(4), ended_at=at(4)),
     )  # fmt: skip
     assert trace.not_carried == (
         "entries of type 'compaction' (1)",

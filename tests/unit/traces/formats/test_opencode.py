@@ -26,10 +26,23 @@ def test_each_step_of_a_message_is_a_model_call():
     answer = {"type": "llm", "model": "m", "cost_usd": 0.25, "started_at": at(1)}
     assert trace.steps == (
         Step(id="m1", type="user", output="Find x.", started_at=at(0)),
-        Step(id="m2", output="I search.", usage=Usage(12, 3, None, 4, 3), **answer),
+        Step(
+            id="m2",
+            output="I search.",
+            finish_reason="tool_call",
+            usage=Usage(12, 3, None, 4, 3),
+            **answer,
+        ),
         Step(id="c1", name="search", arguments={"q": "x"}, output="some", **calls),
         Step(id="c2", name="read", arguments={}, output="no", error="no", **calls),
-        Step(id="m2#2", output="Here.", usage=Usage(9, 1), ended_at=at(5), **answer),
+        Step(
+            id="m2#2",
+            output="Here.",
+            finish_reason="stop",
+            usage=Usage(9, 1),
+            ended_at=at(5),
+            **answer,
+        ),
     )
 
 

@@ -52,9 +52,9 @@ EXAMPLE = [
 STEPS = (
     Step(id="e1", type="user", output="Find x.", started_at=at(1)),
     Step(id="e2", type="other", output="A page.", started_at=at(2)),
-    Step(id="e7", type="llm", output="I look.", model="m", started_at=at(3), ended_at=at(7)),
+    Step(id="e7", type="llm", finish_reason="tool_call", output="I look.", model="m", started_at=at(3), ended_at=at(7)),
     Step(id="c1", type="tool", parent_id="e7", name="search", arguments={"q": "x"}, output="none", error="too slow", started_at=at(8), ended_at=at(9)),
-    Step(id="e12", type="llm", output="Not there.", model="m", ended_at=at(12)),
+    Step(id="e12", type="llm", finish_reason="stop", output="Not there.", model="m", ended_at=at(12)),
 )  # fmt: skip
 
 
