@@ -26,6 +26,7 @@ class Kind(StrEnum):
     PROMISES = "promises"
     SAME_WORDS = "same_words"
     FAILED_ANSWERS = "failed_answers"
+    CUT_OFF = "cut_off"
     STOPPED = "stopped"
 
 
@@ -33,6 +34,7 @@ class Kind(StrEnum):
 KINDS_OF_SIMILAR_STEPS = frozenset(
     (
         *(Kind.SAME_FAILURE, Kind.REFUSED, Kind.NOTHING_NEW, Kind.SAME_BEGINNING, Kind.STANDSTILL),
-        *(Kind.PLEASANTRIES, Kind.PROMISES, Kind.SAME_WORDS, Kind.FAILED_ANSWERS, Kind.STOPPED),
+        *(Kind.PLEASANTRIES, Kind.PROMISES, Kind.SAME_WORDS, Kind.FAILED_ANSWERS, Kind.CUT_OFF),
+        Kind.STOPPED,
     )
 )

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.loop.finders.cut_off_answers import cut_off_answers
 from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.failed_answers import failed_answers
 from weighbridge.graders.loop.finders.findings import Finding, joined
@@ -127,7 +128,7 @@ def loops_in_texts(
     findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
-    findings += failed_steps(turns, limits)
+    findings += [*failed_steps(turns, limits), *cut_off_answers(turns, limits)]
     findings += [*unheard_answers(turns, limits), *repeated_code(turns, limits)]
     findings += [*repeated_reviews(turns, limits), *same_words(turns, limits, budget)]
     findings += repeated_talk(turns, limits, budget, looped_ids)

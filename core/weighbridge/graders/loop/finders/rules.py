@@ -672,6 +672,12 @@ class Rule(Enum):
         Least(6, 2),
         "for one request",
     )
+    CUT_OFF_ANSWERS = (
+        Kind.CUT_OFF,
+        "answers cut off at the output limit before they say or do anything,",
+        "without a change, an answer or a new request between",
+        _MORE_THAN_REPEATS,
+    )
     STOPPED = (
         Kind.STOPPED,
         "answers until the harness stopped the agent,",
@@ -686,6 +692,7 @@ _WITH_OTHERS_BETWEEN = frozenset(
         Rule.EXCHANGE,
         Rule.REPORTED_FAILURE,
         Rule.REPEATED_REVIEW,
+        Rule.CUT_OFF_ANSWERS,
         Rule.WORK_HANDED_IN_AGAIN,
         Rule.CODE_HANDED_IN_AGAIN,
     )
