@@ -104,6 +104,11 @@ RECORDED = {
     "kimi-code": ('"finishReason": "tool_use"', '"finishReason": "max_tokens"'),
     "opencode": ('"reason": "stop"', '"reason": "length"'),
     "openclaw": ('"stopReason": "toolUse"', '"stopReason": "length"'),
+    "trae": ('"finish_reason": "tool_use"', '"finish_reason": "max_tokens"'),
+    "autogen-runtime-log": (
+        '"finish_reason": "function_call"',
+        '"finish_reason": "length"',
+    ),
     "tarko": ('"finishReason": "stop"', '"finishReason": "length"'),
     "opik": ('"finish_reason": "stop"', '"finish_reason": "length"'),
     "braintrust": ('"finish_reason": "stop"', '"finish_reason": "length"'),
@@ -117,6 +122,40 @@ def test_programs_record_that_an_answer_was_cut_off(format_id):
     assert said in whole
     assert "length" not in reasons(json.loads(whole))
     assert "length" in reasons(json.loads(whole.replace(said, cut)))
+
+
+LANGCHAIN_ANSWER = {
+    "text": "Hi.",
+    "message": {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "messages", "AIMessage"],
+        "kwargs": {"content": "Hi.", "response_metadata": {"finish_reason": "length"}},
+    },
+}
+#: For formats whose examples do not have it: a field of the objects that get more fields, its value, and these fields.
+ADDED = {
+    "google-adk": ("author", "root", {"finish_reason": "MAX_TOKENS"}),
+    "langsmith": ("run_type", "llm", {"outputs": {"generations": [[LANGCHAIN_ANSWER]]}}),
+    "mini-swe-agent": ("role", "assistant", {"extra": {"response": CUT_COMPLETION}}),
+    "pydantic-ai": ("kind", "response", {"finish_reason": "length"}),
+}
+
+
+def added(value, name, held, fields):
+    if type(value) is list:
+        return [added(item, name, held, fields) for item in value]
+    if type(value) is not dict:
+        return value
+    whole = {key: added(item, name, held, fields) for key, item in value.items()}
+    return whole | fields if whole.get(name) == held else whole
+
+
+@pytest.mark.parametrize("format_id", ADDED)
+def test_more_formats_may_record_it(format_id):
+    name, held, fields = ADDED[format_id]
+    assert reasons(EXAMPLES[format_id]) == [None]
+    assert reasons(added(EXAMPLES[format_id], name, held, fields)) == ["length"]
 
 
 def langchain(**metadata):

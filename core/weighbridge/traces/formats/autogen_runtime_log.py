@@ -19,6 +19,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     string_of,
     time_of,
     word_of,
@@ -138,6 +139,7 @@ class _Session:
             error=None if message else string_of(response.get("response")),
             started_at=time_of(row.get("start_time")),
             ended_at=time_of(row.get("end_time")),
+            finish_reason=reason_in(response) or response.get("finish_reason"),
         )
         self._chat.answer(content, facts=facts)
         if content:
@@ -177,6 +179,7 @@ IMPORTER = Importer(
         ("name, arguments", "tool_calls[].function, function_call"),
         ("output", "content of the response; of a tool call, its message in a later request"),
         ("error", "response, if it is a text instead of an answer"),
+        ("finish_reason", "finish_reason of the response's choice"),
         ("model, usage", "model and usage of the response; else model of the request"),
         ("cost_usd", "cost, also of an answer from the cache"),
         ("started_at, ended_at", "start_time, end_time"),

@@ -152,6 +152,7 @@ class _TrajectoryReader:
             model=string_of(answer.get("model")) or string_of(interaction.get("model")),
             usage=_usage(answer.get("usage"), interaction.get("provider") or self._provider),
             ended_at=time,
+            finish_reason=answer.get("finish_reason"),
         )
         self.chat.answer(
             string_of(answer.get("content")),
@@ -203,6 +204,7 @@ IMPORTER = Importer(
         ("output", "content; of a tool call, result of tool_results[] by call_id"),
         ("error", "error, or success, of a tool result; error of a step"),
         ("model", "model of the response"),
+        ("finish_reason", "finish_reason of the response"),
         (
             "usage",
             "usage of the response; Anthropic's cached tokens are added to its input_tokens",

@@ -46,7 +46,7 @@ def test_each_row_is_a_call_and_what_its_request_repeats_is_not(are_texts):
     assert trace.steps == (
         Step(id="s1", type="system", output="You find."),
         Step(id="s2", type="user", name="user_proxy", output="Find x."),
-        Step(id="s3", type="llm", cost_usd=0.25, **facts),
+        Step(id="s3", type="llm", finish_reason="tool_call", cost_usd=0.25, **facts),
         Step(id="call_1", type="tool", parent_id="s3", name="search", arguments={"q": "x"}, output="x is here"),
         Step(id="s5", type="system", output="You report."),
         Step(id="s6", type="llm", output="Here.", cost_usd=0.5, **facts),

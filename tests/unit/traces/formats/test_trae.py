@@ -26,6 +26,7 @@ def test_an_answer_its_calls_and_their_results_are_steps_once_each():
         Step(
             id="s3",
             type="llm",
+            finish_reason="tool_call",
             output="I look.",
             model="m-1",
             usage=Usage(12, 2, None, 4, 3),
