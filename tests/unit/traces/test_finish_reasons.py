@@ -64,7 +64,6 @@ BODIES = {
     ],
     "OpenAI responses": {
         "object": "response",
-        "id": "r",
         "status": "incomplete",
         "incomplete_details": {"reason": "max_output_tokens"},
         "output": [{"type": "message", "role": "assistant", "content": "Well"}],
@@ -94,6 +93,17 @@ BODIES = {
 @pytest.mark.parametrize("api", BODIES)
 def test_an_answer_that_was_cut_off_at_the_output_limit_ended_for_its_length(api):
     assert reasons(BODIES[api]) == ["length"]
+
+
+@pytest.mark.parametrize("api", ["OpenAI chat", "OpenAI responses", "Anthropic", "Gemini"])
+def test_a_log_of_requests_has_it_for_each_answer(api):
+    asked = [{"role": "user", "content": "How?"}, SAID, {"role": "user", "content": "And then?"}]
+    log = [
+        {"request": {"messages": messages}, "response": BODIES[api]}
+        for messages in (asked[:1], asked)
+    ]
+    assert read_trace(log).format == "request-log"
+    assert reasons(log) == ["length", "length"]
 
 
 #: What a record of each format says of an answer that ended by itself or for calls, and of one that was cut off.
