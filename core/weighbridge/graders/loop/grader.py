@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 43
+    version = 44
     Config = LoopConfig
     settings: LoopConfig
 
