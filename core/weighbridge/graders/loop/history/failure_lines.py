@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _FAILURE_CHARACTERS = 600
 _LAST_CHARACTERS = 200
 _LINE_CHARACTERS = 20  #: a shorter first line may be a heading
+_TOOL_CHARACTERS = 3  #: a shorter name of a tool may be part of another word
 #: Arguments that a failure may repeat: numbers, paths and file names.
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
 _may_be_echoed = re.compile(r"[0-9/.]").search  #: in a fraction of the time
@@ -37,6 +38,8 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     text = _SHELL.sub("", gist_of(call.result.masked))
     if claims_done(call):
         return text, text
+    if len(call.tool) >= _TOOL_CHARACTERS and call.tool in text:  # as in `unknown tool: lookup`
+        text = text.replace(call.tool, "@")
     masked, marks = text, 0
     if _may_be_echoed(text):
         key = call.arguments.key.decode("utf-8", "replace")

@@ -90,6 +90,7 @@ _mentions_missing_action = occurs(
 |\b(?:not|couldn't|can't|don't|didn't|cannot|failed to|unable to) (?:parse|extract|detect|understand) (?:your |the |an? |any )?(?:action|response|command|tool|function|input|output|json|code|message)
 |\b(?:invalid|wrong|malformed|incorrect) (?:action|format|(?:tool|function|api) calls?|json|response)\b|\b(?:parsing|parse|format) error\b
 |\b(?:actions?|commands?|calls?|formats?|json|responses?|outputs?) (?:does not|do not|doesn't|don't|did not|is|are|was|were|seems?|looks?)(?: to be)? (?:not (?:be )?valid|invalid|malformed|follow|match the format)
+|\b(?:response|answer|reply|message|output) (?:is|was|seems|appears)(?: to be)? (?:empty|blank)\b|\b(?:empty|blank) (?:response|answer|reply|message)\b
 |\A\s*(?:tool|function) (?:results|outputs|responses)\s?:\s*\z"""
 )
 #: The framework asks the agent to continue, or states how many turns remain.

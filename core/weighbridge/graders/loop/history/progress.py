@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 #: with at least this many constant words, a number that goes up and down is noise
 _CONSTANT_WORDS = 10
+#: Word before a number that counts attempts or names a process, also at the end of a name such as `icmp_seq` or `requestId`.
 _COUNTER = re.compile(
-    r"(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|port|id|seq)\W{0,4}$",
+    r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))(?:attempts?|tr(?:y|ies)|retr(?:y|ies)|requests?|calls?|pid|id|seq)\W{0,4}$",
     re.IGNORECASE,
 )
+_PORT = re.compile(r"(?<![^\W_])port\W{0,4}$", re.IGNORECASE)
+_OWN_PORTS = 10_000  #: from here on a port is mostly one that a system chose, and no service
 _COUNTED = re.compile(
     r" ?(?:more |failed |login )?(?:attempts?|tr(?:y|ies)|retr(?:y|ies))\b", re.IGNORECASE
 )
@@ -53,8 +56,11 @@ def _significant_numbers(masked: str, rows: Sequence[array[float]]) -> Iterator[
     for number, values in zip(NUMBER.finditer(masked), zip(*rows, strict=True), strict=True):
         index = number.start()
         is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
-        is_counter = _COUNTER.search(masked[max(0, index - 20) : index])
-        if not (is_one or is_counter or _COUNTED.match(masked, number.end())):
+        before = masked[max(0, index - 20) : index]
+        is_port = min(values) >= _OWN_PORTS and _PORT.search(before)
+        if not (
+            is_one or is_port or _COUNTER.search(before) or _COUNTED.match(masked, number.end())
+        ):
             yield values
 
 

@@ -125,3 +125,10 @@ def test_one_failure_for_each_request_or_looks_that_fail_are_no_loop_across_requ
         for step in stored(6)
     ]
     assert kinds(looks) == []
+
+
+def test_tools_that_are_all_unknown_fail_in_one_way_whatever_their_names():
+    names = ("lookup", "find_one", "query_all", "seek", "search_for", "fetch_it", "get_any", "browse", "inquire")  # fmt: skip
+    steps = [called(name, f"Unknown tool: {name}", key=name[::-1] * 2) for name in names]
+    assert kinds(steps) == [("same_failure", 9)]
+    assert kinds(steps[:-1]) == []

@@ -106,3 +106,13 @@ def test_guesses_that_come_back_to_earlier_ones_go_through_no_list():
     for tried, expected in ((names, "fail"), (names[:-1], "pass"), (dict.fromkeys(names), "pass")):
         given = {"format": "weighbridge", "steps": guesses(tried)}
         assert LoopGrader().grade(given)["verdict"] == expected
+
+
+def test_a_time_limit_that_a_short_failure_repeats_makes_no_difference():
+    given = [{"cmd": "backup", "timeout": 10 + 3 * at} for at in range(6)]
+    steps = [
+        {"id": f"s{at}", "type": "tool", "name": "run", "arguments": each, "error": f"timed out after {each['timeout']} s"}
+        for at, each in enumerate(given)
+    ]  # fmt: skip
+    assert LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"] == "fail"
+    assert LoopGrader().grade({"format": "weighbridge", "steps": steps[:-1]})["verdict"] == "pass"

@@ -474,3 +474,16 @@ def test_the_steps_of_its_plan_that_a_harness_sends_to_the_agent_are_no_new_requ
     assert kinds(planned(PLAN[::-1])) == []
     others = [f"And now the {word} of the harbour, please." for word in ("north", "south", "east", "west", "walls")]  # fmt: skip
     assert kinds(planned([PLAN[0], *others])) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Your response was empty. Please provide an answer.",
+        "Error: empty message",
+        "The answer is blank, so say something.",
+    ],
+)
+def test_empty_answers_that_are_refused_as_empty_are_a_loop(told):
+    assert kinds([step for _ in range(4) for step in (llm(""), user(told))]) == [("refused", 4)]
+    assert kinds([step for _ in range(3) for step in (llm(""), user(told))]) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.history.progress import count_one_way
 
 
@@ -24,3 +25,21 @@ def test_a_count_goes_one_way_if_most_attempts_change_it(counts, goes_one_way):
 
 def test_lines_with_more_or_fewer_numbers_have_no_count_in_common():
     assert not count_one_way(["9 failed, 20 passed", "7 failed", "4 failed"])
+
+
+@pytest.mark.parametrize("told", ["Report {}", "You are at airport {}.", "entry {}", "country {} of 40", "grid {}", "port {} is open", "paid {}"])  # fmt: skip
+def test_a_number_after_a_word_that_ends_like_a_counter_is_progress(told):
+    assert verdict(told) == "pass"
+
+
+@pytest.mark.parametrize("told", ["try {}: busy", "icmp_seq={}", "requestId: {}", "from port 5200{}", "attempt {}"])  # fmt: skip
+def test_a_number_that_counts_the_attempts_is_no_progress(told):
+    assert verdict(told) == "fail"
+
+
+def verdict(told):
+    steps = [
+        {"id": f"s{at}", "type": "tool", "name": "next", "arguments": {"by": 1}, "output": told.format(at)}
+        for at in range(1, 9)
+    ]  # fmt: skip
+    return LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"]
