@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 _ANSWERS = 2  #: maximum different answers to them
 _MORE_ANSWERS = 3  #: maximum different answers to them
+_WORDS = 2  #: minimum words of a question
 #: Maximum share of words that only one command has; above it, the questions are different.
 _OWN = 0.35
+_OWN_OF_QUESTIONS = 0.5  #: the same for questions in words, all of which get one answer
 
 
 def known_answers(
@@ -47,7 +49,8 @@ def known_answers(
     """Find consecutive commands that have a few specific answers between them.
 
     `3 * max_repeats` that only read with one or two answers are a loop, or `4 * max_repeats` of any kind with
-    three long ones, of which none is in a `known` loop.
+    three long ones, of which none is in a `known` loop. So are `4 * max_repeats` questions in words to another tool, all
+    with one answer.
     """
     found = set(known)
     least = Rule.KNOWN_ANSWERS.least(limits)
@@ -60,6 +63,19 @@ def known_answers(
             all(is_specific(text) for _, text in answers)
             and all(map(_only_reads, tried))
             and _ask_one_question(tried)
+        ):
+            found.update(range(start, end))
+            yield Finding.by(Rule.KNOWN_ANSWERS, range(start, end), least)
+    least = Rule.KNOWN_ANSWERS.least(limits, other=True)
+    for start, end in _ranges(tool_results, 1, least):
+        tried = [call for call in calls[start:end] if call is not None]
+        text = tried[0].result.text or ""
+        if (
+            found.isdisjoint(range(start, end))
+            and is_specific(text)
+            and not reports_success(text)
+            and all(map(_only_reads, tried))
+            and _ask_in_words(tried)
         ):
             found.update(range(start, end))
             yield Finding.by(Rule.KNOWN_ANSWERS, range(start, end), least)
@@ -104,6 +120,25 @@ def _has_long_answer(call: Call) -> bool:
     """Return whether a call neither waits nor polls, and has an answer that is no confirmation."""
     is_answered = call.result.is_long and not reports_success(call.result.text or "")
     return is_answered and not (is_wait(call) or polls(call))
+
+
+def _ask_in_words(tried: Sequence[Call]) -> bool:
+    """Return whether one question is worded in many ways: most words are in several requests, and few of them in all.
+
+    Questions for the items of a list have most words in common.
+    """
+    first = tried[:EXAMINED]
+    if not all(map(is_request, tried)) or any(map(is_command, first)):
+        return False
+    words = [frozenset(call.arguments.texts.split()) for call in first]
+    common = len(frozenset.intersection(*words))
+    return not (
+        any(len(said) < _WORDS or 2 * common >= len(said) for said in words)
+        or unshared_words(words) > _OWN_OF_QUESTIONS
+        or lists_items([call.arguments.texts for call in first])
+        or combines_values(first)
+        or raises_a_limit(first)
+    )
 
 
 def _ask_one_question(tried: Sequence[Call]) -> bool:

@@ -430,6 +430,8 @@ class Rule(Enum):
         "commands that read, with one or two answers,",
         "with nothing else between them",
         _THREE_TIMES,
+        _FOUR_TIMES,
+        "for questions with one answer",
     )
     FEW_LONG_ANSWERS = (
         Kind.NOTHING_NEW,

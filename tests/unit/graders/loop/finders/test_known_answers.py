@@ -158,3 +158,31 @@ def test_twelve_commands_with_three_answers_are_a_loop_although_they_may_change_
 )  # fmt: skip
 def test_commands_that_get_on_are_no_loop_however_few_their_answers(commands):
     assert kinds(commands) == []
+
+
+QUESTIONS = (
+    "Anvils CEO birthday",
+    "how old is the CEO of Anvils",
+    "birth date of the head of Anvils",
+    "Anvils chief executive age",
+    "when was the boss of Anvils born",
+    "Anvils director date of birth",
+    "age of Anvils leader",
+    "Anvils founder birth year",
+    "who leads Anvils and how old",
+    "Anvils president birthday",
+    "Anvils management ages",
+    "biography of the CEO of Anvils",
+)
+
+
+def asked(questions, told="Anvils Ltd. makes anvils in Graz since 1949."):
+    return [(question, told) for question in questions]
+
+
+def test_one_answer_to_twelve_wordings_of_a_question_is_a_loop():
+    assert kinds(asked(QUESTIONS), "search", "query") == [("nothing_new", 12)]
+    assert kinds(asked(QUESTIONS[:-1]), "search", "query") == []
+    assert kinds([*asked(QUESTIONS[:6]), ("ferry", "All aboard"), *asked(QUESTIONS[6:])], "search", "query") == []  # fmt: skip
+    dates = [f"birthday of the {word} of Anvils" for word in ["CEO", "boss", "head", "CFO", "CTO", "CIO", "founder", "owner", "cook", "cashier", "pilot", "porter"]]  # fmt: skip
+    assert kinds(asked(dates), "search", "query") == []
