@@ -23,17 +23,25 @@ from weighbridge.graders.difference_reason import reason_for
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.text_difference import (
     CONTEXT_CHARACTERS,
+    WORDS,
+    Kind,
     UnequalTexts,
     unequal_texts,
 )
 from weighbridge.graders.values import EXCERPT_CHARACTERS, read_text
-from weighbridge.text import encodable, pluralize
+from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: further answers whose difference from the answer is classified
+_CLASSIFIED_ANSWERS = 100
+_CLASSIFIED_CHARACTERS = 1_000_000  #: of these answers, and of what is compared with each
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_RANKS = {kind: rank for rank, kind in enumerate(WORDS)}
+#: No answer is nearer than one that differs in case only, and an empty answer differs from all alike.
+_NEAREST: frozenset[Kind] = frozenset({"case", "empty"})
 _ResultT = TypeVar("_ResultT")
 
 
@@ -73,7 +81,7 @@ class StringMatchGrader(OutputGrader):
     id = "string-match"
     name = "String Match"
     description = "Exact string matching with optional normalization"
-    version = 5
+    version = 6
     has_plain_results = True
     Config = StringMatchConfig
     settings: StringMatchConfig
@@ -112,8 +120,10 @@ class StringMatchGrader(OutputGrader):
             if wanted == got:
                 judgement = _match(encodable(wanted))
             else:
-                differing = unequal_texts(wanted, got)
-                judgement = self._mismatch(expected_original, actual_original, differing)
+                nearest = self._nearest(expected_original, wanted, got, folded)
+                expected_original, kind, differing = nearest
+                wanted, got = differing.expected, differing.observed
+                judgement = self._mismatch(expected_original, actual_original, kind, differing)
         verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
             "match_status": match_status,
@@ -136,16 +146,36 @@ class StringMatchGrader(OutputGrader):
                 return original, wanted, got
         return None
 
+    def _nearest(
+        self, primary: str, wanted: str, got: str, folded_actual: str
+    ) -> tuple[str, Kind, UnequalTexts]:
+        """Return the accepted answer whose difference comes first among the kinds, with that difference; of several, the first one.
+
+        Of many or long further answers, only the first ones are classified.
+        """
+        differing = unequal_texts(wanted, got)
+        nearest, of_actual = (primary, differing.kind(), differing), _Once()
+        left = _CLASSIFIED_CHARACTERS
+        for original, folded in self._alternatives[:_CLASSIFIED_ANSWERS]:
+            left -= len(folded) + len(folded_actual)
+            if nearest[1] in _NEAREST or left < 0:
+                break
+            differing = unequal_texts(*self._normalize(folded, folded_actual, of_actual))
+            kind = differing.kind()
+            if _RANKS[kind] < _RANKS[nearest[1]]:
+                nearest = original, kind, differing
+        return nearest
+
     def _mismatch(
-        self, expected_original: str, actual_original: str, differing: UnequalTexts
+        self, expected_original: str, actual_original: str, kind: Kind, differing: UnequalTexts
     ) -> Judgement:
         """Describe the difference of the two sides, with excerpts around the first difference."""
-        kind, difference = differing.kind(), differing.shown()
+        difference = differing.shown()
         words = differing.words(kind)
         reason = reason_for(words, difference, expected_original, actual_original)
         what = f"{reason}; {differing.where()}"
         if self._alternatives:
-            what += f"; none of {pluralize(len(self._alternatives), 'further answer')} is equal"
+            what += f"; none of {1 + len(self._alternatives):,} accepted answers is equal"
         evidence: Evidence = {
             "check": "string_match",
             "description": what,

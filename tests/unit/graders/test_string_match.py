@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.growth import assert_takes_at_most
 from weighbridge.graders import StringMatchGrader
 from weighbridge.graders.string_match import without_articles, without_punctuation
-from weighbridge.graders.text_difference import first_difference
+from weighbridge.graders.text_difference import WORDS, first_difference
 
 SQUAD = {
     "case_sensitive": False,
@@ -211,10 +211,39 @@ def test_any_further_answer_passes_and_the_details_show_it():
     assert (found["expected_original"], found["normalized_expected"]) == ("Paris", "paris")
 
 
-def test_without_a_match_the_primary_answer_is_shown_and_the_others_counted():
+def test_without_anything_in_common_the_primary_answer_is_shown_and_all_are_counted():
     result = grade("Rome", "Paris", expected_any=["Lutetia", "City of Light"])
     assert result["details"]["expected_original"] == "Paris"
-    assert result["evidence"][0]["description"].endswith("none of 2 further answers is equal")
+    assert result["evidence"][0]["description"].endswith("none of 3 accepted answers is equal")
+
+
+@pytest.mark.parametrize(
+    ("response", "accepted", "nearest", "cause"),
+    [
+        ("ANS 39", ["Answer 39", "Ans 39"], "Ans 39", "case"),
+        ("ANS 39", ["ans 39.", "no", "Ans 39", "ans 39"], "Ans 39", "case"),
+        ("ans 39", ["Ans 39.", "Answer 39", "ans  39", "ans 39!"], "ans  39", "whitespace"),
+        ("It is Paris.", ["City of Light", "Paris", "Lutetia"], "Paris", "wrapped"),
+        ("-5", ["five", "5", "-5 or so"], "5", "number"),
+        ("42.0", ["forty-two", "42"], "42", "notation"),
+        ("Par", ["Paris", "Lutetia", "Par is"], "Par is", "partial"),
+        (" ", ["Paris", " x"], "Paris", "empty"),
+    ],
+)
+def test_a_mismatch_is_described_by_the_nearest_accepted_answer(response, accepted, nearest, cause):
+    result = grade(response, accepted[0], expected_any=accepted[1:])
+    [evidence], found = result["evidence"], result["details"]
+    assert (evidence["cause"], found["expected_original"]) == (cause, nearest)
+    assert found["normalized_expected"] == nearest
+    assert found["reason"] in evidence["description"]
+    assert repr(nearest)[1:-1] in found["reason"]
+
+
+def test_of_very_many_accepted_answers_the_first_ones_are_classified():
+    others = [f"answer {number}" for number in range(20_000)]
+    assert grade("ROME", "x", expected_any=["Rome", *others])["evidence"][0]["cause"] == "case"
+    assert grade("ROME", "x", expected_any=[*others, "Rome"])["evidence"][0]["cause"] == "other"
+    assert passes("Rome", "x", expected_any=[*others, "Rome"])
 
 
 def test_a_null_expected_value_stays_invalid_beside_further_answers():
@@ -375,6 +404,14 @@ def test_deleting_punctuation_deletes_every_ascii_punctuation_character_and_no_o
     assert without_punctuation(text) == "".join(
         character for character in text if character not in string.punctuation
     )
+
+
+@given(response=answers, accepted=st.lists(answers, min_size=1, max_size=4))
+def test_no_accepted_answer_has_an_earlier_cause_than_the_one_that_is_described(response, accepted):
+    assume(response not in accepted)
+    cause = grade(response, accepted[0], expected_any=accepted[1:])["evidence"][0]["cause"]
+    causes = {grade(response, each)["evidence"][0]["cause"] for each in accepted}
+    assert cause == min(causes, key=list(WORDS).index)
 
 
 configs = st.fixed_dictionaries(
