@@ -106,7 +106,7 @@ class StringMatchGrader(OutputGrader):
         actual, actual_original = read_text(agent_response)
         folded = self._fold(actual or "")
         wanted, got = self._normalize(self._fold(expected or ""), folded)
-        differing = None
+        index, differing = 0, None
         if expected is None:
             judgement = _not_text(
                 Verdict.UNGRADABLE, "expected", "Expected value", expected_original
@@ -115,20 +115,23 @@ class StringMatchGrader(OutputGrader):
             judgement = _not_text(Verdict.FAIL, "response", "Response", actual_original)
         else:
             if wanted != got and self._alternatives:
-                alternative = self._matching_alternative(folded)
-                expected_original, wanted, got = alternative or (expected_original, wanted, got)
-            if wanted == got:
-                judgement = _match(encodable(wanted))
-            else:
-                nearest = self._nearest(expected_original, wanted, got, folded)
-                expected_original, kind, differing = nearest
+                found = self._matching_alternative(folded)
+                index, wanted, got = found or (0, wanted, got)
+            if wanted != got:
+                index, kind, differing = self._nearest(wanted, got, folded)
                 wanted, got = differing.expected, differing.observed
+            if index:
+                expected_original = self._alternatives[index - 1][0]
+            if differing:
                 judgement = self._mismatch(expected_original, actual_original, kind, differing)
+            else:
+                judgement = _match(encodable(wanted))
         verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
             "match_status": match_status,
             "reason": reason,
             "expected_original": expected_original,
+            "expected_index": index,
             "actual_original": actual_original,
             "normalized_expected": encodable(wanted),
             "normalized_actual": encodable(got),
@@ -136,34 +139,32 @@ class StringMatchGrader(OutputGrader):
         }
         return graded(verdict, details, [evidence])
 
-    def _matching_alternative(self, folded_actual: str) -> tuple[str, str, str] | None:
-        """Return the matching alternative answer with the normalised forms of both sides, or None."""
+    def _matching_alternative(self, folded_actual: str) -> tuple[int, str, str] | None:
+        """Return the index of the matching alternative answer, from 1, with the normalised forms of both sides; or None."""
         # Cached, because it may be long, and there may be thousands of alternatives.
         of_actual = _Once()
-        for original, folded in self._alternatives:
+        for index, (_, folded) in enumerate(self._alternatives, start=1):
             wanted, got = self._normalize(folded, folded_actual, of_actual)
             if wanted == got:
-                return original, wanted, got
+                return index, wanted, got
         return None
 
-    def _nearest(
-        self, primary: str, wanted: str, got: str, folded_actual: str
-    ) -> tuple[str, Kind, UnequalTexts]:
-        """Return the accepted answer whose difference comes first among the kinds, with that difference; of several, the first one.
+    def _nearest(self, wanted: str, got: str, folded_actual: str) -> tuple[int, Kind, UnequalTexts]:
+        """Return the index of the accepted answer whose kind of difference comes first, 0 for the primary, with the difference.
 
-        Of many or long further answers, only the first ones are classified.
+        Of several, the first one counts. Of many or long alternatives, only the first ones are classified.
         """
         differing = unequal_texts(wanted, got)
-        nearest, of_actual = (primary, differing.kind(), differing), _Once()
+        nearest, of_actual = (0, differing.kind(), differing), _Once()
         left = _CLASSIFIED_CHARACTERS
-        for original, folded in self._alternatives[:_CLASSIFIED_ANSWERS]:
+        for index, (_, folded) in enumerate(self._alternatives[:_CLASSIFIED_ANSWERS], start=1):
             left -= len(folded) + len(folded_actual)
             if nearest[1] in _NEAREST or left < 0:
                 break
             differing = unequal_texts(*self._normalize(folded, folded_actual, of_actual))
             kind = differing.kind()
             if _RANKS[kind] < _RANKS[nearest[1]]:
-                nearest = original, kind, differing
+                nearest = index, kind, differing
         return nearest
 
     def _mismatch(

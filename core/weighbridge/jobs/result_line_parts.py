@@ -132,8 +132,26 @@ class CheckedVerdict(msgspec.Struct, gc=False):
     verdict: str
     score: float
     evidence: list[CheckLimit]
+    details: msgspec.Raw = msgspec.Raw(b"{}")
+
+    def expected(self) -> ExpectedAnswer | None:
+        """Return which accepted answer was compared; None if the details do not say so."""
+        if _INDEX_BYTES not in bytes(self.details):
+            return None
+        found = _read_expected_answer(self.details)
+        says_so = bytes(found.expected_original) and type(found.expected_index) is int
+        return found if says_so else None
 
 
+class ExpectedAnswer(msgspec.Struct, gc=False):
+    """The accepted answer that a response was compared with, as JSON, and which one it is: 0 for the case's own."""
+
+    expected_original: msgspec.Raw = msgspec.Raw(b"")
+    expected_index: Any = None  # a plug-in's details may have a field of this name
+
+
+_INDEX_BYTES = b'"expected_index":'
+_read_expected_answer = _reader(ExpectedAnswer)
 _read_checked_verdict = _reader(CheckedVerdict)
 
 

@@ -17,7 +17,7 @@ from weighbridge.jobs.result_line import (
     check_status,
     not_a_result_line,
 )
-from weighbridge.jobs.result_line_parts import CheckLimit, read_compared_result
+from weighbridge.jobs.result_line_parts import CheckedVerdict, CheckLimit, read_compared_result
 from weighbridge.text import shorten
 from weighbridge_producer.gating.fields import Leaves, leaves_of
 
@@ -104,7 +104,7 @@ def read_entry(
         raise ValueError(
             f"its custom_id, label, grader or config_digest has more than {NAME_LIMIT} characters"
         )
-    limits = _limits(result.evidence) if result else {}
+    limits = _limits(result) if result else {}
     if result and result.verdict == _PASS:
         judged = _VACUOUS_PASS if VACUOUS in limits else _PLAIN_PASS
     else:
@@ -163,13 +163,22 @@ def _failed_check(check: Any, texts: int | None) -> FailedCheck:
     )
 
 
-def _limits(evidence: list[CheckLimit]) -> dict[str, int]:
+def _limits(result: CheckedVerdict) -> dict[str, int]:
     """Return a digest of each check's limit; repeated checks share one digest of all their limits.
 
-    The limit of a check of certain steps may depend on what the agent did there, so it is left out.
+    The limit of a check of certain steps may depend on what the agent did there, so it is left out. So is an answer that was
+    accepted beside the case's own, which the response selects; the case's own is compared whole, as the limit is an excerpt.
     """
+    evidence = result.evidence
     if len(evidence) == 1:
-        return {evidence[0].check: crc32(evidence[0].limit)} if _is_of_case(evidence[0]) else {}
+        if not _is_of_case(evidence[0]):
+            return {}
+        limit = evidence[0].limit
+        if expected := result.expected():
+            if expected.expected_index:
+                return {}
+            limit = expected.expected_original
+        return {evidence[0].check: crc32(limit)}
     limits: dict[str, int] = {}
     for check in filter(_is_of_case, evidence):
         if len(limits) < _CHECKS_LIMIT or check.check in limits or check.check == VACUOUS:

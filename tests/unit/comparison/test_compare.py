@@ -274,6 +274,42 @@ def test_another_expected_value_is_said() -> None:
     ]
 
 
+@pytest.mark.parametrize("answers", [("A", "B"), ("B", "C"), ("A", "b"), ("B", "c"), ("x", "C")])
+def test_another_one_of_the_accepted_answers_is_no_other_expected_value(
+    answers: tuple[str, str],
+) -> None:
+    accepting = [GraderSpec("string-match", {"expected_any": ["B", "C"]})]
+    before, after = (graded([case("q", answer, "A")], accepting) for answer in answers)
+    assert compare(before, after).notes == []
+    others = graded([case("q", "D", "D")], accepting)
+    said = compare(graded([case("q", "A", "A")], accepting), others).notes
+    assert said == ["string-match: 1 pair with other expected values: the cases changed (q)"]
+
+
+def test_long_expected_texts_are_compared_whole_wherever_the_answers_differ() -> None:
+    text = "word " * 200
+    before, after = graded([case("q", text, text)]), graded([case("q", text + "!", text)])
+    early = graded([case("q", "!" + text, text)])
+    assert compare(before, after).notes == compare(after, early).notes == []
+    other = graded([case("q", text, text + "more")])
+    assert compare(before, other).notes == [
+        "string-match: 1 pair with other expected values: the cases changed (q)"
+    ]
+
+
+@pytest.mark.parametrize("own", [{"expected_index": "1"}, {"expected_index": 1}])
+def test_the_limit_counts_where_details_do_not_say_which_answer_was_expected(own: Any) -> None:
+    def with_details(line: bytes) -> bytes:
+        row = orjson.loads(line)
+        row["result"]["details"] = own
+        return orjson.dumps(row)
+
+    before, after = (graded([case("q", "x", text)]) for text in ("A", "B"))
+    assert compare(map(with_details, before), map(with_details, after)).notes == [
+        "string-match: 1 pair with other expected values: the cases changed (q)"
+    ]
+
+
 def test_other_calls_of_the_agent_are_no_other_expected_values() -> None:
     def run(*tools: str) -> bytes:
         declared = [

@@ -26,6 +26,7 @@ DETAILS = [
     "match_status",
     "reason",
     "expected_original",
+    "expected_index",
     "actual_original",
     "normalized_expected",
     "normalized_actual",
@@ -52,6 +53,7 @@ def test_equal_texts_pass_with_every_detail():
         "match_status": "match",
         "reason": "Expected and actual values match",
         "expected_original": "Paris",
+        "expected_index": 0,
         "actual_original": "Paris",
         "normalized_expected": "Paris",
         "normalized_actual": "Paris",
@@ -209,6 +211,8 @@ def test_any_further_answer_passes_and_the_details_show_it():
     )
     assert found["match_status"] == "match"
     assert (found["expected_original"], found["normalized_expected"]) == ("Paris", "paris")
+    assert found["expected_index"] == 2
+    assert details("City of Light", "City of Light", expected_any=["Paris"])["expected_index"] == 0
 
 
 def test_without_anything_in_common_the_primary_answer_is_shown_and_all_are_counted():
@@ -234,7 +238,7 @@ def test_a_mismatch_is_described_by_the_nearest_accepted_answer(response, accept
     result = grade(response, accepted[0], expected_any=accepted[1:])
     [evidence], found = result["evidence"], result["details"]
     assert (evidence["cause"], found["expected_original"]) == (cause, nearest)
-    assert found["normalized_expected"] == nearest
+    assert found["normalized_expected"] == nearest == accepted[found["expected_index"]]
     assert found["reason"] in evidence["description"]
     assert repr(nearest)[1:-1] in found["reason"]
 
