@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,8 @@ _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _LABELS_LIMIT = 20  #: labels that are told apart without a choice of one
 _DISTINCT_LIMIT = 200_000  #: distinct measurements; when there are more, they are rounded
 _DIGITS = 4
+_PLAIN_DIGITS = 10  #: measurements with more are shortened when they become limits
+_ALL_DIGITS = 17  #: with which every float can be written
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +206,24 @@ class Sweep:
             while wanted and seen >= wanted[0] * total:
                 chosen.add(value)
                 wanted.pop(0)
-        return sorted(chosen | {limit for limit, _ in self.limits.most_common(3)})
+        measured = [value for value, _ in ordered]
+        short = {self._shortest(value, measured) for value in chosen}
+        return sorted(short | {limit for limit, _ in self.limits.most_common(3)})
+
+    def _shortest(self, value: float, measured: list[float]) -> float:
+        """Return a limit that judges all measurements, which are sorted, as a measured one does: the same one, unless it is long.
+
+        A long one is rounded in the direction of passing, to as few digits as tell it from the next measurement, at least four.
+        """
+        if isinstance(value, int) or float(f"{value:.{_PLAIN_DIGITS}g}") == value:
+            return value
+        rounding = ROUND_FLOOR if self.at_least else ROUND_CEILING
+        place = bisect_left if self.at_least else bisect_right
+        for digits in range(_DIGITS, _ALL_DIGITS):
+            limit = float(Context(digits, rounding).create_decimal(Decimal(value)))
+            if place(measured, limit) == place(measured, value):
+                return limit
+        return value
 
 
 def sweep_rows(rows: Iterable[ResultRow], param: str, label: str | None = None) -> Sweep:

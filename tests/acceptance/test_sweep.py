@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from weighbridge.grading.line_grader import grade_lines
@@ -37,6 +38,21 @@ def test_each_limit_has_a_row_with_its_pass_rate(cli, results) -> None:
     assert [each["limit"] for each in told["candidates"]] == sorted(
         {each["limit"] for each in told["candidates"]}
     )
+
+
+def test_a_limit_gives_its_row_when_it_is_given_as_it_is_shown(cli, tmp_path) -> None:
+    case = {"custom_id": "q", "inputs": {"agent_response": "x", "expected_output": "x"}}
+    row = orjson.loads(b"".join(grade_lines([orjson.dumps(case)], ["string-match"])))
+    scores = [0.25, 0.8999999999999998, 0.8999999999999999, 0.9, 1 / 3]
+    lines = [{**row, "result": {**row["result"], "score": score}} for score in scores]
+    path = tmp_path / "scored.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    asked = ("sweep", str(path), "--param", "score")
+    _, *rows = cli(*asked).out.splitlines()
+    shown = [line.split()[:2] for line in rows]
+    assert [passed for _, passed in shown] == ["5/5", "4/5", "3/5", "2/5", "1/5"]
+    again = cli(*asked, *(f"--limit={limit}" for limit, _ in shown)).out.splitlines()[1:]
+    assert [line.split()[:2] for line in again] == shown
 
 
 def test_what_cannot_be_swept_is_refused(cli, results) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.sweep import Candidate, Sweep
 
 _BAR_CELLS = 20
+_EXPONENTS_FROM = 1e16  #: larger numbers are written with an exponent
 
 
 def add_to(app: typer.Typer) -> None:
@@ -98,7 +99,7 @@ def _print(swept: Sweep, candidates: list[Candidate]) -> None:
         limits = each.interval
         in_force = "  in force" if each.limit in swept.limits else ""
         rows.add_row(
-            f"{each.limit:,.10g}",
+            _written(each.limit),
             f"{each.passed:,}/{judged:,}",
             percent(each.passed, judged),
             f"{each.ungradable:,}",
@@ -112,3 +113,9 @@ def _print(swept: Sweep, candidates: list[Candidate]) -> None:
         out.print(f"{pluralize(swept.ungraded, 'result')} left out: not graded")
     if swept.is_rounded:
         out.print("measurements are rounded to four digits, in the direction that makes a job fail")
+
+
+def _written(limit: float) -> str:
+    """Return a limit with all its digits, so that the same one is applied when it is given with `--limit`."""
+    is_whole = float(limit).is_integer() and abs(limit) < _EXPONENTS_FROM
+    return f"{int(limit) if is_whole else limit:,}"

@@ -159,6 +159,41 @@ def test_the_least_score_that_passes_can_be_swept_for_any_grader() -> None:
     ]
 
 
+def scored(scores: list[float]) -> list[ResultRow]:
+    [row] = [orjson.loads(line) for line in graded([case("a")])]
+    lines = [{**row, "result": {**row["result"], "score": score}} for score in scores]
+    return [ResultRow.from_bytes(orjson.dumps(line)) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("scores", "limits"),
+    [
+        ([0.5, 0.8999999999999999, 0.9], [0.5, 0.8999, 0.9]),
+        ([0.8999, 0.8999999999999999, 0.9], [0.8999, 0.89999, 0.9]),
+        ([0.8999999999999998, 0.8999999999999999], [0.8999, 0.8999999999999999]),
+        ([0.1 + 0.2, 1 / 3, 0.1234567891], [0.1234567891, 0.3, 0.3333]),
+    ],
+)
+def test_a_long_measurement_becomes_a_short_limit_that_judges_the_same(
+    scores: list[float], limits: list[float]
+) -> None:
+    made = swept(scored(scores), "score", "string-match")
+    found = made.candidates()
+    assert [each.limit for each in found] == limits
+    assert [each.passed for each in found] == [made.at(each).passed for each in sorted(scores)]
+
+
+def test_a_long_measured_duration_is_rounded_up_and_a_count_is_kept() -> None:
+    made = Sweep("budget", "max_duration_ms")
+    for observed in (1234.56789012345, 12_345_678_901_234, 3_000.25):
+        made._measured[sweep_module.Measurement(observed, True, sweep_module.Verdict.PASS)] += 1
+    assert [(each.limit, each.passed) for each in made.candidates()] == [
+        (1235, 1),
+        (3_000.25, 2),
+        (12_345_678_901_234, 3),
+    ]
+
+
 @pytest.mark.parametrize("param", ["max_repeats", "case_sensitive", "", "max_tokens"])
 def test_what_cannot_be_derived_is_refused(param: str) -> None:
     [row] = map(ResultRow.from_bytes, graded([case("a")], STRING_MATCH))
