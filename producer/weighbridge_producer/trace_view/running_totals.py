@@ -105,7 +105,10 @@ def _total(
         is_first = found.is_first
         if found.steps:
             number = numbers[found.steps[0].id]
-            breach = number, next(amount for at, amount in points if at == number)
+            over = [point for point in points if point[1] >= float(limit)]
+            own = (point for point in over if point[0] == number)
+            # A step around others exceeds the limit after these.
+            breach = next(own, None) or next(iter(over), None)
     is_sum = limit_of(check)[0] is not LIMITS["max_step_latency_ms"]
     return RunningTotal(
         check=check,

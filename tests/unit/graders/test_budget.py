@@ -991,6 +991,39 @@ def test_the_duration_is_from_the_first_start_to_the_last_end():
     assert only(result)["step_ids"] == ["s2"]
 
 
+def spans(*steps, inner="root"):
+    """A run of spans in a root of 9 s, which has the others in it."""
+    root = timed(agent(id="root"), 0, 9000)
+    return root, *({"parent_id": inner, **step} for step in steps)
+
+
+@pytest.mark.parametrize("outer", ["agent", "other", "tool", "llm"])
+@pytest.mark.parametrize("between", [{}, {"started_at": NOON, "ended_at": NOON + 8.5}])
+def test_a_duration_is_exceeded_at_the_first_step_that_is_not_around_others(outer, between):
+    chain = {"type": outer, "id": "chain", "name": "chain", "parent_id": "root", **between}
+    calls = [timed(tool(id=f"t{n}"), n * 1000, n * 1000 + 1000) for n in range(8)]
+    root, *calls = spans(*calls, inner="chain")
+    entry = only(grade(root, chain, *calls, max_duration_ms=5500))
+    assert entry["description"].endswith("first exceeded at step t5, 6000 ms after the start")
+    assert entry["step_ids"] == ["t5"]
+
+
+def test_a_duration_that_only_steps_around_others_exceed_names_the_innermost():
+    chain = timed({"type": "other", "id": "chain", "parent_id": "root"}, 0, 8000)
+    call = timed(tool(id="t", parent_id="chain"), 0, 1000)
+    steps = *spans(), chain, call, timed(llm(id="end", parent_id="root"), 8000, 8100)
+    for most, step, after in ((7000, "chain", 8000), (8000, "end", 8100), (8500, "root", 9000)):
+        entry = only(grade(*steps, max_duration_ms=most))
+        assert entry["step_ids"] == [step]
+        assert entry["description"].endswith(f"at step {step}, {after} ms after the start")
+
+
+def test_a_call_that_an_answer_asked_for_comes_after_the_answer():
+    steps = timed(llm(id="a"), 0, 3000), timed(tool(id="t", parent_id="a"), 3000, 9000)
+    assert only(grade(*steps, max_duration_ms=2000))["step_ids"] == ["a"]
+    assert only(grade(*steps, max_duration_ms=4000))["step_ids"] == ["t"]
+
+
 def test_the_times_of_the_run_count_too():
     run = {"started_at": NOON, "ended_at": NOON + 9}
     assert only(grade(llm(), run=run, max_duration_ms=9000))["passed"]

@@ -111,6 +111,28 @@ def test_each_chart_agrees_with_the_evidence_of_its_limit(seed: int) -> None:
             assert chart.breach is None
 
 
+def test_the_end_of_a_step_around_others_counts_after_them() -> None:
+    root = {"id": "root", "type": "agent", "started_at": 100.0, "ended_at": 109.0}
+    calls = [
+        {
+            "id": f"t{n}",
+            "type": "tool",
+            "name": "find",
+            "parent_id": "root",
+            "started_at": 100.0 + n,
+        }
+        for n in range(4)
+    ]
+    trace = {"format": "weighbridge", "steps": [root, *calls]}
+    for limit, step, breach in ((1500, "t2", (4, 2000.0)), (5000, "root", (5, 9000.0))):
+        config = {"max_duration_ms": limit}
+        result: Any = BudgetGrader(config=config).grade(trace)
+        assert result["evidence"][0]["step_ids"] == [step]
+        [chart] = view(trace, config, result).values()
+        assert chart.points == ((1, 0), (2, 0), (3, 1000), (4, 2000), (5, 3000), (5, 9000))
+        assert chart.breach == breach
+
+
 def test_own_prices_are_those_of_the_chart() -> None:
     usage = {"input_tokens": 4000, "output_tokens": 4000}
     call = {"type": "llm", "model": "house-model", "usage": usage}

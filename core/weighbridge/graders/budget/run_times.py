@@ -96,16 +96,48 @@ class RunTimes:
 
     def first_after(self, time: int) -> tuple[Step, int] | None:
         """Return the first step with a later time, and that time; None if only the run states one."""
-        return next(((step, latest) for step, latest in self.latest() if latest > time), None)
+        return next(((step, latest) for step, _, latest in self._moments() if latest > time), None)
 
     def latest(self) -> Iterator[tuple[Step, int]]:
-        """Yield the steps with a time, each with the latest time so far."""
+        """Yield the latest time so far at each step with a time; the end of a step around others counts at the last of these."""
+        for _, at, latest in self._moments():
+            yield at, latest
+
+    def _moments(self) -> Iterator[tuple[Step, Step, int]]:
+        """Yield each step with a time, the step at which it counts, and the latest time so far; steps around others end after these."""
+        closing = self._closing()
+        around = {outer for outers in closing.values() for outer in outers}
         latest = 0
-        for step, *times in zip(self._steps, self._started, self._ended, strict=True):
-            stated = [time for time in times if time is not None]
+        for at, step in enumerate(self._steps):
+            ended = None if at in around else self._ended[at]
+            stated = [time for time in (self._started[at], ended) if time is not None]
             if stated:
                 latest = max(latest, *stated)
-                yield step, latest
+                yield step, step, latest
+            for outer in closing.get(at, ()):
+                latest = max(latest, self._ended[outer] or 0)
+                yield self._steps[outer], step, latest
+
+    def _closing(self) -> dict[int, list[int]]:
+        """Return the steps around others, by the last step in each, innermost first.
+
+        A step is around those that were caused by it and begin before it ends.
+        """
+        numbers = {step.id: at for at, step in enumerate(self._steps)}
+        last = list(range(len(self._steps)))  #: by step: the last one caused by it
+        begins: list[int | None] = [None] * len(self._steps)  #: the first start among these
+        closing: dict[int, list[int]] = {}
+        for at in range(len(self._steps) - 1, -1, -1):
+            begun, ended = begins[at], self._ended[at]
+            if begun is not None and ended is not None and begun < ended:
+                closing.setdefault(last[at], []).append(at)
+            parent = self._steps[at].parent_id
+            outer = numbers.get(parent) if parent is not None else None
+            if outer is not None and outer < at:
+                last[outer] = max(last[outer], last[at])
+                known = [time for time in (self._started[at], begun, begins[outer]) if time]
+                begins[outer] = min(known, default=None)
+        return closing
 
     def latencies(self) -> Latencies:
         """Return the durations of calls of models and tools, and of other steps that contain none.
