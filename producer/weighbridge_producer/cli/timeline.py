@@ -12,6 +12,7 @@ from rich.style import Style
 
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.cli.show import out, shown, truncated
+from weighbridge_producer.trace_view.step_outcomes import error_and_output
 from weighbridge_producer.trace_view.timeline import whole_texts
 from weighbridge_producer.trace_view.trace_summary import lacks_in_words, summary_facts
 
@@ -93,7 +94,7 @@ def _idents(steps: Sequence[Step]) -> list[str]:
 
 
 def _of_step(step: Step, label: str) -> Iterator[Segment]:
-    """Yield a step's line and, for a tool call or a failed step, a line with its result."""
+    """Yield a step's line and, for a tool call or a failed step, lines with its error and its result."""
     yield Segment(f"{label}  ")
     yield Segment(f"{step.type:{_TYPE_WIDTH}}", _STYLES.get(step.type, _WHITE))
     if step.name:
@@ -105,15 +106,16 @@ def _of_step(step: Step, label: str) -> Iterator[Segment]:
         yield Segment(" ")
         yield Segment(pluralize(step.usage.total, "token"), _DIM)
     yield Segment.line()
-    if step.error:
-        came_to = Segment(f"✗ {_brief(step.error)}", _RED)
-    elif step.type == "tool" and step.output is not None:
-        came_to = Segment(f"→ {_brief(step.output)}", _DIM)
-    else:
-        return
-    yield Segment(" " * (cell_len(label) + 2 + _TYPE_WIDTH + 1))
-    yield came_to
-    yield Segment.line()
+    error, output = error_and_output(step)
+    came_to = []
+    if error:
+        came_to.append(Segment(f"✗ {_brief(error)}", _RED))
+    if output is not None:
+        came_to.append(Segment(f"→ {_brief(output)}", _DIM))
+    for segment in came_to:
+        yield Segment(" " * (cell_len(label) + 2 + _TYPE_WIDTH + 1))
+        yield segment
+        yield Segment.line()
 
 
 def _brief(value: Any) -> str:

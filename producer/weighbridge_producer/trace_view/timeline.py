@@ -36,6 +36,7 @@ from weighbridge_producer.trace_view.shown_step import (
     ShownText,
 )
 from weighbridge_producer.trace_view.step_columns import TimeAxis, axis_of, columns_of
+from weighbridge_producer.trace_view.step_outcomes import error_and_output
 from weighbridge_producer.trace_view.trace_summary import lacks_in_words, summary_facts
 
 if TYPE_CHECKING:
@@ -319,9 +320,10 @@ def _brief(step: Step) -> str:
 
 def _result(step: Step) -> str:
     """Return the result of a call, or the error of any step, in one line; empty if the description contains it."""
-    if step.error is not None and (step.output is None or step.type != "tool"):
-        return _line(step.error)
-    return _line(step.output) if step.type == "tool" and step.arguments is not None else ""
+    error, output = error_and_output(step)
+    is_brief = step.arguments is None  # the output is the description
+    shown = (_line(error), "" if is_brief else _line(output))
+    return cut_after(" → ".join(filter(None, shown)), _BRIEF_CHARACTERS)
 
 
 def _line(value: Any) -> str:

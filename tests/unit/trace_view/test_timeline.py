@@ -93,3 +93,22 @@ def test_drawing_a_step_costs_few_calls_however_long_its_texts_are(drawn):
     finally:
         sys.setprofile(None)
     assert calls / len(steps) < 1000
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "shown"),
+    [
+        ("none", "E1", ["✗ E1", "→ none"]),
+        (None, "E1", ["✗ E1"]),
+        ("boom", "boom", ["✗ boom"]),
+        ("boom\n", "it said: boom", ["✗ it said: boom"]),
+        ("it said: boom", "boom", ["✗ it said: boom"]),
+        ({"rows": 3}, "E1", ["✗ E1", '→ {"rows":3}']),
+        ("none", None, ["→ none"]),
+    ],
+)
+def test_a_call_with_an_error_and_an_output_shows_both_unless_one_says_it_all(
+    drawn, output, error, shown
+):
+    lines = drawn(tool(id="a", output=output, error=error), tool(id="b"))
+    assert [line.strip() for line in lines[1 : lines.index("2  b  tool   find {}")]] == shown

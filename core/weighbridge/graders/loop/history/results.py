@@ -143,6 +143,18 @@ class CallResult(Struct, eq=False, gc=False):
         return reports_failure(text) and not (self._submits_content() and applies_edit(text))
 
     @property
+    def error_beside(self) -> str:
+        """The error beside an output that does not say itself that the call failed; empty if there is none."""
+        error = self._error
+        is_beside = isinstance(error, str) and self.outcome is not error
+        return error if is_beside and not self._reports_failure(self.text or "") else ""
+
+    @property
+    def masked_error_beside(self) -> str:
+        """The same error without noise."""
+        return self._without_noise(self.error_beside)
+
+    @property
     def is_unsuccessful(self) -> bool:
         """Whether the result says that the call failed, had no effect or found nothing."""
         return self.has_failed or reports_no_effect(self.text or "")

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.graders.loop.history.actions import Call
-from weighbridge.graders.loop.history.failure_lines import gist_of
+from weighbridge.graders.loop.history.failure_lines import gist_of, is_heading
 from weighbridge.text import encodable, revealed, shorten
 from weighbridge.traces.fields import parse_arguments
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weighbridge.graders.loop.history.actions import Message
+    from weighbridge.graders.loop.history.results import CallResult
 
 _COMPARED_CALLS = 200  #: of one loop
 _QUOTED_CHARACTERS = 160
@@ -65,10 +66,10 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
     first: dict[tuple[bool, str], str] = {}
     times: Counter[tuple[bool, str]] = Counter()
     for call in islice(calls, _COMPARED_CALLS):
-        result = call.result
+        text, masked = _compared_texts(call.result)
         # Failures are one if they have one reason, whatever else they show.
-        outcome = result.has_failed, gist_of(result.masked) if result.has_failed else result.masked
-        first.setdefault(outcome, result.text or "")
+        outcome = call.result.has_failed, gist_of(masked) if call.result.has_failed else masked
+        first.setdefault(outcome, text)
         times[outcome] += 1
     repeated = [(each, count) for each, count in times.most_common() if count > 1]
     failures = [(each, count) for each, count in repeated if each[0]]
@@ -79,6 +80,14 @@ def common_outcome(steps: Iterable[Call | Message]) -> CommonOutcome | None:
             of_loop = (failed, len(calls), len(made))
             return CommonOutcome(text, count, compared, outcome[0], *of_loop)
     return None
+
+
+def _compared_texts(result: CallResult) -> tuple[str, str]:
+    """Return a result as text and without noise: its error, if only that says why the call failed."""
+    error = result.error_beside
+    if error and not is_heading(error):
+        return error, result.masked_error_beside
+    return result.text or "", result.masked
 
 
 def _quoted(result: str) -> str:
