@@ -298,6 +298,27 @@ class TestSubmitting:
         assert options.metadata == {"run": "7 %&ü"}
         assert client.submit(true_false_cases(1)).options().metadata == {}
 
+    @pytest.mark.parametrize(
+        ("metadata", "why"),
+        [
+            ({"run": 7}, r"value of 'run' is of the type int \(give strings by their names"),
+            ({"run": None}, "value of 'run' is of the type NoneType"),
+            ({"a": {"b": "c"}}, "value of 'a' is of the type dict"),
+            ({1: "x"}, "a name of the type int, 1"),
+            ([1], "metadata is of the type list"),
+            ("x", "metadata is of the type str"),
+            ({"run": "\ud800"}, "cannot be stored: .*UTF-8"),
+            ({"run": "x" * 2**16}, r"over 64 KiB \(shorten it"),
+        ],
+    )
+    def test_metadata_that_is_not_of_strings_is_refused_and_opens_no_batch(
+        self, lone_client: Client, metadata: Any, why: str
+    ) -> None:
+        for begin in (lone_client.open, lambda _, **given: lone_client.submit([], **given)):
+            with pytest.raises(InputError, match=why):
+                begin("cases", metadata=metadata)
+        assert lone_client.batches() == []
+
     def test_configurations_may_be_large(self, client: Client) -> None:
         aliases = {"true": [f"yes {number}" for number in range(9000)], "false": ["no"]}
         grader = {"grader": "true-false", "config": {"aliases": aliases}}

@@ -19,6 +19,7 @@ Recorded = Literal["new", "recorded", "late"]
 #: Relative shares of worker time for competing batches of each priority.
 WEIGHTS: dict[Priority, int] = {"low": 1, "normal": 10, "high": 100}
 ID_BYTES = 12  #: size of a packed id
+_TEXTS = ("source", "queue", "priority", "project", "submitted_by", "submitter_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,26 @@ class BatchOptions:
 
     @classmethod
     def unpack(cls, data: bytes) -> BatchOptions:
-        """Return the options from the form that `pack` wrote."""
+        """Return the options from the form that `pack` wrote; raises one of DAMAGED_DATA for another."""
         value = orjson.loads(data)
+        wrong = [name for name in _TEXTS if not isinstance(value[name], str)]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is not a string")
         return cls(
-            *(parse_specs(value["graders"]), value["source"], value["metadata"], value["queue"]),
+            *(parse_specs(value["graders"]), value["source"]),
+            *(_as_texts(value["metadata"]), value["queue"]),
             *(value["priority"], value["versions"]),
             *(value["project"], value["submitted_by"], value["submitter_key"]),
         )
+
+
+def _as_texts(metadata: Any) -> dict[str, str]:
+    """Return stored metadata, with what is no text as its JSON, so that lists show the batch whoever wrote it."""
+    named = metadata if isinstance(metadata, dict) else {"metadata": metadata}
+    return {
+        name: value if isinstance(value, str) else orjson.dumps(value).decode()
+        for name, value in named.items()
+    }
 
 
 def project_in(options: bytes | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from weighbridge.errors import BatchNotFoundError
 from weighbridge.settings import read_settings
 from weighbridge_producer.client.address import address_of, is_service
+from weighbridge_producer.client.batch_metadata import checked_metadata
 
 if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import BatchState, Priority
@@ -70,7 +71,8 @@ class Client:
         that specify none. `resume` is the id of a batch that was started with the same cases. When batches
         compete for workers, one with `priority` high gets ten times the worker time of a normal one, and one
         with low a tenth. `project` is the project that the batch belongs to; it defaults to that of the API
-        key, or to "default", and only an admin key can name another over HTTP.
+        key, or to "default", and only an admin key can name another over HTTP. `metadata` are strings by their
+        names, kept with the batch.
 
         The batch's `durability` says whether Redis has confirmed that the batch is on its disk and on its replicas.
         Each confirmation is waited for, up to WEIGHBRIDGE_CONFIRM_SECONDS.
@@ -83,7 +85,7 @@ class Client:
         return self._backend.submit(
             cases,
             graders=graders,
-            metadata=metadata,
+            metadata=checked_metadata(metadata),
             resume=resume,
             strict=strict,
             priority=priority,
@@ -105,7 +107,11 @@ class Client:
         UnknownGraderError, ConfigError, InvalidProjectError, ServerError.
         """
         return self._backend.open(
-            name, graders, metadata=metadata, priority=priority, project=project
+            name,
+            graders,
+            metadata=checked_metadata(metadata),
+            priority=priority,
+            project=project,
         )
 
     def batch(self, batch_id: str) -> Batch:

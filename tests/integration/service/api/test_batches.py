@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from support import requests
@@ -15,11 +16,11 @@ from support.uploads import lines_of, problem, upload
 from support.waiting import eventually
 from weighbridge.store import BatchOptions, new_batch_id
 from weighbridge_producer.batch_shapes import BatchSummary
+from weighbridge_producer.client.redis_client import RedisClient
 
 if TYPE_CHECKING:
     from support.workers import StartWorker, WorkerProcess
     from weighbridge.embedded.server import EmbeddedServer
-    from weighbridge_producer.client.redis_client import RedisClient
 
 #: Paths of no batch; none may be more than not found.
 NO_BATCHES = (
@@ -84,6 +85,29 @@ class TestListing:
         upload(service.url, body, '?source=seven.jsonl&metadata={"run":"7"}')
         listed = requests.get(f"{service.url}/api/batches", params={"limit": 200}).json()["batches"]
         assert ("seven.jsonl", {"run": "7"}) in [(b["source"], b["metadata"]) for b in listed]
+
+    def test_stored_metadata_that_is_no_text_hides_neither_its_batch_nor_others(
+        self, own_server: EmbeddedServer
+    ) -> None:
+        with HttpServer(own_server.url) as service, RedisClient(own_server.url) as client:
+            other, batch = submitted(service), submitted(service)
+            meta = f"wb:{{{batch}}}:meta"
+            options = orjson.loads(client.store.redis.hget(meta, "options"))
+            for metadata, shown in (
+                ({"run": 7, "of": None}, {"run": "7", "of": "null"}),
+                ([1], {"metadata": "[1]"}),
+            ):
+                changed = orjson.dumps(options | {"metadata": metadata})
+                client.store.redis.hset(meta, "options", changed)
+                listed = requests.get(f"{service.url}/api/batches").json()["batches"]
+                assert {b["batch_id"]: b["metadata"] for b in listed} == {other: {}, batch: shown}
+                detail = requests.get(f"{service.url}/api/batches/{batch}").json()
+                assert detail["options"]["metadata"] == shown
+                for page in ("/", f"/batches/{batch}"):
+                    assert requests.get(f"{service.url}{page}").status_code == 200
+            client.store.redis.hset(meta, "options", orjson.dumps(options | {"source": 7}))
+            listed = requests.get(f"{service.url}/api/batches").json()["batches"]
+            assert [b["batch_id"] for b in listed] == [other]
 
     @pytest.mark.parametrize(
         ("query", "status"),
