@@ -81,7 +81,9 @@ class BatchSummary:
         BatchStatus | None,
         Field(description="the status it will end with, once its open jobs are closed"),
     ]
-    reason: Annotated[str, Field(description="why it failed")]
+    reason: Annotated[
+        str, Field(description="why it failed, also while jobs of a failed batch are retried")
+    ]
     paused: Annotated[bool, Field(description="whether it is paused")]
     arrived_at: Annotated[
         float | None,

@@ -543,6 +543,20 @@ class TestSubmitting:
         batch.wait(30)
         assert_graded_right(results_by_id(batch), 100)
 
+    def test_cases_that_are_not_those_of_a_begun_batch_do_not_end_it(
+        self, lone_client: Client, own_server: EmbeddedServer, tmp_path: Path
+    ) -> None:
+        path = write_cases(tmp_path / "cases.jsonl", true_false_cases(400))
+        with RedisClient(own_server.url, settings=Settings(chunk_limit_jobs=CHUNK)) as first:
+            begun = first.open("cases", ())
+            begun.feed(
+                first_source(path, first.settings), should_stop=lambda: begun.status().chunks > 2
+            )
+        with pytest.raises(ChunkConflictError):
+            lone_client.submit(list(true_false_cases(400, first=1)), resume=begun.id)
+        assert lone_client.batch(begun.id).status().lacks_input
+        assert lone_client.submit(path, resume=begun.id).status().counts.total == 400
+
     def test_a_cancelled_batch_takes_no_more_cases(
         self, lone_client: Client, own_server: EmbeddedServer, tmp_path: Path
     ) -> None:
@@ -790,6 +804,38 @@ class TestEnding:
             grade_open_chunks(direct.store, batch.id)
         assert batch.wait(10).status is BatchStatus.COMPLETED
         assert_graded_right(results_by_id(batch), 3 * CHUNK)
+
+    def test_a_batch_whose_cases_broke_off_ends_as_failed_again_after_a_retry(
+        self, lone_client: Client, own_server: EmbeddedServer
+    ) -> None:
+        cases = list(true_false_cases(2000))
+
+        def breaking() -> Iterator[dict[str, Any]]:
+            yield from cases
+            eventually(lambda: batch.status().lines > CHUNK, 20, "the beginning")
+            raise ZeroDivisionError("the source broke")
+
+        batch = lone_client.open("cases")
+        with pytest.raises(ZeroDivisionError):
+            batch.fill(breaking())
+        failed = batch.status()
+        assert 0 < failed.counts.cancelled == failed.counts.total
+        with pytest.raises(BatchClosedError, match="ended as failed, because its input broke off"):
+            lone_client.submit(cases[:10], resume=batch.id)  # whatever they are
+        assert batch.retry() == failed.counts.total
+        again = batch.status()
+        assert (again.status, again.reason) == (BatchStatus.IN_PROGRESS, failed.reason)
+        assert (again.fails_again, again.lacks_input) == (True, False)
+        with pytest.raises(BatchClosedError, match="ended as failed"):
+            lone_client.submit(cases, resume=batch.id)
+        with RedisClient(own_server.url) as direct:
+            grade_open_chunks(direct.store, batch.id)
+        ended = batch.wait(10)
+        assert (ended.status, ended.reason) == (BatchStatus.FAILED, failed.reason)
+        assert ended.counts.graded == ended.counts.total == failed.counts.total
+        assert_graded_right(results_by_id(batch), ended.counts.total)
+        assert batch.retry() == 0
+        assert batch.status().status is BatchStatus.FAILED
 
     def test_a_deleted_batch_is_gone(self, client: Client) -> None:
         batch = client.submit(true_false_cases(3))

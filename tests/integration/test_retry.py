@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cases import assert_counts_agree, write_cases
-from support.chunks import FAILURE, claimed, graded, keys_of
+from support.chunks import FAILURE, a_chunk, a_line, claimed, graded, keys_of
 from support.grading import grade_open_chunks
 from weighbridge.batch_closing import finish_open_chunks
 from weighbridge.errors import BatchClosedError, ChunkConflictError, WeighbridgeError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.embedded.server import EmbeddedServer
     from weighbridge.store import Store
     from weighbridge_producer import Batch
+    from weighbridge_producer.client.redis_batch import RedisBatch
 
 DAY = 24 * 3600
 
@@ -322,6 +323,47 @@ def test_a_batch_whose_lines_are_lost_can_be_cancelled(lone_client: RedisClient)
     assert lone_client.store.redis.hdel(f"wb:{{{batch.id}}}:chunks", "1 lines") == 1
     assert batch.cancel().status == BatchStatus.CANCELLED
     assert outcome(batch) == (0, 0, 20)
+
+
+class TestWhatWasGivenUp:
+    """A batch that ended as failed, because the rest of its input will never come."""
+
+    @pytest.fixture
+    def batch(self, lone_client: RedisClient, tmp_path: Path) -> RedisBatch:
+        """Return a batch that has 20 of 100 lines, given up and retried."""
+        write_cases(tmp_path / "cases.jsonl", (case(number) for number in range(100)))
+        batch = lone_client.open("cases", ())
+        source = Source(tmp_path / "cases.jsonl", lone_client.settings)
+        batch.feed(source, should_stop=lambda: batch.status().chunks == 2)
+        assert batch.give_up("").reason == ""
+        assert batch.retry() == 20
+        return batch
+
+    def test_it_takes_no_more_chunks(self, lone_client: RedisClient, batch: RedisBatch) -> None:
+        position = lone_client.store.position(batch.id)
+        chunk = a_chunk(batch.id, position.chunks, [a_line("more")], 21, position.prefix)
+        with pytest.raises(BatchClosedError, match="ended as failed"):
+            lone_client.store.submit_chunk(batch.id, chunk)
+        with pytest.raises(BatchClosedError, match="ended as failed"):
+            lone_client.store.seal(batch.id, position.chunks, position.prefix)
+
+    def test_a_cancel_of_the_retry_stands_until_the_next_one(
+        self, lone_client: RedisClient, batch: RedisBatch
+    ) -> None:
+        assert batch.cancel().status == BatchStatus.CANCELLED
+        assert batch.retry() == 20
+        assert batch.status().fails_again
+        grade_all(lone_client.store, batch)
+        state = batch.status()
+        assert (state.status, state.reason) == (BatchStatus.FAILED, "its input broke off")
+
+    def test_if_all_of_it_had_arrived_a_retry_completes_it(self, lone_client: RedisClient) -> None:
+        whole = lone_client.submit(case(number) for number in range(20))
+        assert whole.give_up("the service stopped").status == BatchStatus.FAILED
+        assert whole.retry() == 20
+        assert whole.status().reason == ""
+        grade_all(lone_client.store, whole)
+        assert whole.status().status == BatchStatus.COMPLETED
 
 
 class TestResumingWhatWasCancelled:

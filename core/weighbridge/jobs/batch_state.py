@@ -54,14 +54,20 @@ class BatchState:
     grading_seconds: float  #: summed over workers
     epoch: int  #: number of retries of the batch
     closing: BatchStatus | None  #: the status it will end with, once its open jobs are closed
-    reason: str = ""  #: reason for the status `failed`
+    #: Reason for the status `failed`, also while a retry grades again what arrived of an input that broke off.
+    reason: str = ""
     paused: bool = False  #: True if workers start no more of it
     arrived_at: float | None = None  #: when the last jobs arrived, in seconds since the epoch
 
     @property
     def lacks_input(self) -> bool:
         """True if jobs may still arrive: the batch neither has all of its input nor has ended."""
-        return not (self.sealed or self.closing or self.status.final)
+        return not (self.sealed or self.closing or self.status.final or self.reason)
+
+    @property
+    def fails_again(self) -> bool:
+        """True while a retry grades again what arrived of an input that broke off, after which the batch is `failed` again."""
+        return bool(self.reason) and not (self.sealed or self.closing or self.status.final)
 
     def idle_seconds(self, now: float) -> float:
         """Return how long no jobs have arrived, or 0 if that is short or the batch has all of its input."""

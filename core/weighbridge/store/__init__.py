@@ -9,7 +9,7 @@ from weighbridge.store.durability import Durability
 from weighbridge.store.id_index import IdIndex
 from weighbridge.store.key_names import expires_at, new_batch_id
 from weighbridge.store.leasing import CLAIM_SECONDS, Leasing, unpacked
-from weighbridge.store.producing import PlannedBatch, Producing
+from weighbridge.store.producing import PlannedBatch, Producing, closed_error
 from weighbridge.store.queries import Queries
 from weighbridge.store.records import (
     ID_BYTES,
@@ -53,6 +53,7 @@ __all__ = [
     "Recorded",
     "ScanResult",
     "Store",
+    "closed_error",
     "expires_at",
     "new_batch_id",
     "unpacked",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.errors import BatchClosedError, BatchLostError, ChunkConflictError
+from weighbridge.jobs.batch_state import BatchStatus
 from weighbridge.jobs.error_codes import RETRY_REOPENS
 from weighbridge.store.audit import ENTRIES_LIMIT, Action, Entry, add_to_stream, write_to_log
 from weighbridge.store.base import StoreBase
@@ -173,8 +174,8 @@ class Producing(StoreBase):
                     f"chunk {chunk.id.number} of {batch} is already stored with other lines",
                     "another producer submits to this batch, or the input has changed: submit it as a new batch",
                 )
-            case ["closed", *_]:
-                raise _closed(batch)
+            case ["closed", how]:
+                raise closed_error(batch, text(how))
             case _:
                 raise self.missing(batch)
 
@@ -209,8 +210,8 @@ class Producing(StoreBase):
                     f"the lines of batch {batch} are not those submitted here",
                     "another producer submits to this batch: submit the input as a new batch",
                 )
-            case [b"closed"]:
-                raise _closed(batch)
+            case [b"closed", how]:
+                raise closed_error(batch, text(how))
             case [b"lost"]:
                 raise self.missing(batch)
 
@@ -249,12 +250,16 @@ class Producing(StoreBase):
         """Return the position of the batch's producer in its input."""
         with translate_errors():
             fields = self.redis.hmget(
-                key(batch, "meta"), ["chunks", "offset", "lines", "prefix", "sealed"]
+                key(batch, "meta"),
+                ["chunks", "offset", "lines", "prefix", "sealed", "closing", "given_up"],
             )
         if fields[0] is None:
             raise self.missing(batch)
-        chunks, offset, lines, prefix, sealed = map(text, fields)
-        return Position(int(chunks), int(offset), int(lines), prefix, sealed == "1")
+        chunks, offset, lines, prefix, sealed, closing, given_up = (
+            text(field or b"") for field in fields
+        )
+        closed_as = str(BatchStatus.FAILED) if given_up else closing
+        return Position(int(chunks), int(offset), int(lines), prefix, sealed == "1", closed_as)
 
     def free(self, batch: str, chunks: Sequence[str]) -> None:
         """Delete the results of recorded chunks, and the lines of unsplit ones, after they were saved elsewhere."""
@@ -271,7 +276,13 @@ def _stored_as(chunk: ChunkUpload) -> tuple[Any, ...]:
     )
 
 
-def _closed(batch: str) -> BatchClosedError:
+def closed_error(batch: str, closed_as: str) -> BatchClosedError:
+    """Return the error for a batch that is not to be filled further, with the status that it was closed with, if any."""
+    if closed_as == BatchStatus.FAILED:
+        return BatchClosedError(
+            f"batch {batch} ended as failed, because its input broke off, and accepts no more jobs",
+            "submit all cases as a new batch; `retry` grades the jobs that it has and that were cancelled",
+        )
     return BatchClosedError(
         f"batch {batch} has ended and accepts no more jobs",
         f"submit them as a new batch; {RETRY_REOPENS}",

@@ -102,6 +102,8 @@ class Position:
     lines: int = 0
     prefix: str = ""  #: digest of all lines so far, each stripped of whitespace
     sealed: bool = False
+    #: The final status of a batch that was closed, and accepts no more chunks; empty otherwise.
+    closed_as: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,9 @@ def paused_note(state: BatchState) -> str:
 
 
 def input_note(state: BatchState) -> str:
-    """Return that a batch lacks a part of its input, and how it is continued; empty if it has all of it, or has ended."""
+    """Return that a batch lacks a part of its input, and what becomes of it; empty if it has all of it, or has ended."""
+    if state.fails_again:
+        return "its input broke off; when the jobs that it has are graded again, it is failed again"
     if idle := state.idle_seconds(time.time()):
         return (
             f"its input is not complete, and no jobs have arrived for {duration(idle)}; if its producer has ended,"

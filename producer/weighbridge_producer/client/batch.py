@@ -158,7 +158,8 @@ class Batch(ABC):
     def retry(self, *, dead_letters: bool = False) -> int:
         """Grade again the chunks with jobs whose errors may be transient; return the number of such jobs.
 
-        With `dead_letters`, instead retry jobs that crashed their worker process, timed out, or used too much memory.
+        With `dead_letters`, instead retry jobs that crashed their worker process, timed out, or used too much memory. A batch
+        that ended as failed because its cases broke off ends so again, when the jobs that it has are graded.
         """
 
     @abstractmethod

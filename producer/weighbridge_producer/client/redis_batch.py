@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from weighbridge.batch_closing import finish_open_chunks
-from weighbridge.errors import BatchError, NoSuchResultError, ServerError
+from weighbridge.errors import (
+    BatchClosedError,
+    BatchError,
+    ChunkConflictError,
+    NoSuchResultError,
+    ServerError,
+)
 from weighbridge.jobs.batch_state import BatchState, BatchStatus
 from weighbridge.jobs.chunk import ChunkId
 from weighbridge.jobs.error_codes import DEADLY, RETRY_REOPENS, RETRYABLE, ErrorCode
@@ -164,6 +170,8 @@ class RedisBatch(Batch):
             yield
         except (ServerError, KeyboardInterrupt, GeneratorExit):
             raise  # it can be resumed
+        except (BatchClosedError, ChunkConflictError):
+            raise  # these are not its cases, or it takes none
         except Exception as error:
             if not (source.rereadable or self._planned):
                 note_failed(error, self.give_up(f"{type(error).__name__}: {error}"[:300]))

@@ -19,7 +19,7 @@ from weighbridge.jobs.chunk import DIGEST_CHARACTERS, ChunkId, Line
 from weighbridge.jobs.error_codes import UNREAD_INPUT
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.settings import MIB
-from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push
+from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push, closed_error
 from weighbridge_producer.submit.chunk_draft import ChunkDraft
 from weighbridge_producer.submit.digests import DIGEST_BYTES, Digester
 from weighbridge_producer.submit.line_reader import LineReader
@@ -94,6 +94,8 @@ class Feeder:
             try:
                 position = Position() if self._is_new else self._store.position(self._batch)
                 self._is_new = False
+                if position.closed_as and not position.sealed:  # before the input is read
+                    raise closed_error(self._batch, position.closed_as)
                 self._feed_from(position)
                 if not self._is_sealed and not self._should_stop():
                     if self.planned:

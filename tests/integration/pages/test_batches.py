@@ -413,6 +413,20 @@ def test_a_batch_that_lacks_a_part_of_its_input_says_so_and_how_it_goes_on(
         assert "input" not in shown_standing(service, batch.id)
 
 
+def test_a_retried_batch_whose_input_broke_off_says_how_it_ends(
+    own_server: EmbeddedServer,
+) -> None:
+    with HttpServer(own_server.url) as service:
+        batch = service.service.client.open("cut off", ["true-false"])
+        filled(service.service.client.store, batch.id, [3], seal=False)
+        batch.give_up("ZeroDivisionError: the source broke")
+        assert "input" not in shown_standing(service, batch.id)
+        batch.retry()
+        assert shown_standing(service, batch.id)["input"] == (
+            "Its input broke off; when the jobs that it has are graded again, it is failed again."
+        )
+
+
 def shown_standing(service: HttpServer, batch_id: str) -> dict[str, str]:
     """Return the texts of a batch's page on its pace and its input."""
     root = get(service, f"/batches/{batch_id}").root

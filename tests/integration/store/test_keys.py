@@ -97,6 +97,8 @@ def test_every_field_of_a_batch_is_on_the_page_of_the_protocol(store: Store, que
     [twice] = filled(store, other := a_batch(store, queue), [2])
     recorded(store, other, twice)
     store.record(other, twice, b"other results\n", graded(store, other, twice)[1])
+    broken_off = a_batch(store, queue)
+    store.close_batch(broken_off, BatchStatus.FAILED, "its input broke off")
     store.close_batch(batch, BatchStatus.CANCELLED, "cancelled")
     while finish_open_chunks(store, batch, BatchStatus.CANCELLED):
         pass
@@ -106,7 +108,9 @@ def test_every_field_of_a_batch_is_on_the_page_of_the_protocol(store: Store, que
         section = section.partition("\n### ")[0]
         cells = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
         listed = {field for cell in cells for field in re.findall(r"`([^`]+)`", cell)}
-        used = [each for b in (batch, other) for each in store.redis.hkeys(key(b, name))]
+        used = [
+            each for b in (batch, other, broken_off) for each in store.redis.hkeys(key(b, name))
+        ]
         assert {general(field.decode()) for field in used} - listed == set()
 
 

@@ -8,6 +8,7 @@ if state[2] ~= '' then return 'same' end
 write_first_so_oom_is_allowed()
 redis.call('HSET', meta, 'closing', status, 'closed_epoch', state[4], 'reason', reason, 'ready', '0',
   'status', status == 'cancelled' and 'cancelling' or 'in_progress')
+if status == 'failed' then redis.call('HSET', meta, 'given_up', reason ~= '' and reason or 'its input broke off') end
 if same_server then redis.call('ZREM', turns_key(state[3]), batch) end
 schedule_check(0)
 finish_if_done()

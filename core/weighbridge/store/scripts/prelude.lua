@@ -119,17 +119,24 @@ local function log_entry(field, value, last, epoch)
   return redis.call('XADD', log, '*', field, value, 'after', last, 'epoch', epoch)
 end
 
--- End a batch that is sealed or closed and has no open chunks.
+-- Whether no more chunks will arrive: all have, the batch is being closed, or its input broke off before a retry.
+local function is_settled(sealed, closing, given_up) return sealed == '1' or closing ~= '' or given_up ~= false end
+
+-- End a batch that is settled and has no open chunks.
 local function finish(closing, last, epoch)
   last = log_entry('end', '1', last, epoch)
+  local sealed, given_up = unpack(redis.call('HMGET', meta, 'sealed', 'given_up'))
   if closing ~= '' then
     local cut_short = 0
     for _, jobs in ipairs(redis.call('HMGET', meta, unpack(CUT_SHORT))) do cut_short = cut_short + (jobs or 0) end
     -- If all chunks were graded before the closing took effect, the batch is completed.
-    if cut_short == 0 and redis.call('HGET', meta, 'sealed') == '1' then
+    if cut_short == 0 and sealed == '1' then
       closing = ''
       redis.call('HSET', meta, 'closing', '', 'reason', '')
     end
+  elseif sealed ~= '1' then
+    closing = 'failed'
+    redis.call('HSET', meta, 'closing', closing, 'reason', given_up)
   end
   -- All jobs have an outcome now, unless a server that evicts keys, or another program, has deleted some of the data.
   local without_outcome = redis.call('HGET', meta, 'total')
@@ -144,8 +151,7 @@ end
 
 -- End the batch if it has no open chunks, or if the server has lost their names; for batches that have not ended.
 local function finish_if_done()
-  local state = redis.call('HMGET', meta, 'sealed', 'closing', 'last', 'epoch')
-  local settled = state[1] == '1' or state[2] ~= ''
-  if settled and redis.call('EXISTS', open) == 0 then finish(state[2], state[3], state[4]) end
+  local state = redis.call('HMGET', meta, 'sealed', 'closing', 'given_up', 'last', 'epoch')
+  if is_settled(unpack(state, 1, 3)) and redis.call('EXISTS', open) == 0 then finish(state[2], state[4], state[5]) end
 end
 

@@ -53,10 +53,11 @@ end
 local function read(fields)
   local state, values = {}, {}
   for first = 1, #fields, FIELDS_AT_ONCE do
-    local some = redis.call('HMGET', meta, 'sealed', 'closing', 'last', 'epoch', 'rows',
+    local some = redis.call('HMGET', meta, 'sealed', 'closing', 'last', 'epoch', 'rows', 'given_up',
       unpack(fields, first, math.min(first + FIELDS_AT_ONCE - 1, #fields)))
-    for i = 6, #some do values[#values + 1] = some[i] end
+    for i = 7, #some do values[#values + 1] = some[i] end
     state.sealed, state.closing, state.last, state.epoch, state.rows = some[1], some[2], some[3], some[4], tonumber(some[5])
+    state.given_up = some[6]
   end
   return state, values
 end
@@ -126,7 +127,7 @@ local entry, state, open_chunks = count(tally, changes_by(tally, rest_jobs - inf
 store(entry)
 note_prior_parts(info, name, rest_chunks)
 note_further_name()
-if (state.sealed == '1' or state.closing ~= '') and open_chunks == 0 then finish(state.closing, entry, state.epoch) end
+if is_settled(state.sealed, state.closing, state.given_up) and open_chunks == 0 then finish(state.closing, entry, state.epoch) end
 -- The batch may have lost its turn while all of its chunks were leased.
 if rest_chunks > 0 then make_ready_again() end
 return 'new'

@@ -3,7 +3,7 @@
 -- Replies 1, 0 (nothing to reopen), or -1 (the batch was cancelled meanwhile)
 use(ARGV[1])
 local name, new_name, new_epoch, expires_ms = unpack(ARGV, 2)
-local state = redis.call('HMGET', meta, 'epoch', 'closed_epoch')
+local state = redis.call('HMGET', meta, 'epoch', 'closed_epoch', 'sealed', 'given_up')
 if not state[1] then return 0 end
 local epoch = tonumber(new_epoch)
 -- The first chunk of a retry reopens the batch; if the batch is closed after that, it stays closed.
@@ -35,7 +35,9 @@ redis.call('HINCRBY', meta, 'reopened', 1)
 redis.call('HDEL', chunks, name, name .. ' results')
 redis.call('HSET', chunks, 'prior ' .. new_name, raw, 'prior ' .. new_name .. ' results', results,
   new_name, cjson.encode({jobs = jobs, prior = true}))
-redis.call('HSET', meta, 'status', 'in_progress', 'ended_ms', '', 'closing', '', 'reason', '',
+-- A batch whose input broke off ends as failed again, for the same reason.
+local reason = state[3] ~= '1' and state[4] or ''
+redis.call('HSET', meta, 'status', 'in_progress', 'ended_ms', '', 'closing', '', 'reason', reason,
   'epoch', new_epoch, 'expires_ms', expires_ms)
 redis.call('ZADD', open, waiting(new_name), new_name)
 redis.call('HINCRBY', meta, 'open', 1)

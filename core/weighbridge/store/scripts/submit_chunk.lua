@@ -5,12 +5,13 @@
 use(ARGV[1])
 local number_text, name, jobs, offset, lines, digest, payload, duplicates, packed_ids = unpack(ARGV, 2)
 local state = redis.call('HMGET', meta, 'chunks', 'sealed', 'closing', 'grade_us', 'graded_jobs', 'open', 'total',
-  'duplicates', unpack(TURN))
+  'duplicates', 'given_up', unpack(TURN))
 if not state[1] then return {'lost'} end
 local number, expected = tonumber(number_text), tonumber(state[1])
 if number < expected then
   return {redis.call('HGET', chunks, number_text) == name and 'same' or 'conflict'}
 end
+if state[9] then return {'closed', 'failed'} end
 if state[2] == '1' or state[3] ~= '' then return {'closed', state[3]} end
 if number > expected then return {'gap', expected} end
 
@@ -21,5 +22,5 @@ redis.call('HSET', meta, 'chunks', number + 1, 'open', state[6] + 1, 'offset', o
   'prefix', digest, 'total', state[7] + jobs, 'duplicates', state[8] + duplicates, 'status', 'in_progress',
   'arrived_ms', now_ms())
 if tonumber(state[6]) == 0 then keep(open) end
-make_ready(unpack(state, 9, 8 + #TURN))
+make_ready(unpack(state, 10, 9 + #TURN))
 return {'new', state[4] or 0, state[5] or 0}
