@@ -24,7 +24,7 @@ from support.cases import (
     true_false_cases,
     write_cases,
 )
-from support.chunks import recorded
+from support.chunks import filled, recorded
 from support.grading import grade_open_chunks
 from support.http import HttpServer
 from support.servers import free_port
@@ -616,6 +616,34 @@ class TestFollowing:
         batch = client.submit([hazard_case("s", "sleeps", expected=2)])
         with pytest.raises(NotDoneError, match=r"1 job still to be graded \(wait again"):
             batch.wait(0.1)
+        batch.wait(30)
+
+    def test_waiting_says_that_the_input_is_not_complete_and_how_it_goes_on(
+        self, lone_client: Client, own_server: EmbeddedServer
+    ) -> None:
+        batch = lone_client.open("cases", ["true-false"])
+        with pytest.raises(NotDoneError, match="no jobs have arrived, and its input is not") as hit:
+            batch.wait(0)
+        assert hit.value.hint == (
+            f"if its producer has ended, `submit(cases, resume={batch.id!r})` with the same cases continues it"
+        )
+        with RedisClient(own_server.url) as direct:
+            filled(direct.store, batch.id, [3], seal=False)
+            with pytest.raises(NotDoneError, match="no worker is running, and its input is not"):
+                batch.wait(0)
+            grade_open_chunks(direct.store, batch.id)
+            arrived_ms = int(direct.store.now() * 1000) - 185_000
+            direct.store.redis.hset(f"wb:{{{batch.id}}}:meta", "arrived_ms", arrived_ms)
+        why = "all jobs that have arrived are done, and its input is not complete, and no jobs have arrived for 3 min"
+        with pytest.raises(NotDoneError, match=why):
+            batch.wait(0)
+
+    def test_waiting_says_that_a_batch_is_paused(self, client: Client) -> None:
+        batch = client.submit([hazard_case("s", "sleeps", expected=2)])
+        batch.pause()
+        with pytest.raises(NotDoneError, match=r"and it is paused \(`unpause\(\)` continues it"):
+            batch.wait(0.1)
+        batch.unpause()
         batch.wait(30)
 
     def test_results_come_while_the_batch_is_graded_each_once(self, client: Client) -> None:

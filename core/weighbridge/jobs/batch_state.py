@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from weighbridge.jobs.outcome import Counts
+from weighbridge.text import duration
 
 INPUT_IDLE_SECONDS = 60.0  #: without new jobs, an incomplete input may have lost its producer
 
@@ -73,6 +74,14 @@ class BatchState:
         """Return how long no jobs have arrived, or 0 if that is short or the batch has all of its input."""
         idle = now - (self.arrived_at or self.created_at) if self.lacks_input else 0.0
         return idle if idle >= INPUT_IDLE_SECONDS else 0.0
+
+    def lacking_input(self, now: float) -> str:
+        """Return in words that the batch lacks a part of its input, and since when; empty if it does not."""
+        if not self.lacks_input:
+            return ""
+        idle = self.idle_seconds(now)
+        since = f", and no jobs have arrived for {duration(idle)}" if idle else ""
+        return f"its input is not complete{since}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state in its JSON form."""

@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from weighbridge.errors import OutputError
-from weighbridge.text import duration, encodable, pluralize, printable
+from weighbridge.text import encodable, pluralize, printable
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
@@ -184,12 +184,14 @@ def input_note(state: BatchState) -> str:
     """Return that a batch lacks a part of its input, and what becomes of it; empty if it has all of it, or has ended."""
     if state.fails_again:
         return "its input broke off; when the jobs that it has are graded again, it is failed again"
-    if idle := state.idle_seconds(time.time()):
+    now = time.time()
+    lacking = state.lacking_input(now)
+    if state.idle_seconds(now):
         return (
-            f"its input is not complete, and no jobs have arrived for {duration(idle)}; if its producer has ended,"
-            f" `weighbridge submit CASES --resume {shown(state.batch_id)}` continues it"
+            f"{lacking}; if its producer has ended, `weighbridge submit CASES --resume {shown(state.batch_id)}`"
+            " continues it"
         )
-    return "its input is not complete: more jobs are arriving" if state.lacks_input else ""
+    return f"{lacking}: more jobs are arriving" if lacking else ""
 
 
 def print_gates(results: Iterable[GateResult], name: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -127,19 +128,27 @@ class Batch(ABC):
     def wait(self, timeout_seconds: float | None = None) -> BatchState:
         """Wait until the batch ends and return its state.
 
-        Raises NotDoneError after `timeout_seconds`, which is a TimeoutError and says if no worker is running.
+        Raises NotDoneError after `timeout_seconds`, which is a TimeoutError and says what holds the batch up: no worker is
+        running, it is paused, or its input is not complete.
         """
         state = self._waited(timeout_seconds)
         if state.status.final:
             return state
-        left = pluralize(state.counts.pending, "job")
-        workers = self._running_workers()
+        left, hints = [_left(state)], []
+        if state.counts.pending and self._running_workers() == 0:
+            left.append("no worker is running")
+            hints.append("start one with `weighbridge worker`")
+        if state.paused:
+            left.append("it is paused")
+            hints.append("`unpause()` continues it")
+        if lacking := state.lacking_input(time.time()):
+            left.append(lacking)
+            hints.append(
+                f"if its producer has ended, `submit(cases, resume={self.id!r})` with the same cases continues it"
+            )
         raise NotDoneError(
-            f"batch {self.id} is not done after {timeout_seconds:g} s: {left} still to be graded"
-            + (", and no worker is running" if workers == 0 else ""),
-            "start one with `weighbridge worker`"
-            if workers == 0
-            else "wait again, or see what holds it up with `weighbridge doctor`",
+            f"batch {self.id} is not done after {timeout_seconds:g} s: {', and '.join(left)}",
+            "; ".join(hints) or "wait again, or see what holds it up with `weighbridge doctor`",
         )
 
     @abstractmethod
@@ -173,6 +182,15 @@ class Batch(ABC):
     @abstractmethod
     def delete(self) -> bool:
         """Delete the batch with its inputs and results; return False if there was nothing to delete."""
+
+
+def _left(state: BatchState) -> str:
+    """Return what is left to do of what has arrived of a batch."""
+    if not state.counts.total:
+        return "no jobs have arrived"
+    if not state.counts.pending:
+        return "all jobs that have arrived are done"
+    return f"{pluralize(state.counts.pending, 'job')} still to be graded"
 
 
 def note_failed(error: BaseException, state: BatchState) -> None:
