@@ -51,7 +51,7 @@ from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import Settings
 from weighbridge.store.result_filter import ResultFilter
 from weighbridge.text import pluralize
-from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client
+from weighbridge_producer import AsyncBatch, AsyncClient, Batch, Client, Source, parse_mapping
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_client import HttpClient
 from weighbridge_producer.client.redis_batch import RedisBatch
@@ -483,6 +483,29 @@ class TestSubmitting:
         path = write_cases(tmp_path / "cases.jsonl", true_false_cases(1))
         lone_client.submit(str(path))
         assert [each.source for each in lone_client.listed()] == [str(path)]
+
+    @pytest.mark.parametrize("strict", [False, True])
+    def test_a_mapped_source_accepts_each_of_several_expected_answers(
+        self, client: Client, tmp_path: Path, *, strict: bool
+    ) -> None:
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text(
+            '{"id": "a", "answer": "Kyiv", "gold": ["Kiev", "Kyiv"]}\n'
+            '{"id": "b", "answer": "Kyiv", "gold": ["Kiev", "Lviv"]}\n'
+            '{"id": "c", "answer": "Kyiv", "gold": "Kyiv"}\n'
+        )
+        mapping = parse_mapping(["custom_id=id,agent_response=answer,expected_output=gold"])
+        source = Source(rows, Settings(), mapping)
+        batch = client.submit(source, graders=["string-match"], strict=strict)
+        opened = client.open("rows", ["string-match"])
+        opened.fill(source)
+        for each in (batch, opened):
+            counts = each.wait(30).counts
+            assert (counts.passed, counts.failed, counts.total) == (2, 1, 3)
+        # A batch keeps its graders: to resume it, they need not be named.
+        assert client.submit(source, resume=batch.id, strict=strict).status().counts.total == 3
+        several = client.submit(source, graders=["string-match", "true-false"])
+        assert several.wait(30).counts.ungradable > 0  # true-false takes one answer
 
     def test_a_begun_batch_goes_on_with_the_rest_of_its_cases(
         self, client: Client, server: EmbeddedServer, tmp_path: Path

@@ -39,6 +39,7 @@ from weighbridge_producer.client.http_session import RetryableError, decoded, er
 from weighbridge_producer.client.http_upload import Upload
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.input.annotated_lines import RECORD_SEPARATOR
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,7 +81,10 @@ class HttpBatch(Batch):
         resumed: bool = False,  # noqa: ARG002 - known to the service
         on_wait: Callable[[str], None] = lambda _: None,
     ) -> Durability:
-        upload = Upload(cases, (), self._settings, metadata=None, strict=False, resume=self.id)
+        source = Source.of(cases, self._settings)
+        if source.mapping:
+            source.graders = self.options().graders
+        upload = Upload(source, (), self._settings, metadata=None, strict=False, resume=self.id)
         if not upload.rereadable:
             self.status()  # check the service first: the cases can be read only once
         try:

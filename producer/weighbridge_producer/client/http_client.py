@@ -27,6 +27,7 @@ from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import HttpSession, in_path
 from weighbridge_producer.client.http_upload import Upload
+from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import Priority
@@ -86,8 +87,11 @@ class HttpClient(Backend):
         the service skips those that it has; otherwise the remaining cases are lost and the batch ends as failed.
         """
         specs = parse_specs(graders)
+        source = Source.of(cases, self.settings)
+        if source.mapping:
+            source.graders = self.batch(resume).options().graders if resume else specs
         upload = Upload(
-            *(cases, specs, self.settings),
+            *(source, specs, self.settings),
             metadata=metadata,
             strict=strict,
             resume=resume,

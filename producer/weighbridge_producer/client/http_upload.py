@@ -12,7 +12,6 @@ import orjson
 from weighbridge_producer.batch_shapes import SubmittedBatch
 from weighbridge_producer.client.http_session import RetryableError, decoded
 from weighbridge_producer.input.annotated_lines import annotate
-from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.client.http_session import HttpSession
-    from weighbridge_producer.input.source import Cases
+    from weighbridge_producer.input.source import Source
 
 _BLOCK_BYTES = 64 * 1024
 _HELD_SECONDS = 0.5  #: longest time to buffer a line while more lines come
@@ -38,7 +37,7 @@ class Upload:
 
     def __init__(
         self,
-        cases: Cases,
+        source: Source,
         graders: Sequence[GraderSpec],
         settings: Settings,
         *,
@@ -48,7 +47,7 @@ class Upload:
         priority: Priority = "normal",
         project: str | None = None,
     ) -> None:
-        self._source = Source.of(cases, settings)
+        self._source = source
         # The service itself may wait this long for free memory in Redis.
         self._timeout = httpx2.Timeout(
             settings.full_server_timeout_seconds + _FULL_SECONDS, connect=5.0

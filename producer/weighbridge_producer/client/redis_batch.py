@@ -136,6 +136,8 @@ class RedisBatch(Batch):
         """
         with self._recorded_resume() if resumed else nullcontext():
             opened_with, self._opened_with = self._opened_with, None
+            if source.mapping:
+                source.graders = (opened_with or self.options()).graders
             feeder = Feeder(
                 *(self._store, self._publisher, self.id, source, self._settings),
                 on_wait=on_wait,

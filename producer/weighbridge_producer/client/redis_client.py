@@ -92,7 +92,9 @@ class RedisClient(Backend):
         specs = parse_specs(graders)
         if resume:
             check_same_graders(self.batch(resume), specs)
+            specs = self.batch(resume).options().graders
         given = Source.of(cases, self.settings)
+        given.graders = specs
         readable = checked(given, specs, self.settings) if strict else nullcontext(given)
         with readable as source:
             if resume:

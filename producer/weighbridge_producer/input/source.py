@@ -25,6 +25,7 @@ from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import RemoteFile
 from weighbridge_producer.input.given_cases import check_given
 from weighbridge_producer.input.mapped_rows import mapped_rows
+from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
@@ -40,6 +41,9 @@ from weighbridge_producer.input.traces.trace_cases import as_cases
 from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge.settings import Settings
     from weighbridge_producer.input.chosen_ids import ChosenIds
     from weighbridge_producer.input.joins import Joins
@@ -89,6 +93,8 @@ class Source:
         self.sample = sample  #: sample of cases to read; None for all
         self.trace_mapping = trace_mapping  #: mapping of traces in the user's own format
         self.joins = joins  #: files joined with the rows that are mapped
+        #: Graders of the batch that the cases are read for, which accept each of several expected answers in a row.
+        self.graders: Sequence[GraderSpec] = ()
         #: Called once with the layout of the rows of a stream, as soon as it is detected.
         self.on_layout: Callable[[Layout], None] | None = None
         #: Called once with the first bytes that arrive in a pipe which is read without a mapping.
@@ -318,6 +324,7 @@ class Source:
         return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers, on_known)
 
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
+        mapping = with_accepted_answers(mapping, self.graders)
         added = mapping.added | self.joins.added if self.joins else mapping.added
         reader = RowReader(
             *(name, self._settings, mapping.rows, self._count),

@@ -24,6 +24,7 @@ from weighbridge_producer.client.batch import Page
 from weighbridge_producer.client.http_batch import pages_in
 from weighbridge_producer.client.http_session import RetryableError, error_of, in_path
 from weighbridge_producer.client.http_upload import Upload
+from weighbridge_producer.input.source import Source
 from weighbridge_producer.service.uploads.form import Form
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ class TestUploads:
     @staticmethod
     def upload(cases: object, **options: object) -> Upload:
         defaults = {"metadata": None, "strict": False, "resume": None}
-        return Upload(cases, (), Settings(), **(defaults | options))
+        source = Source.of(cases, Settings())
+        return Upload(source, (), Settings(), **(defaults | options))
 
     @staticmethod
     def received(upload: Upload) -> tuple[dict[str, str], bytes]:

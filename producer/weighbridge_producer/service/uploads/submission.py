@@ -191,8 +191,8 @@ class UploadSubmission:
         resumed = self._resumed() if params.resume else None
         if resumed:
             check_same_graders(resumed, params.graders)
+        graders = resumed.options().graders if resumed else params.graders
         if params.mapping:
-            graders = resumed.options().graders if resumed else params.graders
             check_mapping(params.mapping, graders)
         if params.strict:  # otherwise graders are checked when the batch is opened
             self._client.check_graders(params.graders)
@@ -209,11 +209,11 @@ class UploadSubmission:
                 mapping, sent = self._rows_in_folder(folder), Paths.of([folder])
                 self._note_skipped(Source(sent, self._settings, mapping))
             if mapping:
-                mapping = with_accepted_answers(mapping, params.graders)
+                mapping = with_accepted_answers(mapping, graders)
             cases = sent
             if params.strict:
                 source = Source(sent, self._settings, mapping)
-                cases = kept.enter_context(checked(source, params.graders, self._settings))
+                cases = kept.enter_context(checked(source, graders, self._settings))
             batch, begun_before = (resumed, True) if resumed else self._batch(project)
             replayed = begun_before and self._client.store.position(batch.id).sealed
             source = UploadSource(
