@@ -288,11 +288,13 @@ class NoGraderError(InputError):
     code = "NO_GRADER"
 
     def __init__(self, cases: int, asked: str = "command") -> None:
-        """Name what was `asked`, a command or a request, and the number of cases that were looked at."""
+        """Name what was `asked`, a command, a request or a submission in Python, and the number of cases that were looked at."""
         looked_at = "the case names none" if cases == 1 else f"the first {cases:,} cases name none"
         super().__init__(
             f"no grader is named: the {asked} names none, and {looked_at}",
-            "name one with --grader ID or --graders FILE, or give each case a 'grader'; "
+            "give graders=['ID'], or give each case a 'grader'; `graders()` of the client lists them"
+            if asked == "submission"
+            else "name one with --grader ID or --graders FILE, or give each case a 'grader'; "
             "`weighbridge graders` lists them",
         )
 

@@ -7,6 +7,7 @@ import gzip
 import inspect
 import io
 import os
+import re
 import sys
 import threading
 import time
@@ -38,7 +39,9 @@ from weighbridge.errors import (
     InputError,
     InvalidFilterError,
     InvalidInputError,
+    MappingNeededError,
     NoCasesError,
+    NoGraderError,
     NoSuchResultError,
     NoSuchWorkerError,
     NotDoneError,
@@ -484,6 +487,54 @@ class TestSubmitting:
         lone_client.submit(str(path))
         assert [each.source for each in lone_client.listed()] == [str(path)]
 
+    @pytest.mark.parametrize("count", [3, 300])
+    @pytest.mark.parametrize("form", ["list", "iterator", "file", "stream"])
+    def test_cases_for_which_no_grader_is_named_are_refused_and_leave_no_batch(
+        self, lone_client: Client, tmp_path: Path, form: str, count: int
+    ) -> None:
+        cases = [without(case, "grader") for case in true_false_cases(count)]
+        path = write_cases(tmp_path / "cases.jsonl", cases)
+        given: dict[str, Any] = {
+            "list": cases,
+            "iterator": iter(cases),
+            "file": path,
+            "stream": io.BytesIO(path.read_bytes()),
+        }
+        with pytest.raises(NoGraderError, match="the submission names none, and the first") as hit:
+            lone_client.submit(given[form])
+        assert hit.value.hint == (
+            "give graders=['ID'], or give each case a 'grader'; `graders()` of the client lists them"
+        )
+        assert lone_client.batches() == []
+
+    def test_cases_of_which_some_name_a_grader_are_submitted(self, lone_client: Client) -> None:
+        plain, named = true_false_cases(2)
+        for cases in ([without(plain, "grader"), named], iter([without(plain, "grader"), named])):
+            assert lone_client.submit(cases).status().counts.total == 2
+
+    def test_a_file_with_columns_of_its_own_is_refused_with_a_mapping_that_can_be_given(
+        self, client: Client, tmp_path: Path
+    ) -> None:
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text('{"qid": "a", "output": "Kyiv", "gold": "Kyiv"}\n')
+        table = tmp_path / "rows.csv"
+        table.write_text("qid,output,gold\na,Kyiv,Kyiv\n")
+        for path in (rows, table):
+            with pytest.raises(MappingNeededError, match="columns qid, output, gold") as hit:
+                client.submit(path, graders=["string-match"])
+            [text] = re.findall(r"its columns suggest parse_mapping\(\['(.*?)'\]\)", hit.value.hint)
+            source = Source(path, Settings(), parse_mapping([text]))
+            batch = client.submit(source, graders=["string-match"])
+            assert batch.wait(30).counts.passed == 1
+
+    def test_a_file_whose_rows_have_the_names_of_inputs_is_graded_as_by_the_command_line(
+        self, client: Client, tmp_path: Path
+    ) -> None:
+        rows = tmp_path / "rows.csv"
+        rows.write_text("custom_id,agent_response,expected_output\na,Kyiv,Kyiv\n")
+        for given in (rows, Source(rows, Settings())):
+            assert client.submit(given, graders=["string-match"]).wait(30).counts.passed == 1
+
     @pytest.mark.parametrize("strict", [False, True])
     def test_a_mapped_source_accepts_each_of_several_expected_answers(
         self, client: Client, tmp_path: Path, *, strict: bool
@@ -589,6 +640,10 @@ class TestSubmitting:
         path = write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
         with pytest.raises(BatchClosedError):
             lone_client.submit(path, resume=begun.id)
+
+
+def without(case: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: value for name, value in case.items() if name != field}
 
 
 def first_source(path: Path, settings: Settings) -> Any:

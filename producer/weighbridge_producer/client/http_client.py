@@ -24,10 +24,10 @@ from weighbridge_producer.batch_shapes import (
 )
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
+from weighbridge_producer.client.given_source import given_source
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import HttpSession, in_path
 from weighbridge_producer.client.http_upload import Upload
-from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import Priority
@@ -87,9 +87,9 @@ class HttpClient(Backend):
         the service skips those that it has; otherwise the remaining cases are lost and the batch ends as failed.
         """
         specs = parse_specs(graders)
-        source = Source.of(cases, self.settings)
-        if source.mapping:
-            source.graders = self.batch(resume).options().graders if resume else specs
+        own = self.batch(resume).options().graders if resume else specs
+        source = given_source(cases, own, self.settings, is_resumed=bool(resume))
+        source.on_lines = None  # the service does that
         upload = Upload(
             *(source, specs, self.settings),
             metadata=metadata,

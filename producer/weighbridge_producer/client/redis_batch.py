@@ -13,6 +13,7 @@ from weighbridge.errors import (
     BatchClosedError,
     BatchError,
     ChunkConflictError,
+    NoGraderError,
     NoSuchResultError,
     ServerError,
 )
@@ -172,7 +173,7 @@ class RedisBatch(Batch):
             yield
         except (ServerError, KeyboardInterrupt, GeneratorExit):
             raise  # it can be resumed
-        except (BatchClosedError, ChunkConflictError):
+        except (BatchClosedError, ChunkConflictError, NoGraderError):
             raise  # these are not its cases, or it takes none
         except Exception as error:
             if not (source.rereadable or self._planned):

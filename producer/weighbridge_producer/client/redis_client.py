@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.broker.publisher import Publisher
 from weighbridge.errors import (
     NoCasesError,
+    NoGraderError,
     NoSuchQueueError,
     NoSuchWorkerError,
     ServerError,
@@ -28,8 +29,8 @@ from weighbridge.text import pluralize, printable
 from weighbridge_producer.client.address import address_of
 from weighbridge_producer.client.backend import Backend, ListedBatch
 from weighbridge_producer.client.batch import check_same_graders
+from weighbridge_producer.client.given_source import given_source
 from weighbridge_producer.client.redis_batch import RedisBatch
-from weighbridge_producer.input.source import Source
 from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
@@ -93,8 +94,7 @@ class RedisClient(Backend):
         if resume:
             check_same_graders(self.batch(resume), specs)
             specs = self.batch(resume).options().graders
-        given = Source.of(cases, self.settings)
-        given.graders = specs
+        given = given_source(cases, specs, self.settings, is_resumed=bool(resume))
         readable = checked(given, specs, self.settings) if strict else nullcontext(given)
         with readable as source:
             if resume:
@@ -108,6 +108,9 @@ class RedisClient(Backend):
                 batch = self._new_batch(planned, is_created=not source.is_at_hand)
             try:
                 batch.fill(source, resumed=bool(resume))
+            except NoGraderError:
+                batch.delete()
+                raise
             except ServerError as error:
                 error.add_note(
                     f"batch {batch.id} may have been stored, in part or whole: submit the same cases with"

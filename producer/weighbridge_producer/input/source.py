@@ -97,6 +97,8 @@ class Source:
         self.graders: Sequence[GraderSpec] = ()
         #: Called once with the layout of the rows of a stream, as soon as it is detected.
         self.on_layout: Callable[[Layout], None] | None = None
+        #: Called with the lines that are read, which it yields or refuses.
+        self.on_lines: Callable[[Iterator[SourceLine]], Iterator[SourceLine]] | None = None
         #: Called once with the first bytes that arrive in a pipe which is read without a mapping.
         self.on_beginning: Callable[[bytes], None] | None = None
         self.is_read_to_end = False  #: True once all lines have been yielded
@@ -142,6 +144,19 @@ class Source:
     def of(cls, cases: Cases, settings: Settings) -> Source:
         """Return the source for cases; a Source is returned unchanged."""
         return cases if isinstance(cases, Source) else cls(cases, settings)
+
+    def mapped(self, mapping: FieldMapping) -> Source:
+        """Return a source of the same files, read as rows with a mapping."""
+        return Source(self._cases, self._settings, mapping, self.sample)
+
+    @property
+    def paths(self) -> Paths | None:
+        """The paths that are read; None for standard input, streams and Python objects."""
+        if not self._found:
+            return None
+        return (
+            self._cases if isinstance(self._cases, Paths) else Paths.of([cast("str", self._cases)])
+        )
 
     @property
     def name(self) -> str:
@@ -214,7 +229,8 @@ class Source:
         self.notes.clear()
         self._pointers = PointerUse()
         with closing(DuplicateIndex()) as ids:
-            for read in self._chosen_lines(ids, in_blocks=in_blocks):
+            reading = self._chosen_lines(ids, in_blocks=in_blocks)
+            for read in self.on_lines(reading) if self.on_lines else reading:
                 count += read.count
                 total += read.size
                 if count <= most_lines and total <= most_bytes:

@@ -11,7 +11,7 @@ from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.source_lines import SourceLine
@@ -56,9 +56,21 @@ class GraderSearch:
             raise NoGraderError(self._ungraded, self._asked)
 
 
-def refuse_ungraded(lines: Iterable[SourceLine]) -> tuple[GraderSpec, ...]:
+def refuse_ungraded(lines: Iterable[SourceLine], asked: str = "command") -> tuple[GraderSpec, ...]:
     """Return the graders of the first case that specifies some; raise NoGraderError if none of the first cases does."""
-    search = GraderSearch()
+    search = GraderSearch(asked)
     search.ends_in(lines)
     search.refuse_if_none()
     return search.graders
+
+
+def refusing_ungraded(lines: Iterable[SourceLine], asked: str) -> Iterator[SourceLine]:
+    """Yield lines; raises NoGraderError as soon as it is known that none of the first cases specifies a grader."""
+    search: GraderSearch | None = GraderSearch(asked)
+    for read in lines:
+        if search and search.ends_in(read.lines()):
+            search.refuse_if_none()
+            search = None
+        yield read
+    if search:
+        search.refuse_if_none()

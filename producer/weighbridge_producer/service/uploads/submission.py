@@ -6,6 +6,7 @@ import asyncio
 import io
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from typing_extensions import override
@@ -45,7 +46,7 @@ from weighbridge_producer.service.uploads.body_stream import PeekedStream
 from weighbridge_producer.service.uploads.folder_upload import mapping_of_folder, received_folder
 from weighbridge_producer.service.uploads.idempotency import HeldKey, other_content
 from weighbridge_producer.submit.mapped_inputs import check_known_inputs, check_needed_inputs
-from weighbridge_producer.submit.missing_grader import GraderSearch
+from weighbridge_producer.submit.missing_grader import refusing_ungraded
 from weighbridge_producer.submit.strict_submission import checked
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class UploadSource(Source):
     """The cases of an upload.
 
     A large line is yielded only while a slot is held for it, because each is copied several times during submission. With
-    `needs_graders`, reading raises NoGraderError if none of the first cases specifies one.
+    `asked`, which the error names, reading raises NoGraderError if none of the first cases specifies a grader.
     """
 
     def __init__(
@@ -121,20 +122,16 @@ class UploadSource(Source):
         take_slot: Callable[[], Slot],
         mapping: FieldMapping | None,
         *,
-        needs_graders: bool,
+        asked: str,
     ) -> None:
         super().__init__(cases, settings, mapping)
-        self._needs_graders = needs_graders
+        self.on_lines = partial(refusing_ungraded, asked=asked) if asked else None
         self._large_bytes = settings.chunk_limit_bytes
         self._take_slot = take_slot
 
     @override
     def _limited(self, *, in_blocks: bool) -> Iterator[SourceLine]:
-        search = GraderSearch("request") if self._needs_graders else None
         for read in super()._limited(in_blocks=in_blocks):
-            if search and search.ends_in(read.lines()):
-                search.refuse_if_none()
-                search = None
             if read.size < self._large_bytes:
                 yield read
                 continue
@@ -145,8 +142,6 @@ class UploadSource(Source):
                 # When the next line is requested, this one has been submitted.
                 with self._take_slot():
                     yield line
-        if search:
-            search.refuse_if_none()
 
 
 def uploaded_files(
@@ -156,6 +151,11 @@ def uploaded_files(
     yield first_name, first
     while (name := stream.next_file()) is not None:
         yield name, cast("BinaryIO", stream)
+
+
+def _asked(params: SubmissionParams) -> str:
+    """Return what an error says that no grader is named in."""
+    return "submission" if params.is_from_client else "request"
 
 
 def _release_unwanted(waited: Future[Slot]) -> None:
@@ -219,7 +219,7 @@ class UploadSubmission:
             source = UploadSource(
                 *(cases, self._settings, self._large_line),
                 None if params.strict else mapping,  # then they are cases already
-                needs_graders=not (params.graders or params.is_from_client or resumed),
+                asked="" if params.graders or resumed else _asked(params),
             )
             with self._ended_on_error(batch, begun_before=begun_before):
                 try:
@@ -368,7 +368,9 @@ class UploadSubmission:
             422,
             error.code,
             error.message,
-            "name one with ?grader=ID or `graders`, or give each case a 'grader'; GET /api/graders lists them",
+            error.hint
+            if self._params.is_from_client
+            else "name one with ?grader=ID or `graders`, or give each case a 'grader'; GET /api/graders lists them",
             CLOSE,
         ) from None
 
