@@ -54,6 +54,7 @@ from weighbridge.traces.formats import (
     cursor_cli,
     cursor_export,
     cursor_transcript,
+    da_agent,
     deepeval,
     deepseek_export,
     droid,
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
 FORMATS: tuple[Importer, ...] = (
     native.IMPORTER,
     atif.IMPORTER,
+    da_agent.IMPORTER,
     swe_agent.IMPORTER,
     mini_swe_agent.IMPORTER,
     *benchmarks.IMPORTERS,

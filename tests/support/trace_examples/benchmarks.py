@@ -106,6 +106,34 @@ APPWORLD = [
     ),
 ]
 
+#: A run of Spider-Agent. The observation of an entry comes before its action.
+DA_AGENT = {
+    "finished": True,
+    "steps": 3,
+    "result": "out.csv",
+    "result_files": {"added_files": ["out.csv"], "changed_files": []},
+    "Task": "Count the users.",
+    "system_message": "You are a data scientist.\n# TASK #\nCount the users.",
+    "trajectory": [
+        {
+            "observation": "You are in the folder now.",
+            "thought": "I look.",
+            "action": 'Bash(code="ls -l")',
+            "response": 'Thought: I look.\n\nAction: Bash(code="ls -l")',
+        },
+        {
+            "observation": "a.sqlite",
+            "thought": "I count.",
+            "action": 'LOCAL_DB_SQL(file_path="a.sqlite", command="SELECT count(*) FROM user", output="direct")',
+        },
+        {
+            "observation": "ERROR: no such table: user",
+            "thought": "I end.",
+            "action": 'Terminate(output="out.csv")',
+        },
+    ],
+}
+
 INTERCODE = {
     "environment": "ic_bash",
     "dataset": "d.json",
@@ -275,6 +303,7 @@ EXAMPLES: dict[str, Any] = {
     "bfcl": BFCL,
     "appworld": APPWORLD,
     "intercode": {"0": INTERCODE},
+    "da-agent": DA_AGENT,
     "toolbench": TOOLBENCH,
     "tool-eval": TOOL_EVAL,
     "agent-as-a-judge": AGENT_AS_A_JUDGE,

@@ -23,6 +23,7 @@ from weighbridge.traces.fields import (
     text_of,
     usage_of,
 )
+from weighbridge.traces.formats import da_agent
 from weighbridge.traces.importer import Importer, damaged
 from weighbridge.traces.model import Step, Trace
 from weighbridge.traces.text_actions import missing_calls
@@ -70,6 +71,8 @@ class _Turn(Struct, frozen=True):
 
 
 def _matches(value: Any) -> bool:
+    if da_agent.matches(value):  # its observations are those before the actions
+        return False
     if type(value) is list:
         value = {"trajectory": value}
     if type(value) is not dict:
