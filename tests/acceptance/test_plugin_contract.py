@@ -38,6 +38,7 @@ def test_the_graders_of_the_guide_keep_the_contract(package: Path) -> None:
     path, arguments = (part.replace("../weighbridge", str(ROOT)) for part in command)
     ended = subprocess.run(
         [sys.executable, *arguments.split(), "-q", "-rA", "-p", "no:cacheprovider"],
+        check=False,
         cwd=package,
         env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{package}"},
         capture_output=True,
