@@ -25,6 +25,10 @@ from benchmarks.workloads import LIMITS
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.errors import TraceError
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
+from weighbridge.graders.loop.config import LoopConfig
+from weighbridge.graders.loop.history.actions import history_of
+from weighbridge.graders.loop.history.identity import CallNumbering
+from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.settings import read_settings
 from weighbridge.traces import Trace, read_trace
 from weighbridge_producer.input.source import Source
@@ -40,6 +44,13 @@ def grade_all(data: bytes) -> None:
     trace = read(data)
     for grader in (BUDGET, LOOP, TOOL_SCHEMA):
         grader.grade(trace)
+
+
+def number_calls(trace: Trace) -> None:
+    """Read and number the calls of a trace, as the loop grader does before it searches for loops."""
+    budget = WorkBudget()
+    history = history_of(trace.steps, frozenset({"tool"}), frozenset({"llm"}), budget)
+    CallNumbering(LoopConfig().similarity_threshold, budget, compare_results=True).apply(history)
 
 
 BUDGET, LOOP, TOOL_SCHEMA = BudgetGrader(config=LIMITS), LoopGrader(), ToolSchemaGrader()
@@ -94,6 +105,7 @@ def measure(traces: dict[str, bytes], rounds: int) -> Times:
             trace = read(data)
             for grader in (BUDGET, LOOP, TOOL_SCHEMA):
                 took[kind, grader.id] = seconds(partial(grader.grade, trace))
+            took[kind, "calls"] = seconds(partial(number_calls, trace))
         times.rounds.append(took)
     return times
 
@@ -108,13 +120,19 @@ def against_json(rounds: int) -> None:
         parts = ", ".join(f"{way} {times.median(kind, way) * 1000:.1f}" for way in ways)
         print(
             f"{kind} ({len(data) / 10**6:.1f} MB): {times.median(kind, 'all') * 1000:,.1f} ms, "
-            f"{times.ratio((kind, 'all'), (kind, 'json')):.1f} x json.loads  (ms: {parts})"
+            f"{times.ratio((kind, 'all'), (kind, 'json')):.1f} x json.loads  (ms: {parts};"
+            f" the calls of loop {times.median(kind, 'calls') * 1000:.1f})"
         )
     usual = ("1,000 steps", "all")
     growth = times.ratio(("10,000 steps", "all"), usual)
     worst = times.ratio(("1,000 all-different failing calls", "all"), usual)
+    before_searches = sum(
+        times.ratio((usual[0], way), (usual[0], "json"))
+        for way in ("import", BUDGET.id, TOOL_SCHEMA.id, "calls")
+    )
     print(
-        f"1,000 steps / json.loads: {times.ratio(usual, (usual[0], 'json')):.1f}   (aim: 6 or less)"
+        f"1,000 steps / json.loads: {times.ratio(usual, (usual[0], 'json')):.1f}   (aim: 6 or less;"
+        f" {before_searches:.1f} before loop begins to search)"
     )
     print(f"10,000 steps / 1,000 steps: {growth:.1f}   (aim: 12 or less)")
     print(f"1,000 failing calls / 1,000 steps: {worst:.1f}   (aim: 4 or less)")
