@@ -151,7 +151,7 @@ def recognise_rows(
         shape
         and mapping
         and seen.layout
-        and (not shape.rows or seen.layout.rows in {"", shape.rows})
+        and (not shape.rows or seen.layout.rows in {"", shape.rows, shape.more_rows})
     ):
         return replace(seen, mapping=replace(mapping, rows=seen.layout.rows))
     if not needed:

@@ -30,6 +30,7 @@ class Shape:
     inputs: Mapping[str, Value]
     metadata: Mapping[str, Value]
     rows: str = ""  #: JSON Pointer to the list of rows in a document
+    more_rows: str = ""  #: JSON Pointer to a list beside it, with the rows that have an error in place of an answer
     entries: Value | None = None  #: an object whose entries become metadata
     error: RecordedError | None = None  #: what a row may have in place of an answer
     expected_list: Value | None = None  #: what may be a list of accepted answers

@@ -61,6 +61,15 @@ def with_shape_of(rows: Sequence[Row], mapping: FieldMapping) -> FieldMapping:
     return replace(mapping, others=mapping.others or others, error=mapping.error or error)
 
 
+def rows_beside(pointer: str) -> dict[str, Callable[[Row], bool]]:
+    """Return the names of the lists beside the rows of a known shape, of which each has rows of that shape that are told by a function."""
+    return {
+        shape.more_rows.removeprefix("/"): shape.has_shape
+        for shape in SHAPES
+        if shape.more_rows and shape.rows == pointer
+    }
+
+
 def _have_shape(rows: Sequence[Row], shape: Shape) -> bool:
     has_sign = shape.has_sign is None or any(map(shape.has_sign, rows))
     return has_sign and all(map(shape.has_shape, rows))
@@ -91,6 +100,13 @@ def _is_openai_batch(row: Row) -> bool:
         return False
     is_unanswered = Path("response").of(row, 1) in (None, "")
     return _has("error.code" if is_unanswered else "response.body")(row)
+
+
+def _is_evals_case(row: Row) -> bool:
+    """Return whether a row is a case in a report of pydantic-evals, or the failure of one."""
+    if "error_message" in row:
+        return _has("name", "inputs", "expected_output", "error_stacktrace")(row)
+    return _has("name", "inputs", "output", "assertions", "scores", "labels")(row)
 
 
 def _is_gemini_batch(row: Row) -> bool:
@@ -244,6 +260,17 @@ SHAPES: tuple[Shape, ...] = (
         },
         {},
         entries=_first("additional_metadata", "additionalMetadata"),
+    ),
+    Shape(
+        "a pydantic-evals report",
+        _is_evals_case,
+        _first("name", ROW_NUMBER),
+        {"agent_response": Path("output"), "expected_output": Path("expected_output")},
+        {},
+        rows="/cases",
+        more_rows="/failures",
+        entries=Path("metadata"),
+        error=RecordedError("pydantic-evals", _first("error_message"), answer=Path("output")),
     ),
     Shape(
         "LangSmith examples",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.settings import Settings
+    from weighbridge_producer.input.rows.json_places import Place
     from weighbridge_producer.input.source_lines import SourceLine
 
 VALUE = "value"  #: column of a value under a key that is not an object
@@ -103,11 +104,43 @@ def document_rows(
             else:
                 _read_under(row, key, text)
             yield row
+        for row in _rows_beside(scanner, place, pointer, number + 1, limit):
+            number = row.number
+            yield row
         place.finish(scanner)
     except TooDeepError as error:
         raise RowError(Fault(ErrorCode.TOO_DEEP, str(error), "flatten the value"), number) from None
     except ScanError as error:
         raise RowError(_not_json(error), number) from None
+
+
+def _rows_beside(
+    scanner: JsonScanner, place: Place, pointer: str, number: int, limit: int
+) -> Iterator[SourceRow]:
+    """Yield the rows, from a number on, of the list beside rows of a known shape that has the errors in place of answers."""
+    from weighbridge_producer.input.mapping.known_datasets import rows_beside
+
+    known = rows_beside(pointer)
+    for name in place.around[-1] if known else ():
+        has_shape = known.get(name or "")
+        if has_shape is None or scanner.peek() != b"[":
+            scanner.skip()
+            continue
+        start, is_known = scanner.offset, False
+        for _ in scanner.items():
+            text = scanner.cut(limit)
+            row = SourceRow(number, {}, None, scanner.offset - start)
+            start = scanner.offset
+            if text is None:
+                row.fault = _too_long(limit)
+            else:
+                _read_into(row, text, [])
+            is_known = is_known or (row.fault is None and has_shape(row.values))
+            if not is_known:
+                scanner.skip_rest()
+                break
+            yield row
+            number += 1
 
 
 def _read_under(found: SourceRow, key: str | None, text: bytes) -> None:

@@ -205,7 +205,7 @@ class _Search:
         from weighbridge_producer.input.mapping.known_datasets import shape_of
 
         shape = shape_of([row]) if row else None
-        return shape is not None and shape.rows == pointer_of(keys)
+        return shape is not None and pointer_of(keys) in {shape.rows, shape.more_rows}
 
     def _end_at(self, keys: list[str]) -> None:
         self.pointer, self.is_over = pointer_of(keys), True

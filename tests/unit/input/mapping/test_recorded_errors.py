@@ -253,3 +253,68 @@ def test_several_answers_to_one_request_are_noted(tmp_path: Path) -> None:
     assert len(list(source)) == 2
     told = "rows have up to 2 answers to one request, of which only the first is graded"
     assert told in source.notes.notes()
+
+
+def name_of(line: SourceLine) -> str | None:
+    """Return the id of a case, or of the row of an error."""
+    return line.custom_id if line.fault else orjson.loads(line.raw)["custom_id"]
+
+
+def evals_case(name: str, **fields: Any) -> dict[str, Any]:
+    """Return a case in a report of pydantic-evals, with its fields in their order."""
+    given = {"name": name, "inputs": "q", "metadata": {"topic": "eu"}, "expected_output": "Paris"}
+    if "error_message" not in fields:
+        fields |= {"metrics": {}, "scores": {}, "labels": {}, "assertions": {}}
+    return {**given, **fields, "source_case_name": None, "trace_id": None, "span_id": None}
+
+
+PASSED, EMPTY = evals_case("fr", output="Paris"), evals_case("no", output=None)
+RAISED = evals_case("ke", error_message="RuntimeError: model down", error_stacktrace="Traceback")
+
+
+@pytest.mark.parametrize("indent", [0, orjson.OPT_INDENT_2])
+@pytest.mark.parametrize(
+    ("cases", "failures"),
+    [
+        ([PASSED], [RAISED]),
+        ([], [RAISED]),
+        ([PASSED, EMPTY], []),
+        ([PASSED, EMPTY], [RAISED, {**RAISED, "name": "x", "error_message": "down"}]),
+    ],
+)
+def test_the_failures_of_a_report_of_pydantic_evals_are_errors_beside_its_cases(
+    cases: list[Any], failures: list[Any], indent: int, tmp_path: Path
+) -> None:
+    report = {"name": "task", "cases": cases, "failures": failures, "analyses": [], "span_id": None}
+    found = read(tmp_path / "r.json", orjson.dumps(report, option=indent), "string-match")
+    assert [name_of(line) for line in found] == [row["name"] for row in (*cases, *failures)]
+    said = "pydantic-evals recorded an error in place of an answer: RuntimeError: model down"
+    assert [line.fault and line.fault.message for line in found if line.custom_id == "ke"] == [
+        said for row in failures if row is RAISED
+    ]
+    graded = [orjson.loads(line.raw) for line in found if not line.fault]
+    assert [case["metadata"] for case in graded] == [{"topic": "eu"}] * len(graded)
+
+
+def test_the_failures_of_a_report_are_read_with_a_mapping_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_bytes(orjson.dumps({"cases": [PASSED], "failures": [RAISED]}))
+    texts = ["custom_id=name,agent_response=output,expected_output=expected_output"]
+    graders = [GraderSpec("string-match")]
+    mapping, _ = choose_mapping(
+        Paths([path]), graders, Settings(), texts=texts, saved=None, joins=()
+    )
+    found = list(Source(path, Settings(), mapping))
+    assert [(name_of(line), line.fault and line.fault.code) for line in found] == [
+        ("fr", None),
+        ("ke", "NO_ANSWER"),
+    ]
+
+
+@pytest.mark.parametrize("failures", [["x"], [{"a": 1}], {"ke": RAISED}, [], None, [None, RAISED]])
+def test_a_list_of_failures_of_another_form_is_no_list_of_rows(
+    failures: Any, tmp_path: Path
+) -> None:
+    report = {"cases": [PASSED], "failures": failures, "last": [1]}
+    found = read(tmp_path / "r.json", report, "string-match")
+    assert [(name_of(line), line.fault) for line in found] == [("fr", None)]
