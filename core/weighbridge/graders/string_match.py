@@ -24,7 +24,6 @@ from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.text_difference import (
     CONTEXT_CHARACTERS,
     WORDS,
-    Kind,
     UnequalTexts,
     unequal_texts,
 )
@@ -41,7 +40,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 _RANKS = {kind: rank for rank, kind in enumerate(WORDS)}
 #: No answer is nearer than one that differs in case only, and an empty answer differs from all alike.
-_NEAREST: frozenset[Kind] = frozenset({"case", "empty"})
+_LOWEST_RANKS = frozenset({_RANKS["case"], _RANKS["empty"]})
 _ResultT = TypeVar("_ResultT")
 
 
@@ -114,18 +113,15 @@ class StringMatchGrader(OutputGrader):
         elif actual is None:
             judgement = _not_text(Verdict.FAIL, "response", "Response", actual_original)
         else:
-            if wanted != got and self._alternatives:
-                found = self._matching_alternative(folded)
-                index, wanted, got = found or (0, wanted, got)
             if wanted != got:
-                index, kind, differing = self._nearest(wanted, got, folded)
-                wanted, got = differing.expected, differing.observed
-            if index:
-                expected_original = self._alternatives[index - 1][0]
-            if differing:
-                judgement = self._mismatch(expected_original, actual_original, kind, differing)
-            else:
-                judgement = _match(encodable(wanted))
+                index, wanted, got, differing = self._closest(wanted, got, folded)
+                if index:
+                    expected_original = self._alternatives[index - 1][0]
+            judgement = (
+                self._mismatch(expected_original, actual_original, differing)
+                if differing
+                else _match(encodable(wanted))
+            )
         verdict, match_status, reason, evidence = judgement
         details: dict[str, object] = {
             "match_status": match_status,
@@ -139,39 +135,39 @@ class StringMatchGrader(OutputGrader):
         }
         return graded(verdict, details, [evidence])
 
-    def _matching_alternative(self, folded_actual: str) -> tuple[int, str, str] | None:
-        """Return the index of the matching alternative answer, from 1, with the normalised forms of both sides; or None."""
+    def _closest(
+        self, wanted: str, got: str, folded_actual: str
+    ) -> tuple[int, str, str, UnequalTexts | None]:
+        """Return the index of the alternative that matches or is nearest, 0 for the primary, with both sides and their difference.
+
+        The nearest is the first one whose kind of difference comes first. Of many or long ones, only the first are classified.
+        """
+        differing = unequal_texts(wanted, got)
+        if not self._alternatives:
+            return 0, wanted, got, differing
+        nearest = 0, differing
         # Cached, because it may be long, and there may be thousands of alternatives.
         of_actual = _Once()
         for index, (_, folded) in enumerate(self._alternatives, start=1):
             wanted, got = self._normalize(folded, folded_actual, of_actual)
             if wanted == got:
-                return index, wanted, got
-        return None
-
-    def _nearest(self, wanted: str, got: str, folded_actual: str) -> tuple[int, Kind, UnequalTexts]:
-        """Return the index of the accepted answer whose kind of difference comes first, 0 for the primary, with the difference.
-
-        Of several, the first one counts. Of many or long alternatives, only the first ones are classified.
-        """
-        differing = unequal_texts(wanted, got)
-        nearest, of_actual = (0, differing.kind(), differing), _Once()
-        left = _CLASSIFIED_CHARACTERS
+                return index, wanted, got, None
+        rank, left = _RANKS[differing.kind()], _CLASSIFIED_CHARACTERS
         for index, (_, folded) in enumerate(self._alternatives[:_CLASSIFIED_ANSWERS], start=1):
             left -= len(folded) + len(folded_actual)
-            if nearest[1] in _NEAREST or left < 0:
+            if rank in _LOWEST_RANKS or left < 0:
                 break
             differing = unequal_texts(*self._normalize(folded, folded_actual, of_actual))
-            kind = differing.kind()
-            if _RANKS[kind] < _RANKS[nearest[1]]:
-                nearest = index, kind, differing
-        return nearest
+            if (found := _RANKS[differing.kind()]) < rank:
+                nearest, rank = (index, differing), found
+        index, differing = nearest
+        return index, differing.expected, differing.observed, differing
 
     def _mismatch(
-        self, expected_original: str, actual_original: str, kind: Kind, differing: UnequalTexts
+        self, expected_original: str, actual_original: str, differing: UnequalTexts
     ) -> Judgement:
         """Describe the difference of the two sides, with excerpts around the first difference."""
-        difference = differing.shown()
+        kind, difference = differing.kind(), differing.shown()
         words = differing.words(kind)
         reason = reason_for(words, difference, expected_original, actual_original)
         what = f"{reason}; {differing.where()}"
