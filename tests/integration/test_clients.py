@@ -36,6 +36,7 @@ from weighbridge.errors import (
     BatchNotFoundError,
     ChunkConflictError,
     ConfigError,
+    GraderSpecError,
     InputError,
     InvalidFilterError,
     InvalidInputError,
@@ -320,6 +321,29 @@ class TestSubmitting:
         for begin in (lone_client.open, lambda _, **given: lone_client.submit([], **given)):
             with pytest.raises(InputError, match=why):
                 begin("cases", metadata=metadata)
+        assert lone_client.batches() == []
+
+    @pytest.mark.parametrize(
+        "grader",
+        [
+            "true-false",
+            {"grader": "true-false", "config": {"case_sensitive": True}},
+            GraderSpec("true-false", label="short"),
+        ],
+    )
+    def test_a_single_grader_need_not_be_in_a_list(
+        self, lone_client: Client, grader: str | dict[str, Any] | GraderSpec
+    ) -> None:
+        cases = list(true_false_cases(3))
+        batch = lone_client.submit(cases, graders=grader)
+        assert batch.options().graders == (GraderSpec.parse(grader),)
+        assert lone_client.open("x", grader).options().graders == (GraderSpec.parse(grader),)
+        assert lone_client.submit(cases, graders=grader, resume=batch.id).id == batch.id
+
+    @pytest.mark.parametrize("graders", [None, 7, [None]])
+    def test_what_is_no_grader_is_refused(self, lone_client: Client, graders: Any) -> None:
+        with pytest.raises(GraderSpecError, match="a grader is an id, or"):
+            lone_client.submit(list(true_false_cases(3)), graders=graders)
         assert lone_client.batches() == []
 
     def test_configurations_may_be_large(self, client: Client) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.errors import GraderSpecError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.grader_spec import GRADER_FORM, GraderSpec, parse_specs
 
 if TYPE_CHECKING:
     from weighbridge.jobs.batch_state import BatchState, Priority
@@ -18,7 +20,20 @@ if TYPE_CHECKING:
     from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.input.source import Cases
 
-Graders = Sequence[str | Mapping[str, Any] | GraderSpec]
+Grader = str | Mapping[str, Any] | GraderSpec
+Graders = Grader | Sequence[Grader]
+
+
+def specs_of(graders: Any) -> tuple[GraderSpec, ...]:
+    """Return the specs of graders, of which a single one need not be in a list; raises GraderSpecError."""
+    if isinstance(graders, (str, Mapping, GraderSpec)):
+        return parse_specs([graders])
+    if not isinstance(graders, Iterable):
+        kind = type(graders).__name__
+        raise GraderSpecError(
+            ErrorCode.INVALID_FIELD, f"the graders are of the type {kind}", GRADER_FORM
+        )
+    return parse_specs(tuple(graders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from uuid import uuid4
 import msgspec
 
 from weighbridge.errors import NoSuchKeyError
-from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.settings import read_settings
 from weighbridge.store.api_keys import ApiKey, KeyList, Role
 from weighbridge.store.health import Health
@@ -23,7 +22,7 @@ from weighbridge_producer.batch_shapes import (
     WorkerList,
 )
 from weighbridge_producer.client.address import address_of
-from weighbridge_producer.client.backend import Backend, ListedBatch
+from weighbridge_producer.client.backend import Backend, ListedBatch, specs_of
 from weighbridge_producer.client.given_source import given_source
 from weighbridge_producer.client.http_batch import HttpBatch
 from weighbridge_producer.client.http_session import HttpSession, in_path
@@ -86,7 +85,7 @@ class HttpClient(Backend):
         Cases are sent while they are read. If the connection breaks, cases that can be read again are sent again, and
         the service skips those that it has; otherwise the remaining cases are lost and the batch ends as failed.
         """
-        specs = parse_specs(graders)
+        specs = specs_of(graders)
         own = self.batch(resume).options().graders if resume else specs
         source = given_source(cases, own, self.settings, is_resumed=bool(resume))
         source.on_lines = None  # the service does that
@@ -119,7 +118,7 @@ class HttpClient(Backend):
     ) -> HttpBatch:
         wanted = {
             "source": name.encode(errors="replace").decode(),
-            "graders": [spec.as_dict() for spec in parse_specs(graders)],
+            "graders": [spec.as_dict() for spec in specs_of(graders)],
             "metadata": metadata or {},
             "priority": priority,
             "project": project or "",

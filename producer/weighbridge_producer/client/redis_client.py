@@ -17,7 +17,7 @@ from weighbridge.errors import (
 )
 from weighbridge.graders.registry import default_registry
 from weighbridge.jobs.batch_state import Priority
-from weighbridge.jobs.grader_spec import GraderSpec, parse_specs
+from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge.settings import read_settings
 from weighbridge.store import BatchOptions, Store
 from weighbridge.store.api_keys import ApiKey, ApiKeys, KeyList, Role
@@ -27,7 +27,7 @@ from weighbridge.store.projects import DEFAULT_PROJECT, check_project
 from weighbridge.store.worker_registry import WorkerInfo, WorkerRegistry
 from weighbridge.text import pluralize, printable
 from weighbridge_producer.client.address import address_of
-from weighbridge_producer.client.backend import Backend, ListedBatch
+from weighbridge_producer.client.backend import Backend, ListedBatch, specs_of
 from weighbridge_producer.client.batch import check_same_graders
 from weighbridge_producer.client.given_source import given_source
 from weighbridge_producer.client.redis_batch import RedisBatch
@@ -90,7 +90,7 @@ class RedisClient(Backend):
         priority: Priority = "normal",
         project: str | None = None,
     ) -> RedisBatch:
-        specs = parse_specs(graders)
+        specs = specs_of(graders)
         if resume:
             check_same_graders(self.batch(resume), specs)
             specs = self.batch(resume).options().graders
@@ -150,7 +150,7 @@ class RedisClient(Backend):
         actor: Actor | None = None,
     ) -> PlannedBatch:
         """Return a batch that can be created; raises UnknownGraderError, ConfigError, InvalidProjectError."""
-        specs = parse_specs(graders)
+        specs = specs_of(graders)
         self._warn_of_eviction()
         workers, now = self.worker_registry.alive_at(most_seconds_ago=_KNOWN_WORKERS_SECONDS)
         try:
