@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING
 
@@ -352,16 +353,34 @@ class TestResuming:
             batch = client.open("cases", ())
             feed_some(client, batch.id, write_cases(tmp_path / "a.jsonl", cases), chunks=3)
             changed = [hazard_case("c0", "true-false"), *cases[1:]]
-            with pytest.raises(ChunkConflictError, match="is not what batch"):
+            with pytest.raises(
+                ChunkConflictError, match="its first 30 lines differ from the batch"
+            ):
                 client.submit(write_cases(tmp_path / "b.jsonl", changed), resume=batch.id)
-            with pytest.raises(ChunkConflictError):
+            with pytest.raises(ChunkConflictError, match="has 5 lines, and the batch has 30"):
                 client.submit(write_cases(tmp_path / "c.jsonl", cases[:5]), resume=batch.id)
             of_windows = (tmp_path / "a.jsonl").read_bytes().replace(b"\n", b"\r\n")
             (tmp_path / "d.jsonl").write_bytes(of_windows)
-            with pytest.raises(ChunkConflictError):
+            with pytest.raises(ChunkConflictError, match="the same, apart from white space at"):
                 client.submit(tmp_path / "d.jsonl", resume=batch.id)
             client.submit(tmp_path / "a.jsonl", resume=batch.id)
             assert batch.status().counts.total == 100
+            with pytest.raises(ChunkConflictError, match="has more than the batch's 100 lines"):
+                client.submit([*cases, *cases[:1]], resume=batch.id)
+
+    def test_dicts_are_compared_with_lines_as_json_without_spaces(
+        self, own_server: EmbeddedServer, tmp_path: Path
+    ) -> None:
+        cases = list(true_false_cases(20))
+        spaced, dense = tmp_path / "spaced.jsonl", tmp_path / "dense.jsonl"
+        spaced.write_text("".join(f"{json.dumps(case)}\n" for case in cases))
+        dense.write_text("".join(f"{json.dumps(case, separators=(',', ':'))}\n" for case in cases))
+        with RedisClient(own_server.url) as client:
+            batch = client.submit(cases)
+            why = "perhaps only in white space .* a dict as JSON without spaces"
+            with pytest.raises(ChunkConflictError, match=why):
+                client.submit(spaced, resume=batch.id)
+            assert client.submit(dense, resume=batch.id).id == batch.id
 
 
 def broken_after(cases: list[Case]):

@@ -20,6 +20,7 @@ from weighbridge.jobs.error_codes import UNREAD_INPUT
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.settings import MIB
 from weighbridge.store import ChunkUpload, GapError, Pace, Position, Push, closed_error
+from weighbridge.text import pluralize
 from weighbridge_producer.submit.chunk_draft import ChunkDraft
 from weighbridge_producer.submit.digests import DIGEST_BYTES, Digester
 from weighbridge_producer.submit.line_reader import LineReader
@@ -144,7 +145,7 @@ class Feeder:
 
     def _skip_to(self, position: Position, lines: LineReader) -> None:
         """Skip the lines that the server has, after checking that their digests are the same."""
-        offset = 0
+        offset = number = 0
         ids: list[str] = []
         skipped = (each for read in lines.read(position.lines) for each in read.lines())
         for number, line in enumerate(skipped, 1):
@@ -159,12 +160,15 @@ class Feeder:
                 self._seen.add(ids)
                 ids.clear()
         self._seen.add(ids)
-        passed = offset, self._prefix.hexdigest()
-        same = not position.lines or passed == (position.offset, position.prefix)
-        if not same or (position.sealed and any(lines.read(1))):
+        read = Position(position.chunks, offset, number, self._prefix.hexdigest())
+        difference = _difference(read, position)
+        if not difference and position.sealed and any(lines.read(1)):
+            difference = f"it has more than the batch's {pluralize(position.lines, 'line')}"
+        if difference:
             raise ChunkConflictError(
-                f"{self._source.name} is not what batch {self._batch} was started with",
-                "submit it as a new batch, or give the unchanged input to resume",
+                f"{self._source.name} is not what batch {self._batch} was started with: {difference}",
+                "submit it as a new batch, or give the unchanged input to resume; lines are compared by their bytes, and a dict as"
+                " JSON without spaces",
             )
         self._position = position
 
@@ -319,3 +323,14 @@ class Feeder:
             goal = min(goal, int(fitting)) if self._pace.jobs >= _FIRST_JOBS // 4 else goal
         self._last_jobs = min(max(goal, 1), settings.chunk_limit_jobs)
         return max(1, self._last_jobs // self._jobs_a_line)
+
+
+def _difference(read: Position, stored: Position) -> str:
+    """Return in words how the lines that were read differ from those that a batch has; empty if they are the same."""
+    if not stored.lines or (read.offset, read.prefix) == (stored.offset, stored.prefix):
+        return ""
+    if read.lines < stored.lines:
+        return f"it has {pluralize(read.lines, 'line')}, and the batch has {stored.lines:,}"
+    if read.prefix == stored.prefix:
+        return "its lines are the same, apart from white space at their ends"
+    return f"its first {pluralize(stored.lines, 'line')} differ from the batch's, perhaps only in white space or in the order of keys"
