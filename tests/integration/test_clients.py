@@ -1148,10 +1148,46 @@ class TestAsynchronousCases:
                 filling = asyncio.create_task(opened.fill(cases()))
                 await is_read.wait()
                 filling.cancel()
-                with pytest.raises(asyncio.CancelledError):
+                with pytest.raises(asyncio.CancelledError) as cancelled:
                     await filling
                 state = await opened.wait(30)
                 assert state.status is BatchStatus.FAILED
                 assert "reading the cases was cancelled" in state.reason
+                [note] = cancelled.value.__notes__
+                assert note.startswith(f"batch {opened.id} ended as failed, with the first ")
+
+        asyncio.run(use())
+
+    @pytest.mark.parametrize("kind", ["redis"])
+    def test_a_submission_that_is_cancelled_is_told_which_batch_has_its_first_cases(
+        self, own_url: str
+    ) -> None:
+        async def use() -> None:
+            is_read = asyncio.Event()
+
+            async def cases() -> AsyncIterator[dict[str, Any]]:
+                for case in true_false_cases(1_100):
+                    yield case
+                is_read.set()
+                await asyncio.Event().wait()
+
+            async with AsyncClient(own_url) as client:
+                submitting = asyncio.create_task(client.submit(cases()))
+                await is_read.wait()
+                submitting.cancel()
+                with pytest.raises(asyncio.CancelledError) as cancelled:
+                    await submitting
+                [state] = await client.batches()
+                assert state.status is BatchStatus.FAILED
+                [note] = cancelled.value.__notes__
+                assert note.startswith(f"batch {state.batch_id} ended as failed, with the first ")
+
+        asyncio.run(use())
+
+    def test_the_representation_of_a_handle_names_the_batch(self, own_url: str) -> None:
+        async def use() -> None:
+            async with AsyncClient(own_url) as client:
+                batch = client.batch("wb_1")
+                assert [repr(batch), repr(batch.sync)] == ["AsyncBatch('wb_1')", "Batch('wb_1')"]
 
         asyncio.run(use())

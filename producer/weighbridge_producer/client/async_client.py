@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
 
+_END_SECONDS = 5.0  #: that a cancelled submission waits for the end of its batch
+
 
 def _of_client(
     method: Callable[Concatenate[Client, _Arguments], _Answer],
@@ -77,8 +79,28 @@ async def _with_cases(
     """Call a method in a thread with cases, which may be those of an asynchronous iterable."""
     if not is_asynchronous(cases):
         return await asyncio.to_thread(method, cast("Cases", cases))
-    async with taken_in_thread(cast("AsyncIterable[Case]", cases)) as taken:
-        return await asyncio.to_thread(method, taken)
+    working: asyncio.Task[_Answer] | None = None
+    try:
+        async with taken_in_thread(cast("AsyncIterable[Case]", cases)) as taken:
+            working = asyncio.create_task(asyncio.to_thread(method, taken))
+            return await asyncio.shield(working)
+    except asyncio.CancelledError as cancelled:
+        if working:
+            await _note_end(cancelled, working)
+        raise
+
+
+async def _note_end(cancelled: asyncio.CancelledError, working: asyncio.Task[Any]) -> None:
+    """Add to a cancellation what became of the batch whose cases were read, as soon as its thread has ended."""
+    await asyncio.wait([working], timeout=_END_SECONDS)
+    if not working.done():
+        # Or else its error would be logged.
+        working.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    elif error := working.exception():
+        for note in getattr(error, "__notes__", ()):
+            cancelled.add_note(note)
+    elif isinstance(batch := working.result(), Batch):
+        cancelled.add_note(f"batch {batch.id} was submitted before that")
 
 
 class AsyncClient:
@@ -152,6 +174,9 @@ class AsyncBatch:
     def __init__(self, sync: Batch) -> None:
         self.sync = sync
         self.id = sync.id
+
+    def __repr__(self) -> str:
+        return f"AsyncBatch({self.id!r})"
 
     @property
     def durability(self) -> Durability | None:
