@@ -633,6 +633,17 @@ class TestSubmitting:
             lone_client.submit(path, resume="")
         assert lone_client.batches() == []
 
+    @pytest.mark.parametrize("batch_id", [None, "", 7, Batch])
+    def test_what_cannot_be_the_id_of_a_batch_is_refused(
+        self, lone_client: Client, batch_id: Any
+    ) -> None:
+        with pytest.raises(BatchNotFoundError, match=r"id of the batch is (empty|of the type)"):
+            lone_client.batch(batch_id)
+        if batch_id:
+            with pytest.raises(BatchNotFoundError, match="the id of the batch is of the type"):
+                lone_client.submit(list(true_false_cases(3)), resume=batch_id)
+        assert lone_client.batches() == []
+
     def test_a_begun_batch_takes_no_other_cases(self, client: Client, tmp_path: Path) -> None:
         batch = client.submit(write_cases(tmp_path / "a.jsonl", true_false_cases(100)))
         other = write_cases(tmp_path / "b.jsonl", true_false_cases(100, first=1))

@@ -115,7 +115,11 @@ class Client:
         )
 
     def batch(self, batch_id: str) -> Batch:
-        """Return a handle to a batch, without making a request."""
+        """Return a handle to a batch, without making a request: whether there is such a batch, its methods find out.
+
+        Raises BatchNotFoundError for what cannot be an id, such as None.
+        """
+        check_id(batch_id)
         return self._backend.batch(batch_id)
 
     def batches(self, most: int = 100, *, project: str | None = None) -> list[BatchState]:
@@ -193,6 +197,17 @@ class Client:
         return self._backend.revoke_key(key_id)
 
 
+def check_id(batch_id: object) -> None:
+    """Refuse as the id of a batch what is no text or empty, such as the value of an unset variable."""
+    if isinstance(batch_id, str) and batch_id:
+        return
+    what = "empty" if batch_id == "" else f"of the type {type(batch_id).__name__}"
+    raise BatchNotFoundError(
+        f"the id of the batch is {what}",
+        "give the `id` of the batch that `submit` or `open` returned",
+    )
+
+
 def check_resumed(batch_id: str | None) -> None:
     """Refuse an empty id of a batch to resume, such as that of an unset variable, which would open a new batch."""
     if batch_id == "":
@@ -200,6 +215,8 @@ def check_resumed(batch_id: str | None) -> None:
             "the id of the batch to resume is empty",
             "give the id that the interrupted submission printed, or leave it out for a new batch",
         )
+    if batch_id is not None:
+        check_id(batch_id)
 
 
 def backend_of(
