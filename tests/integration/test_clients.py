@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pyarrow as pa
 import pytest
 import zstandard
 
@@ -558,6 +559,37 @@ class TestSubmitting:
         rows.write_text("custom_id,agent_response,expected_output\na,Kyiv,Kyiv\n")
         for given in (rows, Source(rows, Settings())):
             assert client.submit(given, graders=["string-match"]).wait(30).counts.passed == 1
+
+    def test_several_paths_are_one_input(self, client: Client, tmp_path: Path) -> None:
+        first = write_cases(tmp_path / "a.jsonl", true_false_cases(5))
+        second = write_cases(tmp_path / "b.jsonl", true_false_cases(5, first=5))
+        for paths in ([first, second], (str(first), str(second))):
+            batch = client.submit(paths)
+            batch.wait(30)
+            assert_graded_right(results_by_id(batch), 10)
+        with pytest.raises(InputError, match="does not exist"):
+            client.submit([first, tmp_path / "c.jsonl"])
+
+    @pytest.mark.parametrize("kind_of_rows", ["dicts", "table"])
+    def test_rows_of_a_table_in_memory_are_mapped_as_those_of_a_file(
+        self, client: Client, kind_of_rows: str
+    ) -> None:
+        rows = [
+            {"qid": 1, "output": "Kyiv", "gold": "Kyiv", "score": 0.5},
+            {"qid": 2, "output": "Lviv", "gold": "Kyiv", "score": None},
+        ]
+        given: Any = rows if kind_of_rows == "dicts" else pa.Table.from_pylist(rows)
+        with pytest.raises(MappingNeededError, match="the columns qid, output, gold") as hit:
+            client.submit(given, graders=["string-match"])
+        [text] = re.findall(r"its columns suggest parse_mapping\(\['(.*?)'\]\)", hit.value.hint)
+        source = Source(given, Settings(), parse_mapping([text]))
+        for strict in (False, True):
+            batch = client.submit(source, graders=["string-match"], strict=strict)
+            counts = batch.wait(30).counts
+            assert (counts.passed, counts.failed, counts.total) == (1, 1, 2)
+            assert results_by_id(batch)["1"]["metadata"]["score"] == 0.5
+        named = [{"custom_id": "a", "agent_response": "Kyiv", "expected_output": "Kyiv"}]
+        assert client.submit(named, graders=["string-match"]).wait(30).counts.passed == 1
 
     @pytest.mark.parametrize("strict", [False, True])
     def test_a_mapped_source_accepts_each_of_several_expected_answers(

@@ -66,8 +66,8 @@ class Client:
     ) -> Batch:
         """Submit cases as a new batch, or resume an interrupted one, and return the batch.
 
-        `cases` is the path of a JSONL file (plain, .gz, .zst), `-`, a binary stream, or an iterable of
-        mappings or of lines as bytes; it is read once, in constant memory. `graders` apply to cases
+        `cases` is the path of a JSONL file (plain, .gz, .zst), a list of paths, `-`, a binary stream, an iterable of
+        mappings or of lines as bytes, which is read once, in constant memory, or a data frame. `graders` apply to cases
         that specify none. `resume` is the id of a batch that was started with the same cases. When batches
         compete for workers, one with `priority` high gets ten times the worker time of a normal one, and one
         with low a tenth. `project` is the project that the batch belongs to; it defaults to that of the API
@@ -78,7 +78,8 @@ class Client:
         Each confirmation is waited for, up to WEIGHBRIDGE_CONFIRM_SECONDS.
 
         Raises UnknownGraderError, ConfigError, InputError, ServerError, BatchError, also for an empty `resume`. Without any
-        case it raises NoCasesError, an InputError, and leaves no batch. A line that cannot be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
+        case it raises NoCasesError, without any grader NoGraderError, and for rows with columns of their own MappingNeededError:
+        each is an InputError, and leaves no batch. A line that cannot be graded becomes an errored job and raises nothing. With `strict`, all lines are validated before
         anything is submitted, and a line that cannot be graded raises InvalidInputError.
         """
         check_resumed(resume)

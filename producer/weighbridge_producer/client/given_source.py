@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from weighbridge_producer.input.first_rows import Opened, from_first_row_on
 from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import described_without
 from weighbridge_producer.input.recognition import recognise, traces_behind
+from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source import Source
+from weighbridge_producer.input.source_lines import encode_case
 from weighbridge_producer.submit.missing_grader import refuse_ungraded, refusing_ungraded
 
 if TYPE_CHECKING:
@@ -22,19 +25,20 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.first_rows import SeenRows
     from weighbridge_producer.input.source import Cases
 
+_ROWS = 100  #: that are looked at, if they are Python objects
 ASKED = "submission"  #: what the error says that no grader was named in
 
 
 def given_source(
     cases: Cases, graders: Sequence[GraderSpec], settings: Settings, *, is_resumed: bool
 ) -> Source:
-    """Return the source of cases for graders; files whose rows are of a known shape get its mapping, as on the command line.
+    """Return the source of cases for graders; rows of a known shape get its mapping, as on the command line.
 
-    Raises MappingNeededError for files with columns of their own, and NoGraderError if neither the submission nor its first
+    Raises MappingNeededError for rows with columns of their own, and NoGraderError if neither the submission nor its first
     cases name a grader; while they are read, if they can be read only once.
     """
     source = Source.of(cases, settings)
-    if source.rereadable and source.paths and not (source.mapping or source.trace_mapping):
+    if source.is_at_hand and not (source.mapping or source.trace_mapping):
         source = _recognised(source, graders, settings)
     source.graders = graders
     source.on_lines = None
@@ -47,10 +51,15 @@ def given_source(
 
 
 def _recognised(source: Source, graders: Sequence[GraderSpec], settings: Settings) -> Source:
-    """Return a source of files with the mapping of their rows, or unchanged if they have cases or traces."""
-    assert source.paths is not None
-    opened = Opened.all_of(source.paths, read_as=ReadAs.ANYTHING)
-    files = from_first_row_on(opened, settings)
+    """Return a source with the mapping of its rows, or unchanged if it has cases or traces."""
+    if source.paths:
+        opened = Opened.all_of(source.paths, read_as=ReadAs.ANYTHING)
+        files = from_first_row_on(opened, settings)
+    elif rows := source.first_objects(_ROWS):
+        content = b"".join(encode_case(row, plain_value).raw for row in rows)
+        files = [Opened("cases.jsonl", source.name, lambda: io.BytesIO(content))]
+    else:
+        return source
     seen = recognise(files[0], graders, settings)
     if seen is None or traces_behind(files, graders, settings):
         return source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from weighbridge_producer.input.mapping.list_entries import NoListError
 from weighbridge_producer.input.mapping.row_values import KEY
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.joins import Joins
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.rows.given_rows import GivenRows
     from weighbridge_producer.input.rows.row_formats import Layout, RowReader
     from weighbridge_producer.input.rows.row_notes import RowNotes
 
 
 def mapped_rows(
-    reader: RowReader,
-    stream: BinaryIO,
+    reader: RowReader | GivenRows,
+    stream: BinaryIO | None,
     mapping: FieldMapping,
     joins: Joins | None,
     notes: RowNotes,
@@ -37,7 +38,7 @@ def mapped_rows(
     columns = mapping.columns
     if columns and joins:
         columns = sorted({*columns, *joins.columns})
-    rows = reader.read(stream, columns)
+    rows = reader.read(cast("BinaryIO", stream), columns)
     first = list(islice(rows, 1))
     rows = chain(first, rows)
     if mapping.each:

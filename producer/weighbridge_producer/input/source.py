@@ -23,10 +23,11 @@ from weighbridge_producer.input.files.input_paths import InputFile, Paths, opene
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines
 from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.files.remote_files import RemoteFile
-from weighbridge_producer.input.given_cases import check_given
+from weighbridge_producer.input.given_cases import are_paths, check_given, rows_of_table
 from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
+from weighbridge_producer.input.rows.given_rows import GivenRows
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
@@ -67,14 +68,15 @@ class Streams:
 
 
 Case = Mapping[str, Any] | bytes | str | SourceLine
-Cases = str | Path | Paths | BinaryIO | Streams | Iterable[Case]
+Cases = str | Path | Paths | BinaryIO | Streams | Iterable[Case] | Iterable[Path]
 
 
 class Source:
     """A source of cases; each iteration yields all lines if the source is rereadable.
 
-    `cases` are a path, a pattern, several `Paths`, a stream of bytes or Python objects. Files may contain cases or traces,
-    each of which becomes a case, or rows if there is a `mapping`. Raises InputError if a path cannot be read, and for
+    `cases` are a path, a pattern, several paths, a stream of bytes, Python objects, or a data frame of pandas or polars or a
+    table of Arrow, whose rows are Python objects. Files may contain cases or traces, each of which becomes a case. With a
+    `mapping`, files and objects are rows. Raises InputError if a path cannot be read, and for
     objects that are no cases.
     """
 
@@ -87,7 +89,7 @@ class Source:
         trace_mapping: TraceMapping | None = None,
         joins: Joins | None = None,
     ) -> None:
-        self._cases = cases
+        cases = self._cases = _plain(cases)
         self._settings = settings
         self.mapping = mapping  #: mapping of rows to cases; None for cases and traces
         self.sample = sample  #: sample of cases to read; None for all
@@ -146,8 +148,14 @@ class Source:
         return cases if isinstance(cases, Source) else cls(cases, settings)
 
     def mapped(self, mapping: FieldMapping) -> Source:
-        """Return a source of the same files, read as rows with a mapping."""
+        """Return a source of the same files or objects, read as rows with a mapping."""
         return Source(self._cases, self._settings, mapping, self.sample)
+
+    def first_objects(self, most: int) -> list[Mapping[str, Any]]:
+        """Return the first Python objects of a list if none of them has the `inputs` of a case."""
+        first = self._cases[:most] if isinstance(self._cases, (list, tuple)) else ()
+        rows = [each for each in first if isinstance(each, Mapping) and "inputs" not in each]
+        return rows if len(rows) == len(first) else []
 
     @property
     def paths(self) -> Paths | None:
@@ -258,7 +266,8 @@ class Source:
             return chain.from_iterable(
                 self._lines(stream, name, ids, in_blocks=in_blocks) for name, stream in streams
             )
-        return map(self._encoded, cast("Iterable[Any]", self._cases))
+        given = cast("Iterable[Any]", self._cases)
+        return self._mapped_objects(given) if self.mapping else map(self._encoded, given)
 
     @property
     def _holds_bytes(self) -> bool:
@@ -339,6 +348,21 @@ class Source:
         on_known = partial(self.notes.count_known_format, name)
         return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers, on_known)
 
+    def _mapped_objects(self, rows: Iterable[Any]) -> Iterator[SourceLine]:
+        """Yield the cases of rows that are Python objects."""
+        assert self.mapping is not None
+        mapping = with_accepted_answers(self.mapping, self.graders)
+        read = mapped_rows(
+            *(GivenRows(rows, self.name), None, mapping, self.joins, self.notes, None),
+            is_one_of_several=False,
+        )
+        lines = as_lines(read, mapping, self._settings, self.notes)
+        for line in (
+            within_expansion(lines, self._settings.expansion_limit) if mapping.each else lines
+        ):
+            line.size = len(line.raw)
+            yield line
+
     def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
         mapping = with_accepted_answers(mapping, self.graders)
         added = mapping.added | self.joins.added if self.joins else mapping.added
@@ -383,6 +407,14 @@ class Source:
             fault = length_fault(line.size - 1, self._settings.line_limit_bytes)
             return SourceLine(b"\n", fault, line.size)
         return line
+
+
+def _plain(cases: Cases) -> Cases:
+    """Return the rows of a table, and several paths as one input; other cases unchanged."""
+    if isinstance(cases, (list, tuple)) and not isinstance(cases, Paths) and are_paths(cases):
+        return Paths.of(cast("list[str | Path]", cases))
+    rows = rows_of_table(cases)
+    return cases if rows is None else rows
 
 
 def fingerprint_of(file: InputFile) -> list[str | int]:
