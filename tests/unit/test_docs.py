@@ -375,6 +375,18 @@ def names_of(node: ast.stmt) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_row_of_a_table_on_the_page_has_as_many_cells_as_its_header(page: str) -> None:
+    uneven = []
+    header = 0
+    for row in (ROOT / page).read_text("utf-8").splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", row)) - 1 if row.startswith("|") else 0
+        header = header if header and cells else cells
+        if cells != header:
+            uneven.append(row)
+    assert not uneven
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
     broken = []
     for target in re.findall(r"\]\(([^)\s]+)\)", (ROOT / page).read_text("utf-8")):
