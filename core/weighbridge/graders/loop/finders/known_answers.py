@@ -27,13 +27,14 @@ from weighbridge.graders.loop.history.text_forms import lists_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from weighbridge.graders.loop.finders.known_results import ToolResult
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_ANSWERS = 2  #: maximum different answers to them
-_MORE_ANSWERS = 3  #: maximum different answers to them
+_ANSWERS = 2  #: maximum different answers to commands that read
+_LONG_ANSWERS = 3  #: maximum different answers to commands of any kind
 _WORDS = 2  #: minimum words of a question
 #: Maximum share of words that only one command has; above it, the questions are different.
 _OWN = 0.35
@@ -52,10 +53,20 @@ def known_answers(
     three long ones, of which none is in a `known` loop. So are `4 * max_repeats` questions in words to another tool, all
     with one answer.
     """
-    found = set(known)
-    least = Rule.KNOWN_ANSWERS.least(limits)
-    if repeats_in(tool_results) < least - _ANSWERS:
+    if repeats_in(tool_results) < Rule.KNOWN_ANSWERS.least(limits) - _ANSWERS:
         return
+    findings = list(_of_commands_that_read(calls, tool_results, limits))
+    for find in (_of_questions, _of_commands):
+        found = known.union(*(each.indices for each in findings))
+        findings += find(calls, tool_results, limits, found)
+    yield from findings
+
+
+def _of_commands_that_read(
+    calls: Sequence[Call | None], tool_results: Sequence[ToolResult | None], limits: Limits
+) -> Iterator[Finding]:
+    """Find commands that only read, with one or two answers."""
+    least = Rule.KNOWN_ANSWERS.least(limits)
     for start, end in _ranges(tool_results, _ANSWERS, least):
         tried = [call for call in calls[start:end] if call is not None]
         answers = {result for result in tool_results[start:end] if result is not None}
@@ -64,8 +75,16 @@ def known_answers(
             and all(map(_only_reads, tried))
             and _ask_one_question(tried)
         ):
-            found.update(range(start, end))
             yield Finding.by(Rule.KNOWN_ANSWERS, range(start, end), least)
+
+
+def _of_questions(
+    calls: Sequence[Call | None],
+    tool_results: Sequence[ToolResult | None],
+    limits: Limits,
+    found: AbstractSet[int],
+) -> Iterator[Finding]:
+    """Find questions in words with one answer, of which none is in a loop that was `found`."""
     least = Rule.KNOWN_ANSWERS.least(limits, other=True)
     for start, end in _ranges(tool_results, 1, least):
         tried = [call for call in calls[start:end] if call is not None]
@@ -77,10 +96,18 @@ def known_answers(
             and all(map(_only_reads, tried))
             and _ask_in_words(tried)
         ):
-            found.update(range(start, end))
             yield Finding.by(Rule.KNOWN_ANSWERS, range(start, end), least)
+
+
+def _of_commands(
+    calls: Sequence[Call | None],
+    tool_results: Sequence[ToolResult | None],
+    limits: Limits,
+    found: AbstractSet[int],
+) -> Iterator[Finding]:
+    """Find commands of any kind with a few long answers, of which none is in a loop that was `found`."""
     least = Rule.FEW_LONG_ANSWERS.least(limits)
-    for start, end in _ranges(tool_results, _MORE_ANSWERS, least):
+    for start, end in _ranges(tool_results, _LONG_ANSWERS, least):
         tried = [call for call in calls[start:end] if call is not None]
         is_new = found.isdisjoint(range(start, end))
         if is_new and all(map(_has_long_answer, tried)) and _ask_one_question(tried):
