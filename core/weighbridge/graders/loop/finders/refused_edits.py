@@ -14,8 +14,8 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     REMEMBERED,
     Attempt,
     chains_of,
-    in_messages,
     is_related,
+    message_count,
 )
 from weighbridge.graders.loop.history.call_kinds import is_read_only, writes
 from weighbridge.graders.loop.history.named_files import file_in
@@ -98,7 +98,7 @@ def refused_edits(
                 tried = [each.call for each in related]
                 if (
                     len(tried) >= least
-                    and in_messages(tried) >= limits.max_repeats
+                    and message_count(tried) >= limits.max_repeats
                     and not (
                         _reads_on(related, news)
                         or lists_items([call.arguments.texts for call in tried])
@@ -170,7 +170,7 @@ def _edits_in_vain(
         for found in _close(indices) if len(indices) >= least else ():
             if (
                 len(found) < least
-                or in_messages(map(edits.__getitem__, found)) < limits.max_repeats
+                or message_count(map(edits.__getitem__, found)) < limits.max_repeats
             ):
                 continue
             refused, span = set(found), range(found[0], found[-1])

@@ -11,8 +11,8 @@ from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.related_attempts import (
     Attempt,
     chains_of,
-    in_messages,
     is_related,
+    message_count,
 )
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
@@ -41,7 +41,7 @@ _LINE_CHARACTERS = 200  #: of the end of a line that are read
 _REASON_WORDS = 4
 _COMPLAINT_LINES = 8  #: last lines of a result that did not fail, which may complain
 _COMPLAINT_WORDS = 7  #: of a line that complains, which may end with ids and numbers
-_LEAST_WORDS = 4  #: of a complaint that says why
+_LEAST_COMPLAINT_WORDS = 4  #: of a complaint that says why
 _REASON_CHARACTERS = 18  #: a shorter end of a line may stand in any failure
 _OWN = 0.25  #: maximum share of words that only one attempt has
 #: Complaint within a line, such as `"msg": "Error sign, please check your signature"` in an answer with the status 200.
@@ -76,8 +76,9 @@ def returning_reasons(
 ) -> Iterator[Finding]:
     """Find `2 * max_repeats` related attempts in a row that fail for one reason, most of them in other words.
 
-    A reason is the end of a line that reports a failure, or the beginning of one that complains, near the end of a result. If two more attempts than that fail, or none of them reads or
-    does anything, `max_repeats + 2` with one reason are enough. Attempts of which some are in `known` loops are not examined.
+    They are in more than `max_repeats` messages. A reason is the end of a line that reports a failure, or the beginning of
+    one that complains, near the end of a result. If two more attempts than that fail, or none of them reads or does
+    anything, `max_repeats + 2` with one reason are enough. Attempts of which some are in `known` loops are not examined.
     """
     budget = WorkBudget()
     for chain in _chains(calls, limits, budget, known):
@@ -91,8 +92,8 @@ def returning_reasons(
             for attempt in chain
         )
         least = rule.least(limits, other=is_sure)
-        is_repeated = in_messages(attempt.call for attempt in found) > limits.max_repeats
-        if len(found) >= least and is_repeated and _is_stuck(found):
+        are_tried_in_turn = message_count(attempt.call for attempt in found) > limits.max_repeats
+        if len(found) >= least and are_tried_in_turn and _is_stuck(found):
             yield Finding.by(rule, (attempt.call_index for attempt in found), least)
 
 
@@ -141,7 +142,7 @@ def _complaints_in(text: str) -> dict[str, str]:
         said = _KEY.sub("", line[:_LINE_CHARACTERS], 1)
         if _complains(said) and not _denies_errors(line[:_LINE_CHARACTERS]):
             words = _WORD.findall(said.lower())[:_COMPLAINT_WORDS]
-            if len(words) >= _LEAST_WORDS:
+            if len(words) >= _LEAST_COMPLAINT_WORDS:
                 complaints[" ".join(words)] = said
     return complaints
 

@@ -22,7 +22,7 @@ _COUNTER = re.compile(
     re.IGNORECASE,
 )
 _PORT = re.compile(r"(?<![^\W_])port\W{0,4}$", re.IGNORECASE)
-_OWN_PORTS = 10_000  #: from here on a port is mostly one that a system chose, and no service
+_DYNAMIC_PORTS_FROM = 10_000  #: a system chose most ports from here on; others name services
 _COUNTED = re.compile(
     r" ?(?:more |failed |login )?(?:attempts?|tr(?:y|ies)|retr(?:y|ies))\b", re.IGNORECASE
 )
@@ -57,7 +57,7 @@ def _significant_numbers(masked: str, rows: Sequence[array[float]]) -> Iterator[
         index = number.start()
         is_one = len(set(values)) == 1 or all(400 <= value < 600 for value in values)
         before = masked[max(0, index - 20) : index]
-        is_port = min(values) >= _OWN_PORTS and _PORT.search(before)
+        is_port = min(values) >= _DYNAMIC_PORTS_FROM and _PORT.search(before)
         if not (
             is_one or is_port or _COUNTER.search(before) or _COUNTED.match(masked, number.end())
         ):

@@ -46,6 +46,6 @@ def is_related(words: frozenset[bytes], near: Sequence[_Worded]) -> bool:
     return any(are_related(words, other.words) for other in near)
 
 
-def in_messages(calls: Iterable[Call]) -> int:
-    """Return the number of messages that calls are in: those of one message do not know of each other's results."""
+def message_count(calls: Iterable[Call]) -> int:
+    """Return how many messages calls are in; the calls of one message are made before any of their results is seen."""
     return len({call.message or call.step.id for call in calls})
