@@ -1,4 +1,4 @@
-"""Answers that are cut off at the output limit again and again, of which nothing is left: a loop without a result."""
+"""Answers that are cut off at the output limit again and again, so that nothing is left of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 _CUT_OFF = "length"  #: OpenTelemetry's word for an answer that reached the output limit
 _CONTENT_CHARACTERS = 400  #: a longer text is content, which the next answer may continue
 _LEAST_TOKENS = 100  #: a lower limit is set on purpose, as for a yes or no
-_BETWEEN = 6  #: maximum other answers between two
+_BETWEEN = 6  #: maximum other answers between two cut-off ones
 _PROMPT_CHARACTERS = 20  #: a longer message, or a question, is a request
 
 
 def cut_off_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find more than `max_repeats` answers that reached the output limit before they said or did anything of use.
 
-    At most `_BETWEEN` other answers lie between two, which make no change and say nothing without a call, and no new request.
+    Between two of them lie no new request, and at most `_BETWEEN` other answers, each with calls that only read or fail, or
+    with nothing at all.
     """
     least = Rule.CUT_OFF_ANSWERS.least(limits)
     if sum(turn.step.finish_reason == _CUT_OFF for turn in turns) < least:  # as in most runs

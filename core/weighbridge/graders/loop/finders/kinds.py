@@ -34,7 +34,7 @@ class Kind(StrEnum):
 KINDS_OF_SIMILAR_STEPS = frozenset(
     (
         *(Kind.SAME_FAILURE, Kind.REFUSED, Kind.NOTHING_NEW, Kind.SAME_BEGINNING, Kind.STANDSTILL),
-        *(Kind.PLEASANTRIES, Kind.PROMISES, Kind.SAME_WORDS, Kind.FAILED_ANSWERS, Kind.CUT_OFF),
-        Kind.STOPPED,
+        *(Kind.PLEASANTRIES, Kind.PROMISES, Kind.SAME_WORDS),
+        *(Kind.FAILED_ANSWERS, Kind.CUT_OFF, Kind.STOPPED),
     )
 )

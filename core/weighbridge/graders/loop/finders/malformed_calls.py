@@ -42,7 +42,8 @@ _says_not_understood = occurs(
 def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find `max_repeats + 2` malformed calls of one tool, none of which succeeds, whatever each is for and lies between.
 
-    More than `max_repeats` in a row are enough if they give the same values in few ways. Of commands in plain words whose first words, each another one, the refusals name as unknown, it takes `3 * max_repeats`.
+    More than `max_repeats` in a row are enough if they give the same values in few ways. `3 * max_repeats` are needed of commands
+    in plain words that each begin with another word, which the refusal names as unknown.
     """
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for index, call in enumerate(calls):

@@ -60,10 +60,11 @@ _rests = linear(
 
 
 def repeated_changes(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find `max_repeats + 2` calls that write the same long content, or the same note, or pay or send the same, with only calls between them that change nothing.
+    """Find `max_repeats + 2` calls that write the same long content or note, or pay or send the same.
 
-    Their results may differ: a file grows by a copy each time, and each booking has another id. Fewer than half as many other
-    changes may lie between. `3 * max_repeats` are needed if a file or the like is written anew with nearly the same content.
+    Between them lie calls that change nothing, and fewer than half as many other changes. Their results may differ: a file grows
+    by a copy each time, and each booking has another id. `3 * max_repeats` are needed if a file or the like is written anew with
+    nearly the same content.
     """
     least = Rule.REPEATED_CHANGE.least(limits)
     changes = [index for index, call in enumerate(calls) if call is not None and _is_change(call)]

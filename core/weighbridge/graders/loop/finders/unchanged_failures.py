@@ -77,8 +77,9 @@ def unchanged_checks(
 ) -> Iterator[Finding]:
     """Find `max_repeats + 2` checks, few of them different, that fail in one way, whatever was changed between.
 
-    If the failure is short, or a check succeeds in the end, `3 * max_repeats` are needed. None of them has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The
-    lines that failures name may differ, if there are two at most or the failures come back to them.
+    If the failure is short, or a check succeeds in the end, `3 * max_repeats` are needed. None of them has another result
+    between, and at most `_BETWEEN` other calls lie between two, none of which waits. The lines that failures name may differ,
+    if there are two at most or the failures come back to them.
     """
     least = Rule.UNCHANGED_CHECK.least(limits)
     failed = [

@@ -23,7 +23,7 @@ _TOOL_CHARACTERS = 3  #: a shorter name of a tool may be part of another word
 _ECHOED = linear(r"\w*[\d/.][\w./:@-]*")
 _may_be_echoed = re.compile(r"[0-9/.]").search  #: in a fraction of the time
 _HEADING_CHARACTERS = 60
-#: of a line that says that a call failed, but not why
+#: Return whether a line says that a call failed, but not why.
 is_heading = occurs(
     r"""\A(?:\W*(?:(?:return ?code|exit[ _]?(?:code|status)|rc|status|code|output|stdout|stderr|result|observation|error|failed|failure)
 \W*(?:\d{1,5})?\W*)+|[\W\d]+)\z"""

@@ -155,13 +155,17 @@ def normalized_beginning(text: str) -> str:
 
 
 def prompt_indices(steps: Sequence[Step]) -> set[int]:
-    """Return the indices of the user's messages that are not new requests; the first order of a run, given again, is one.
+    """Return the indices of the user's messages that are not new requests.
 
-    After a call that failed it is not: a harness gives it to an agent that has not got on.
-    A short message that comes again after a turn with a call and an answer, such as that of a scheduler, is a request, too,
-    and so is one that the first message of the run announces in quotation marks, and one that comes minutes after the agent's answer.
-    The others are the steps of the agent's own plan; messages that are soon repeated, including the first one; near repeats whose length or text shows that
-    they are from the framework; those with the banner of an earlier one; short answers to what the agent asks after a failure; empty ones; lines of logs; and messages of other agents, about a missing action or usage.
+    The first order of a run, given again, is a request, unless a call failed just before: then a harness gives it to an agent
+    that has not got on. So is a short message that comes again after a turn with a call and an answer, such as that of a
+    scheduler, one that the first message of the run announces in quotation marks, and one that comes minutes after the
+    agent's answer.
+
+    No requests are the steps of the agent's own plan; messages that are soon repeated, including the first one; near repeats
+    whose length or text shows that they are from the framework; those with the banner of an earlier one; short answers to
+    what the agent asks after a failure; empty ones; lines of logs; and messages of other agents, about a missing action or
+    usage.
     """
     found = _planned_steps(steps)
     names = {step.name for step in steps if step.type == "user"}
