@@ -73,7 +73,7 @@ def are_exchanges(value: list[Any]) -> bool:
     return len(value) > 1 and all(map(is_exchange, value))
 
 
-def asks_for_items(value: dict[str, Any]) -> bool:
+def is_exchange_for_items(value: dict[str, Any]) -> bool:
     """Return whether a value is an exchange with OpenAI's Responses API."""
     return is_exchange(value) and _asks_for_items(asked_in(value))
 
@@ -145,8 +145,8 @@ def _with_roles(messages: Any) -> list[dict[str, Any]]:
 def answer_in(value: dict[str, Any]) -> Answer | None:
     """Return the answer of an exchange, which may be only an error; None if there is none in a form that is read."""
     body = answer_of(response_in(value))
-    answer = answer_of_body(body)
-    error = _reason(body.get("error")) or _reason(value.get("error"))
+    answer = _answer_of_body(body)
+    error = _error_text(body.get("error")) or _error_text(value.get("error"))
     if error is None:
         return answer
     if answer is None:
@@ -154,7 +154,7 @@ def answer_in(value: dict[str, Any]) -> Answer | None:
     return structs.replace(answer, facts=structs.replace(answer.facts, error=error))
 
 
-def answer_of_body(body: dict[str, Any]) -> Answer | None:
+def _answer_of_body(body: dict[str, Any]) -> Answer | None:
     """Return the answer in the body of a response; None if the body is no answer."""
     if body.get("object") == _RESPONSE and type(body.get("output")) is list:
         items = Items()
@@ -206,10 +206,10 @@ def _is_reasoning(part: Any) -> bool:
     return type(part) is dict and opened(part)[0] == "reasoning"
 
 
-def _reason(error: Any) -> str | None:
+def _error_text(error: Any) -> str | None:
     """Return the text of an error, which may be in an object."""
     if type(error) is dict and error:
-        return string_of(error.get("message")) or _reason(error.get("error")) or "error"
+        return string_of(error.get("message")) or _error_text(error.get("error")) or "error"
     return string_of(error)
 
 

@@ -16,19 +16,14 @@ from weighbridge.traces.chat.conversation import Facts, Run, read_messages
 from weighbridge.traces.chat.exchange_messages import (
     Answer,
     are_exchanges,
-    asks_for_items,
     is_exchange,
+    is_exchange_for_items,
 )
 from weighbridge.traces.chat.exchanges import APART, UNREAD
 from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.message_digests import digests_of
 from weighbridge.traces.chat.roles import MODEL_ROLES
-from weighbridge.traces.fields import (
-    json_in,
-    object_of,
-    objects_of,
-    string_of,
-)
+from weighbridge.traces.fields import json_in, object_of, objects_of, string_of
 from weighbridge.traces.formats import anthropic, openai_chat, openai_responses
 from weighbridge.traces.formats.request_log_calls import (
     LoggedCall,
@@ -129,7 +124,7 @@ def _trace(conversation: list[LoggedCall]) -> Trace:
 def _is_of_items(call: LoggedCall) -> bool:
     """Return whether a call is one of the Responses API that was answered."""
     is_answered = call.answer is not None and call.answer.facts.error is None
-    return is_answered and asks_for_items(call.held[0])
+    return is_answered and is_exchange_for_items(call.held[0])
 
 
 def _followed(call: LoggedCall) -> Iterator[bytes]:
@@ -148,8 +143,7 @@ class _Reader:
         self._instructions: set[bytes] = set()  #: digests of the instructions that were added
         self._known: set[bytes] = set()  #: digests of the messages up to each message
         self._answered: set[bytes] = set()  #: the same digests, of whole requests with an answer
-        #: Numbers of the messages that were added, by the message's key.
-        self._counts: Counter[bytes] = Counter()
+        self._counts: Counter[bytes] = Counter()  #: how often each message was added, by its key
         self._results: set[bytes] = set()  #: keys of the results that came with answers
 
     def read(self, conversation: list[LoggedCall]) -> Trace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import Struct
@@ -31,6 +31,9 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Parameters of a request to OpenAI's API or a compatible one.
 _PARAMETERS = frozenset(
@@ -176,6 +179,53 @@ def _answers_in(call: LoggedCall) -> list[tuple[bytes, bytes]]:
     return answers[::-1]
 
 
+class _Conversations:
+    """Index of conversations by what a later call of each has."""
+
+    def __init__(self) -> None:
+        self._by_answer_id: dict[str, list[LoggedCall]] = {}
+        #: By the messages of a request and its answer; by the answer alone if it has calls.
+        self._answered: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
+        #: By the messages of a request, with and without its instructions.
+        self._requested: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
+
+    def continued_by(self, call: LoggedCall) -> list[LoggedCall] | None:
+        """Return the conversation that a call continues; None if it begins one."""
+        earlier = call.begun if call.has_answers else call.begun[:-1]
+        answers = _answers_in(call)
+        return (
+            self._by_answer_id.get(call.request.continues or "")
+            or _first(self._answered, answers)
+            or _first(self._requested, (key for at in reversed(earlier) for key in _keys(call, at)))
+            or _first(self._answered, ((b"", answer) for _, answer in answers))
+        )
+
+    def add(self, call: LoggedCall, conversation: list[LoggedCall]) -> None:
+        """Add a call with the conversation that it belongs to."""
+        for at in call.begun[-1:]:
+            self._requested.update(dict.fromkeys(_keys(call, at), conversation))
+        answer = call.answer
+        if answer and answer.id:
+            self._by_answer_id[answer.id] = conversation
+        if answer and (key := key_of_message(answer.message)):
+            for at in call.begun[-1:]:
+                self._answered[at, key] = conversation
+            calls = objects_of(answer.message.get("tool_calls"))
+            if any(id_of(each.get("id")) for each in calls):
+                self._answered[b"", key] = conversation
+
+
+def _keys(call: LoggedCall, begun: bytes) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the keys of messages in a request, given their digest: with its instructions, and without."""
+    return (call.instructions, begun), (b"", begun)
+
+
+def _first(
+    conversations: dict[tuple[bytes, bytes], list[LoggedCall]], keys: Iterable[tuple[bytes, bytes]]
+) -> list[LoggedCall] | None:
+    return next((conversations[key] for key in keys if key in conversations), None)
+
+
 def conversations_in(value: list[Any]) -> list[list[LoggedCall]]:
     """Return the calls of a log by conversation, each in the order of the log.
 
@@ -183,44 +233,18 @@ def conversations_in(value: list[Any]) -> list[list[LoggedCall]]:
     distinguish conversations with the same beginning, and join requests whose beginning changes.
     """
     found: list[list[LoggedCall]] = []
-    #: Conversations, by the messages of a request and its answer; by the answer alone if it has calls.
-    answered: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
-    #: Conversations, by the messages of a request, with and without its instructions.
-    known: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
-    of_answer: dict[str, list[LoggedCall]] = {}  #: conversations, by the IDs of answers
     counts: list[LoggedCall] = []
+    conversations = _Conversations()
     for call in _calls(value):
         if call.is_count:
             counts.append(call)
             continue
-        earlier = call.begun if call.has_answers else call.begun[:-1]
-        names = (
-            (name, digest) for digest in reversed(earlier) for name in (call.instructions, b"")
-        )
-        answers = _answers_in(call)
-        conversation = of_answer.get(call.request.continues or "")
-        if conversation is None:
-            conversation = next((answered[each] for each in answers if each in answered), None)
-        if conversation is None:
-            conversation = next((known[name] for name in names if name in known), None)
-        if conversation is None:
-            of_calls = ((b"", key) for _, key in answers)
-            conversation = next((answered[each] for each in of_calls if each in answered), None)
+        conversation = conversations.continued_by(call)
         if conversation is None:
             conversation = []
             found.append(conversation)
         conversation.append(call)
-        for name in (call.instructions, b"") if call.begun else ():
-            known[name, call.begun[-1]] = conversation
-        answer = call.answer
-        if answer and answer.id:
-            of_answer[answer.id] = conversation
-        if answer and (key := key_of_message(answer.message)):
-            if call.begun:
-                answered[call.begun[-1], key] = conversation
-            calls = objects_of(answer.message.get("tool_calls"))
-            if any(id_of(each.get("id")) for each in calls):
-                answered[b"", key] = conversation
+        conversations.add(call, conversation)
     if found:
         found[0] += counts  # they are only noted
     return found
