@@ -312,9 +312,7 @@ class _MessageReader:
                 output=content or string_of(message.get("refusal")) or content,
                 error=_error(facts.error, content),
                 model=(facts.model or self._run.model) if by_agent else None,
-                finish_reason=finish_reason_of(facts.finish_reason)
-                if by_agent and facts.finish_reason
-                else None,
+                finish_reason=finish_reason_of(facts.finish_reason) if by_agent else None,
                 usage=facts.usage,
                 cost_usd=facts.cost_usd,
                 started_at=facts.started_at,

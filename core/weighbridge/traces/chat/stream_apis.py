@@ -17,7 +17,7 @@ from weighbridge.traces.fields import (
 )
 
 Api = Literal["chat", "anthropic", "responses", "gemini"]
-CHUNK = "chat.completion.chunk"
+_CHUNK = "chat.completion.chunk"
 _LOOKED_AT = 20  #: number of events examined, one of which must belong to an API
 _ANTHROPIC = frozenset(
     {
@@ -25,7 +25,7 @@ _ANTHROPIC = frozenset(
         *("message_delta", "message_stop"),
     }
 )
-_CHUNKS = ("", CHUNK)  #: values of `object` in chunks; Azure's first chunk has none
+_CHUNKS = ("", _CHUNK)  #: values of `object` in chunks; Azure's first chunk has none
 _BETWEEN = frozenset({"ping", "error", "keepalive"})  #: events that a stream of any API may have
 _INNER = "__data__"  #: key of the event in an object that a program stored with its class
 
@@ -48,7 +48,7 @@ def opened_event(value: Any) -> dict[str, Any] | None:
 def api_of_event(event: dict[str, Any]) -> Api | None:
     """Return the API whose stream has such an event; None if no API's has, or each."""
     kind = event.get("type")
-    if event.get("object") == CHUNK and type(event.get("choices")) is list:
+    if event.get("object") == _CHUNK and type(event.get("choices")) is list:
         return "chat"
     if type(kind) is str and kind in _ANTHROPIC:
         return "anthropic"

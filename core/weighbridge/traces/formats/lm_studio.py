@@ -47,9 +47,8 @@ _FIELDS = frozenset(
 )
 #: Step whose id begins with the time at which it was made, in milliseconds.
 _MADE_AT = re.compile(r"(\d{13})-0?\.\d{1,20}\Z")
-_FAILED = frozenset(
-    {"failed", "modelUnloaded"}
-)  #: reasons for which a model stopped that are errors
+#: Reasons for which a model stopped that are errors.
+_FAILED = frozenset({"failed", "modelUnloaded"})
 #: States of a call that failed: the key of the error, and the error of a state without one.
 _FAILURES = {"toolCallFailed": ("error", "failed"), "toolCallDenied": ("denyReason", "denied")}
 _NOT_PARSED = "toolCallGenerationFailed"
