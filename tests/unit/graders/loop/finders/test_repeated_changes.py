@@ -93,14 +93,15 @@ def test_what_is_written_for_another_thing_or_tested_is_no_loop(steps):
     ],
     ids=["booked", "sent", "appended"],
 )  # fmt: skip
-def test_what_is_booked_sent_or_appended_six_times_is_a_loop_whatever_its_number(again):
-    assert kinds([again(at) for at in range(6)]) == [("nothing_new", 6)]
+def test_what_is_booked_sent_or_appended_five_times_is_a_loop_whatever_its_number(again):
+    assert kinds([again(at) for at in range(5)]) == [("nothing_new", 5)]
+    assert kinds([again(at) for at in range(4)]) == []
     looks = [
         step
-        for at in range(6)
+        for at in range(5)
         for step in (again(at), call("read_file", {"path": f"{NAMES[at]}.md"}, f"about the {NAMES[at]}"))
     ]  # fmt: skip
-    assert kinds(looks) == [("nothing_new", 6)]
+    assert kinds(looks) == [("nothing_new", 5)]
 
 
 @pytest.mark.parametrize(
