@@ -19,7 +19,7 @@ from weighbridge.traces.spans.attributes import (
 from weighbridge.traces.spans.cloud_trace import is_cloud_trace, spans_of_cloud_trace
 from weighbridge.traces.spans.content import include_details
 from weighbridge.traces.spans.genkit import include_genkit
-from weighbridge.traces.spans.go_spans import CONTEXT, is_go_span, span_of_go
+from weighbridge.traces.spans.go_spans import GO_CONTEXT, is_go_span, span_of_go
 from weighbridge.traces.spans.mastra_rows import is_mastra_row, span_of_mastra_row
 from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.otlp_fields import (
@@ -84,7 +84,7 @@ _PARENT_CONTEXTS = ("parentSpanContext", "parentContext", "parent")
 _DOCUMENT_KEYS = frozenset(
     {
         *(*_RESOURCE_SPANS, *_RESOURCE_LOGS, *_LIST_OF_RESOURCES),
-        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS, *STORED_KEYS, CONTEXT),
+        *(*_WRAPPERS, *_TRACE_IDS, *_CONTEXTS, *ROW_KEYS, *STORED_KEYS, GO_CONTEXT),
     }
 )
 #: Keys of spans with measurements instead of attributes, which NeMo Guardrails writes.

@@ -6,14 +6,14 @@ from typing import Any
 
 from weighbridge.traces.fields import object_of, objects_of, string_of
 
-CONTEXT = "SpanContext"  #: key of a span's ids
+GO_CONTEXT = "SpanContext"  #: key of a span's ids
 _ATTRIBUTES = "Attributes"
 _SCOPES = ("InstrumentationScope", "InstrumentationLibrary")
 
 
 def is_go_span(value: Any) -> bool:
     """Return whether a value is a printed span."""
-    ids = object_of(value.get(CONTEXT)) if type(value) is dict else {}
+    ids = object_of(value.get(GO_CONTEXT)) if type(value) is dict else {}
     return (
         type(ids.get("TraceID")) is str
         and type(ids.get("SpanID")) is str
@@ -23,7 +23,7 @@ def is_go_span(value: Any) -> bool:
 
 def span_of_go(value: dict[str, Any]) -> dict[str, Any]:
     """Return a printed span as a span of OTLP."""
-    ids, status = value[CONTEXT], object_of(value.get("Status"))
+    ids, status = value[GO_CONTEXT], object_of(value.get("Status"))
     scope = next((held for key in _SCOPES if (held := object_of(value.get(key)))), {})
     return {
         "traceId": ids["TraceID"],
