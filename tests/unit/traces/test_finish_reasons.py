@@ -95,6 +95,16 @@ def test_an_answer_that_was_cut_off_at_the_output_limit_ended_for_its_length(api
     assert reasons(BODIES[api]) == ["length"]
 
 
+def test_a_log_of_request_and_completion_lines_has_it():
+    request = {"model": "m", "messages": [{"role": "user", "content": "How?"}], "temperature": 0}
+    again = {
+        **request,
+        "messages": [*request["messages"], SAID, {"role": "user", "content": "So?"}],
+    }
+    answer = {**CUT_COMPLETION, "object": "chat.completion", "model": "m"}
+    assert reasons([request, answer, again, answer]) == ["length", "length"]
+
+
 @pytest.mark.parametrize("api", ["OpenAI chat", "OpenAI responses", "Anthropic", "Gemini"])
 def test_a_log_of_requests_has_it_for_each_answer(api):
     asked = [{"role": "user", "content": "How?"}, SAID, {"role": "user", "content": "And then?"}]

@@ -11,11 +11,12 @@ _LIMIT = 60  #: maximum length of a reason
 _WORDS = {
     "stop": (
         *("stop", "end_turn", "endturn", "stop_sequence", "stopsequence", "complete", "completed"),
-        *("eos", "eos_token", "finish_reason_stop"),
+        *("eos", "eos_token", "eosfound", "stopstringfound", "finish_reason_stop"),
     ),
     "length": (
         *("length", "max_tokens", "maxtokens", "max_output_tokens", "model_length"),
         *("model_context_window_exceeded", "finish_reason_max_tokens"),
+        *("maxpredictedtokensreached", "contextlengthreached"),
     ),
     "tool_call": (
         *("tool_call", "tool_calls", "toolcalls", "tool_use", "tooluse"),

@@ -213,6 +213,7 @@ def _with_stated(facts: Facts, stated: dict[str, Any]) -> Facts:
         model=model or facts.model,
         usage=_usage(stats),
         error=reason if reason in _FAILED else None,
+        finish_reason=reason or None,
         ended_at=time_after(facts.started_at, stats.get("totalTimeSec")),
     )
 
@@ -239,6 +240,7 @@ IMPORTER = Importer(
             "a toolStatus with toolCallFailed or toolCallDenied; stopReason failed or modelUnloaded",
         ),
         ("model", "genInfo.identifier, or senderInfo.senderName"),
+        ("finish_reason", "genInfo.stats.stopReason"),
         ("usage", "genInfo.stats: promptTokensCount, predictedTokensCount, totalTokensCount"),
         (
             "started_at, ended_at",

@@ -27,6 +27,7 @@ from weighbridge.traces.fields import (
     object_of,
     objects_of,
     read_usage,
+    reason_in,
     string_of,
     time_of,
     word_of,
@@ -112,6 +113,7 @@ def _completed(body: dict[str, Any]) -> Answer:
         usage=read_usage(body.get("usage")),
         cost_usd=cost_of(body.get("cost")),
         ended_at=time_of(body.get("created")),
+        finish_reason=reason_in(body),
     )
     return Answer(choices[0]["message"], facts, id=body.get("id"), other_choices=len(choices) - 1)
 

@@ -51,9 +51,9 @@ def test_the_selected_version_of_an_answer_becomes_steps_with_calls_and_tokens()
     assert trace.steps == (
         Step(id="s1", type="system", output="Be brief."),
         Step(id="s2", type="user", output="List."),
-        Step(id="s3", type="llm", output="I look.", model="m", usage=Usage(10, 3, 13), started_at=NOON + 1000 * MS, ended_at=NOON + 1500 * MS),
+        Step(id="s3", type="llm", output="I look.", model="m", usage=Usage(10, 3, 13), started_at=NOON + 1000 * MS, ended_at=NOON + 1500 * MS, finish_reason="tool_call"),
         Step(id="7", type="tool", parent_id="s3", name="ls", arguments={"path": "."}, output="a.md", ended_at=NOON + 2000 * MS),
-        Step(id="s5", type="llm", output="One file.", model="m", usage=Usage(20, 4, 24), started_at=NOON + 3000 * MS, ended_at=NOON + 3500 * MS),
+        Step(id="s5", type="llm", output="One file.", model="m", usage=Usage(20, 4, 24), started_at=NOON + 3000 * MS, ended_at=NOON + 3500 * MS, finish_reason="stop"),
     )  # fmt: skip
     assert trace.not_carried == (
         "other versions of messages (1)",
@@ -96,6 +96,12 @@ def test_blocks_are_of_one_model_call_until_a_result_or_other_statistics():
 def test_a_model_that_failed_is_an_error():
     trace = read_trace(conversation(text("a", genInfo=stated(9, 1, stopReason="failed"))))
     assert [step.error for step in trace.steps] == ["failed"]
+
+
+def test_why_an_answer_ended_is_in_opentelemetrys_words():
+    for reason, word in (("maxPredictedTokensReached", "length"), ("eosFound", "stop")):
+        said = text("a", genInfo=stated(9, 1, stopReason=reason))
+        assert [step.finish_reason for step in read_trace(conversation(said)).steps] == [word]
 
 
 def test_an_answer_without_content_leaves_lower_bounds():

@@ -427,11 +427,11 @@ class Rule(Enum):
     )
     KNOWN_ANSWERS = (
         Kind.NOTHING_NEW,
-        "commands that read, with one or two answers,",
+        "calls that only read, with one or two answers,",
         "with nothing else between them",
         _THREE_TIMES,
         _FOUR_TIMES,
-        "for questions with one answer",
+        "for questions in words, with one answer",
     )
     FEW_LONG_ANSWERS = (
         Kind.NOTHING_NEW,
