@@ -13,15 +13,20 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     chains_of,
     is_related,
 )
-from weighbridge.graders.loop.history.call_kinds import claims_done, is_command, is_wait
+from weighbridge.graders.loop.history.call_kinds import (
+    claims_done,
+    is_command,
+    is_read_only,
+    is_wait,
+)
 from weighbridge.graders.loop.history.failure_lines import informative_lines
 from weighbridge.graders.loop.history.failures import places_in, reports_delay, without_places
-from weighbridge.graders.loop.history.request_words import words_of
+from weighbridge.graders.loop.history.request_words import are_related, words_of
 from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
@@ -35,6 +40,7 @@ _LINES = 8  #: of a result, in which a failure may be reported
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 #: minimum share of changes to a later place, or to an earlier one, of failures that move on
 _ONE_WAY = 3 / 4
+_SOON = 10  #: calls after the last of some checks, in which a check in other words shows that it is mended
 _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits above it
 
 
@@ -77,9 +83,9 @@ def unchanged_checks(
 ) -> Iterator[Finding]:
     """Find `max_repeats + 2` checks, few of them different, that fail in one way, whatever was changed between.
 
-    If the failure is short, or a check succeeds in the end, `3 * max_repeats` are needed. None of them has another result
-    between, and at most `_BETWEEN` other calls lie between two, none of which waits. The lines that failures name may differ,
-    if there are two at most or the failures come back to them.
+    If the failure is short, or a check succeeds in the end, also in other words, `3 * max_repeats` are needed. None of them
+    has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The lines that
+    failures name may differ, if there are two at most or the failures come back to them.
     """
     least = Rule.UNCHANGED_CHECK.least(limits)
     failed = [
@@ -92,11 +98,12 @@ def unchanged_checks(
     for index, call in failed:
         if tools[call.tool] >= least and len(call.result.text or "") >= _SHORT_CHARACTERS:
             checks[call.tool, without_places(call.result.masked)].append(index)
+    succeeds_later = _later_successes(calls)
     for indices in checks.values():
         first = calls[indices[0]]
         if first is None or len(indices) < least or not known.isdisjoint(indices):
             continue
-        is_doubted = len(first.result.text or "") < _CHARACTERS or _succeeds_later(calls, indices)
+        is_doubted = len(first.result.text or "") < _CHARACTERS or succeeds_later(indices)
         enough = max(least, Rule.UNCHANGED_CHECK.least(limits, other=is_doubted))
         if not claims_done(first) and not reports_delay(first.result):
             for chain in _unbroken(calls, indices):
@@ -182,13 +189,33 @@ def _unbroken(
     yield chain
 
 
-def _succeeds_later(calls: Sequence[Call | None], indices: Sequence[int]) -> bool:
-    """Return whether one of the checks is made again after them, and succeeds."""
-    made = {call.arguments_id for index in indices if (call := calls[index])}
-    return any(
-        call is not None and call.arguments_id in made and not call.result.is_unsuccessful
-        for call in calls[indices[-1] + 1 :]
-    )
+def _later_successes(calls: Sequence[Call | None]) -> Callable[[Sequence[int]], bool]:
+    """Return a function that tells whether one of some checks is made again after them, and succeeds.
+
+    So is a check that is worded in another way, soon after them.
+    """
+    success = {
+        call.arguments_id: index
+        for index, call in enumerate(calls)
+        if call is not None and not call.result.is_unsuccessful
+    }
+    budget = WorkBudget()
+
+    def succeeds_later(indices: Sequence[int]) -> bool:
+        made = [call for index in indices if (call := calls[index])]
+        last = indices[-1]
+        if any(success.get(call.arguments_id, -1) > last for call in made):
+            return True
+        words = words_of(made[-1], budget)
+        return any(
+            call is not None
+            and call.tool == made[-1].tool
+            and not (call.result.is_unsuccessful or is_read_only(call))
+            and are_related(words, words_of(call, budget))
+            for call in calls[last + 1 : last + 1 + _SOON]
+        )
+
+    return succeeds_later
 
 
 def _reports_failure(call: Call, text: str) -> bool:

@@ -156,6 +156,19 @@ def test_a_check_that_succeeds_in_the_end_may_fail_eight_times_before():
 
 
 @pytest.mark.parametrize(
+    ("command", "is_check"), [("pytest -q tests", True), ("cat tests/test_pier.py", False)]
+)
+def test_so_may_one_that_succeeds_in_other_words_soon_after(command, is_check):
+    one = {**CHECK, "name": "bash", "arguments": {"command": "pytest -q tests/test_pier.py"}}
+    failed = [
+        {**step, **one, "output": step["output"]} if step["name"] == CHECK["name"] else step
+        for step in checks(5)
+    ]
+    last = {**one, "arguments": {"command": command}, "output": "2 passed in 0.2s"}
+    assert kinds([*failed, last]) == ([] if is_check else [("same_failure", 5)])
+
+
+@pytest.mark.parametrize(
     "between",
     [
         ({**CHECK, "output": "F.\n=== FAILURES ===\n___ test_key ___\nE  KeyError: {word} is no key of this pier or of any\n1 failed"},),
