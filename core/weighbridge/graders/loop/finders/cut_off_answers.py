@@ -20,6 +20,7 @@ _CONTENT_CHARACTERS = 400  #: a longer text is content, which the next answer ma
 _LEAST_TOKENS = 100  #: a lower limit is set on purpose, as for a yes or no
 _BETWEEN = 6  #: maximum other answers between two cut-off ones
 _PROMPT_CHARACTERS = 20  #: a longer message, or a question, is a request
+_LABEL_CHARACTERS = 20  #: a shorter answer, with unknown tokens, may be a label
 
 
 def cut_off_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
@@ -53,12 +54,23 @@ def _found(row: Sequence[int], limits: Limits) -> Iterator[Finding]:
 
 def _is_lost(turn: Message) -> bool:
     """Return whether an answer that was cut off has neither content nor a call that had an effect."""
-    used = turn.step.usage.output_tokens if turn.step.usage else None
     return (
         len(turn.text) <= _CONTENT_CHARACTERS
-        and (used is None or used >= _LEAST_TOKENS)
+        and _has_more(turn)
         and all(call.result.has_failed for call in turn.calls)
     )
+
+
+def _has_more(turn: Message) -> bool:
+    """Return whether an answer has tokens that its text does not have, as far as is known: a low limit cuts off short answers."""
+    used = _output_tokens(turn)
+    if used is not None:
+        return used >= max(_LEAST_TOKENS, len(turn.text))
+    return not turn.text or bool(turn.calls) or len(turn.text) > _LABEL_CHARACTERS
+
+
+def _output_tokens(turn: Message) -> int | None:
+    return turn.step.usage.output_tokens if turn.step.usage else None
 
 
 def _brings_nothing(turn: Message) -> bool:
@@ -74,9 +86,10 @@ def _is_same_request(turns: Sequence[Message], index: int) -> bool:
     if turn.step.input != before.step.input:  # items of a batch
         return False
     requests = turn.requests_before - before.requests_before
-    return requests == 0 or (requests == 1 and _is_prompt(before.reply))
-
-
-def _is_prompt(reply: str) -> bool:
+    if requests != 1:
+        return requests == 0
+    # What a short answer without tokens is to, may be an item to classify.
+    is_sure = not turn.text or _output_tokens(turn) is not None
+    reply = before.reply
     is_short = 0 < len(reply) <= _PROMPT_CHARACTERS and "?" not in reply
-    return is_short or only_prompts(reply)
+    return (is_short and is_sure) or only_prompts(reply)

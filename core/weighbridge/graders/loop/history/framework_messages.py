@@ -220,7 +220,8 @@ def _planned_steps(steps: Sequence[Step]) -> set[int]:
     items = {
         index: _item_of(user_text(step))
         for index, step in enumerate(steps)
-        if step.type == "user" and len(user_text(step)) in _PLANNED_CHARACTERS
+        if step.type == "user" and len(text := user_text(step)) in _PLANNED_CHARACTERS
+        if "?" not in text  # a question that the agent proposed is the user's
     }
     if len(items) < _PLANNED_STEPS:
         return set()
@@ -239,7 +240,7 @@ def _planned_steps(steps: Sequence[Step]) -> set[int]:
                 sent = []
             last = place if sent else -1
             if len(sent) >= _PLANNED_STEPS:
-                found.update(sent)
+                found.update(sent[-_PLANNED_STEPS:])
     return found
 
 

@@ -122,3 +122,48 @@ def test_the_evidence_says_what_was_counted():
     said = LoopGrader().grade({"format": "weighbridge", "steps": steps})["evidence"][0]
     assert (said["cause"], said["limit"], said["observed"]) == ("cut_off_answers", 3, 4)
     assert said["step_ids"] == ["s4", "s6", "s8", "s10"]
+
+
+def test_short_answers_of_which_nothing_is_missing_are_no_loop():
+    labels = [
+        {"type": "llm", "output": label, "finish_reason": "length"}
+        for label in ("positive", "negative", "neutral", "mixed", "unclear", "none of them")
+    ]
+    assert found(*labels) == []
+    assert (
+        found(
+            *[
+                step
+                for at, label in enumerate(labels)
+                for step in ({"type": "user", "output": f"text {at}"}, label)
+            ]
+        )
+        == []
+    )
+    title = {"output": "A walk along the piers of the old harbour in"}
+    titles = [{**label, "output": f"{at}: {title['output']}"} for at, label in enumerate(labels)]
+    assert (
+        found(
+            *[
+                step
+                for at, each in enumerate(titles)
+                for step in ({"type": "user", "output": f"text {at}"}, each)
+            ]
+        )
+        == []
+    )
+    lines = [
+        {**CUT, "output": f"Line {at}: " + "the sea " * 40, "usage": {"output_tokens": 100}}
+        for at in range(6)
+    ]
+    assert ("cut_off_answers", 6) not in found(*[step for line in lines for step in (line, GO_ON)])
+
+
+def test_answers_without_tokens_that_say_what_they_begin_are_lost():
+    begun = [
+        {"type": "llm", "output": f"I write the guide to {part}:", "finish_reason": "length"}
+        for part in ("the parser", "all the tokens", "names and scopes", "what is printed")
+    ]
+    assert found(
+        *[step for each in begun for step in (each, {"type": "user", "output": "continue"})]
+    ) == [FOUND]

@@ -487,3 +487,9 @@ def test_the_steps_of_its_plan_that_a_harness_sends_to_the_agent_are_no_new_requ
 def test_empty_answers_that_are_refused_as_empty_are_a_loop(told):
     assert kinds([step for _ in range(4) for step in (llm(""), user(told))]) == [("refused", 4)]
     assert kinds([step for _ in range(3) for step in (llm(""), user(told))]) == []
+
+
+def test_questions_that_the_agent_proposes_are_the_users():
+    questions = [f"What is in the {word} of the harbour?" for word in ("north", "south", "east", "west")]  # fmt: skip
+    answers = [step for each in questions for step in (user(each), llm("I do not know that of the harbour."))]  # fmt: skip
+    assert kinds([llm("Ask me:\n- " + "\n- ".join(questions)), *answers]) == []
