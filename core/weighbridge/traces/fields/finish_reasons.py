@@ -11,7 +11,7 @@ _LIMIT = 60  #: maximum length of a reason
 _WORDS = {
     "stop": (
         *("stop", "end_turn", "endturn", "stop_sequence", "stopsequence", "complete", "completed"),
-        *("eos", "eos_token", "eosfound", "stopstringfound", "finish_reason_stop"),
+        *("eos", "eos_token", "finish_reason_stop", "eosfound", "stopstringfound"),
     ),
     "length": (
         *("length", "max_tokens", "maxtokens", "max_output_tokens", "model_length"),

@@ -71,6 +71,11 @@ def _read(value: Any) -> list[Trace]:
     return [chat.trace("browser-use", _REASONS, run, totals_from="usage" if usage else "")]
 
 
+def _named(action: dict[str, Any]) -> list[str]:
+    """Return the name in an entry, which may have the names of all other actions with null."""
+    return [name for name, given in action.items() if given is not None][:1] or list(action)[:1]
+
+
 def _listed(value: Any) -> Any:
     return [value] if type(value) is dict else value
 
@@ -82,7 +87,7 @@ def _step(entry: dict[str, Any], number: int, chat: ChatLog) -> None:
     calls = [
         Call(f"step_{number}.{at}", name, action[name])
         for at, action in enumerate(objects_in(_listed(answer.get("action")), "action"), 1)
-        for name in list(action)[:1]
+        for name in _named(action)
     ]
     results = objects_of(_listed(entry.get("result")))
     facts = Facts(started_at=start, ended_at=end)

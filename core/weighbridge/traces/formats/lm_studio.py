@@ -47,8 +47,9 @@ _FIELDS = frozenset(
 )
 #: Step whose id begins with the time at which it was made, in milliseconds.
 _MADE_AT = re.compile(r"(\d{13})-0?\.\d{1,20}\Z")
-#: Reasons for which a model stopped that are errors.
-_FAILED = frozenset({"failed", "modelUnloaded"})
+_FAILED = frozenset(
+    {"failed", "modelUnloaded"}
+)  #: reasons for which a model stopped that are errors
 #: States of a call that failed: the key of the error, and the error of a state without one.
 _FAILURES = {"toolCallFailed": ("error", "failed"), "toolCallDenied": ("denyReason", "denied")}
 _NOT_PARSED = "toolCallGenerationFailed"
@@ -213,7 +214,7 @@ def _with_stated(facts: Facts, stated: dict[str, Any]) -> Facts:
         model=model or facts.model,
         usage=_usage(stats),
         error=reason if reason in _FAILED else None,
-        finish_reason=reason or None,
+        finish_reason="error" if reason in _FAILED else reason or None,
         ended_at=time_after(facts.started_at, stats.get("totalTimeSec")),
     )
 
@@ -239,8 +240,8 @@ IMPORTER = Importer(
             "error",
             "a toolStatus with toolCallFailed or toolCallDenied; stopReason failed or modelUnloaded",
         ),
-        ("model", "genInfo.identifier, or senderInfo.senderName"),
         ("finish_reason", "genInfo.stats.stopReason"),
+        ("model", "genInfo.identifier, or senderInfo.senderName"),
         ("usage", "genInfo.stats: promptTokensCount, predictedTokensCount, totalTokensCount"),
         (
             "started_at, ended_at",

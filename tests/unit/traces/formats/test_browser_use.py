@@ -55,3 +55,9 @@ def test_a_step_of_2024_has_one_action_and_one_result():
         ("tool", "done", "It costs 3.", None),
     ]
     assert trace.steps[1].arguments == {"index": 4}
+
+
+def test_an_action_among_the_names_of_others_with_null_is_the_one_with_a_value():
+    action = {"done": None, "click_element": {"index": 3}, "scroll": None}
+    entry = {"model_output": {"action": action}, "result": {"error": None}, "state": {}}
+    assert [step.name for step in read_trace([entry]).steps_of("tool")] == ["click_element"]

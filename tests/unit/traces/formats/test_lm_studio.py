@@ -51,9 +51,9 @@ def test_the_selected_version_of_an_answer_becomes_steps_with_calls_and_tokens()
     assert trace.steps == (
         Step(id="s1", type="system", output="Be brief."),
         Step(id="s2", type="user", output="List."),
-        Step(id="s3", type="llm", output="I look.", model="m", usage=Usage(10, 3, 13), started_at=NOON + 1000 * MS, ended_at=NOON + 1500 * MS, finish_reason="tool_call"),
+        Step(id="s3", type="llm", output="I look.", model="m", finish_reason="tool_call", usage=Usage(10, 3, 13), started_at=NOON + 1000 * MS, ended_at=NOON + 1500 * MS),
         Step(id="7", type="tool", parent_id="s3", name="ls", arguments={"path": "."}, output="a.md", ended_at=NOON + 2000 * MS),
-        Step(id="s5", type="llm", output="One file.", model="m", usage=Usage(20, 4, 24), started_at=NOON + 3000 * MS, ended_at=NOON + 3500 * MS, finish_reason="stop"),
+        Step(id="s5", type="llm", output="One file.", model="m", finish_reason="stop", usage=Usage(20, 4, 24), started_at=NOON + 3000 * MS, ended_at=NOON + 3500 * MS),
     )  # fmt: skip
     assert trace.not_carried == (
         "other versions of messages (1)",
@@ -98,12 +98,6 @@ def test_a_model_that_failed_is_an_error():
     assert [step.error for step in trace.steps] == ["failed"]
 
 
-def test_why_an_answer_ended_is_in_opentelemetrys_words():
-    for reason, word in (("maxPredictedTokensReached", "length"), ("eosFound", "stop")):
-        said = text("a", genInfo=stated(9, 1, stopReason=reason))
-        assert [step.finish_reason for step in read_trace(conversation(said)).steps] == [word]
-
-
 def test_an_answer_without_content_leaves_lower_bounds():
     trace = read_trace(conversation({"type": "debugInfoBlock", "debugInfo": "x"}))
     assert "llm_calls" in trace.missing
@@ -134,3 +128,20 @@ def test_without_a_known_version_the_last_one_counts(selected):
 )
 def test_other_values_are_not_claimed(value):
     assert not IMPORTER.matches(value)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "reason"),
+    [
+        ("eosFound", "stop"),
+        ("stopStringFound", "stop"),
+        ("toolCalls", "tool_call"),
+        ("maxPredictedTokensReached", "length"),
+        ("contextLengthReached", "length"),
+        ("failed", "error"),
+        ("userStopped", "userStopped"),
+    ],
+)
+def test_why_an_answer_ended_is_kept(stopped, reason):
+    said = text("Half of", genInfo=stated(1, 2, stopReason=stopped))
+    assert [step.finish_reason for step in read_trace(conversation(said)).steps] == [reason]
