@@ -186,12 +186,17 @@ class HeldLines:
         self._blocks: list[bytes] = []
         self._lengths = array("Q")  #: lengths and input bytes of the lines in the blocks
         self._sizes = array("Q")
+        self._faults: dict[
+            int, SourceLine
+        ] = {}  #: lines with a fault, by their place in the blocks
         self._last: list[SourceLine] = []
 
     def add(self, line: SourceLine) -> None:
         """Add a line."""
+        if line.fault:
+            self._faults[len(self._lengths) + len(self._last)] = line
         self._last.append(line)
-        if len(self._last) >= _BLOCK_LINES and not line.fault:
+        if len(self._last) >= _BLOCK_LINES:
             self._blocks.append(b"".join([each.raw for each in self._last]))
             self._lengths.extend(map(len, [each.raw for each in self._last]))
             self._sizes.extend([each.size for each in self._last])
@@ -203,10 +208,11 @@ class HeldLines:
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines unchanged."""
-        measures = zip(self._lengths, self._sizes, strict=True)
+        measures = enumerate(zip(self._lengths, self._sizes, strict=True))
         for block in self._blocks:
             start = 0
-            for length, size in islice(measures, _BLOCK_LINES):
-                yield SourceLine(block[start : start + length], None, size)
+            for at, (length, size) in islice(measures, _BLOCK_LINES):
+                line = SourceLine(block[start : start + length], None, size)
+                yield self._faults.get(at, line)
                 start += length
         yield from self._last

@@ -25,3 +25,16 @@ def test_a_fault_at_the_end_of_a_block_is_kept():
     for line in [*[SourceLine(b"x\n", None, 2)] * 4_095, faulty]:
         held.add(line)
     assert list(held.lines())[-1] == faulty
+
+
+@pytest.mark.parametrize("places", [(0,), (100,), (4_095,), (4_095, 4_096), (4_999,)])
+def test_faults_stay_in_their_places(places):
+    fault = Fault(ErrorCode.LINE_TOO_LONG, "too long", "shorten it")
+    lines = [
+        SourceLine(b"\n", fault, 7) if at in places else SourceLine(b"%d\n" % at, None, at)
+        for at in range(5_000)
+    ]
+    held = HeldLines()
+    for line in lines:
+        held.add(line)
+    assert list(held.lines()) == lines
