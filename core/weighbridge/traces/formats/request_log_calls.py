@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from msgspec import Struct
@@ -32,9 +32,6 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: Parameters of a request to OpenAI's API or a compatible one.
 _PARAMETERS = frozenset(
@@ -86,7 +83,7 @@ def is_answer(value: Any) -> bool:
 def _calls(value: list[Any]) -> list[LoggedCall]:
     """Return the requests, each with the answer right after it; any other answer becomes a call without a request."""
     if are_exchanges(value):
-        return list(map(_exchanged, value))
+        return list(map(exchanged, value))
     calls: list[LoggedCall] = []
     is_open = False
     for item in value:
@@ -118,7 +115,7 @@ def _completed(body: dict[str, Any]) -> Answer:
     return Answer(choices[0]["message"], facts, id=body.get("id"), other_choices=len(choices) - 1)
 
 
-def _exchanged(value: dict[str, Any]) -> LoggedCall:
+def exchanged(value: dict[str, Any]) -> LoggedCall:
     """Return the call of an exchange."""
     call = _requested(value, request_of(value))
     call.answer = answer_in(value)
@@ -181,72 +178,86 @@ def _answers_in(call: LoggedCall) -> list[tuple[bytes, bytes]]:
     return answers[::-1]
 
 
-class _Conversations:
-    """Index of conversations by what a later call of each has."""
+class Conversations:
+    """The conversations that calls belong to, numbered from 0; of the calls only digests are kept.
+
+    Equal requests without an answer of the model begin a conversation each, as if a task is run again, unless the one
+    before failed and is retried. The model's answers distinguish conversations with the same beginning, and join requests
+    whose beginning changes.
+    """
 
     def __init__(self) -> None:
-        self._by_answer_id: dict[str, list[LoggedCall]] = {}
-        #: By the messages of a request and its answer; by the answer alone if it has calls.
-        self._answered: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
-        #: By the messages of a request, with and without its instructions.
-        self._requested: dict[tuple[bytes, bytes], list[LoggedCall]] = {}
+        self._count = 0
+        #: Conversations, by the messages of a request and its answer; by the answer alone if it has calls.
+        self._answered: dict[tuple[bytes, bytes], int] = {}
+        #: Conversations, by the messages of a request, with and without its instructions.
+        self._known: dict[tuple[bytes, bytes], int] = {}
+        self._of_answer: dict[str, int] = {}  #: conversations, by the IDs of answers
+        #: Digests of the last requests that failed, by conversation.
+        self._failed: dict[int, bytes] = {}
 
-    def continued_by(self, call: LoggedCall) -> list[LoggedCall] | None:
-        """Return the conversation that a call continues; None if it begins one."""
-        earlier = call.begun if call.has_answers else call.begun[:-1]
+    def number_of(self, call: LoggedCall) -> int:
+        """Return the number of a call's conversation, which may be a new one."""
+        number = self._earlier(call)
+        if number is None:
+            number = self._count
+            self._count += 1
+        for name in (call.instructions, b"") if call.begun else ():
+            self._known[name, call.begun[-1]] = number
+        self._failed.pop(number, None)
+        if call.answer:
+            self._add_answer(call, call.answer, number)
+        return number
+
+    def _earlier(self, call: LoggedCall) -> int | None:
+        number = self._of_answer.get(call.request.continues or "")
+        if number is not None:
+            return number
         answers = _answers_in(call)
-        return (
-            self._by_answer_id.get(call.request.continues or "")
-            or _first(self._answered, answers)
-            or _first(self._requested, (key for at in reversed(earlier) for key in _keys(call, at)))
-            or _first(self._answered, ((b"", answer) for _, answer in answers))
+        earlier = call.begun if call.has_answers else call.begun[:-1]
+        names = (
+            (name, digest) for digest in reversed(earlier) for name in (call.instructions, b"")
         )
+        number = next((self._answered[each] for each in answers if each in self._answered), None)
+        if number is None:
+            number = next((self._known[name] for name in names if name in self._known), None)
+        if number is None and call.begun:
+            number = self._known.get((call.instructions, call.begun[-1]))
+            if number is not None and self._failed.get(number) != call.begun[-1]:
+                number = None
+        if number is None:
+            of_calls = ((b"", key) for _, key in answers)
+            number = next(
+                (self._answered[each] for each in of_calls if each in self._answered), None
+            )
+        return number
 
-    def add(self, call: LoggedCall, conversation: list[LoggedCall]) -> None:
-        """Add a call with the conversation that it belongs to."""
-        for at in call.begun[-1:]:
-            self._requested.update(dict.fromkeys(_keys(call, at), conversation))
-        answer = call.answer
-        if answer and answer.id:
-            self._by_answer_id[answer.id] = conversation
-        if answer and (key := key_of_message(answer.message)):
-            for at in call.begun[-1:]:
-                self._answered[at, key] = conversation
+    def _add_answer(self, call: LoggedCall, answer: Answer, number: int) -> None:
+        if answer.id:
+            self._of_answer[answer.id] = number
+        if answer.facts.error is not None and call.begun:
+            self._failed[number] = call.begun[-1]
+        if key := key_of_message(answer.message):
+            if call.begun:
+                self._answered[call.begun[-1], key] = number
             calls = objects_of(answer.message.get("tool_calls"))
             if any(id_of(each.get("id")) for each in calls):
-                self._answered[b"", key] = conversation
-
-
-def _keys(call: LoggedCall, begun: bytes) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the keys of messages in a request, given their digest: with its instructions, and without."""
-    return (call.instructions, begun), (b"", begun)
-
-
-def _first(
-    conversations: dict[tuple[bytes, bytes], list[LoggedCall]], keys: Iterable[tuple[bytes, bytes]]
-) -> list[LoggedCall] | None:
-    return next((conversations[key] for key in keys if key in conversations), None)
+                self._answered[b"", key] = number
 
 
 def conversations_in(value: list[Any]) -> list[list[LoggedCall]]:
-    """Return the calls of a log by conversation, each in the order of the log.
-
-    Equal requests without an answer of the model begin a conversation each, as if a task is run again. The model's answers
-    distinguish conversations with the same beginning, and join requests whose beginning changes.
-    """
+    """Return the calls of a log by conversation, each in the order of the log."""
     found: list[list[LoggedCall]] = []
     counts: list[LoggedCall] = []
-    conversations = _Conversations()
+    conversations = Conversations()
     for call in _calls(value):
         if call.is_count:
             counts.append(call)
             continue
-        conversation = conversations.continued_by(call)
-        if conversation is None:
-            conversation = []
-            found.append(conversation)
-        conversation.append(call)
-        conversations.add(call, conversation)
+        number = conversations.number_of(call)
+        if number == len(found):
+            found.append([])
+        found[number].append(call)
     if found:
         found[0] += counts  # they are only noted
     return found

@@ -10,7 +10,7 @@ import orjson
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import encodable_json
 from weighbridge.traces.chat.exchange_messages import is_exchange
-from weighbridge.traces.formats.request_log import request_log_parts
+from weighbridge.traces.formats.request_log_calls import Conversations, exchanged
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 
@@ -35,7 +35,7 @@ def exchange_cases(
         if size > DOCUMENT_LIMIT_BYTES:
             yield from wrapper.lines(chain(held.lines(), lines), first)
             return
-    conversations = _conversations(held.lines())
+    conversations = _conversations(held)
     start_of = {at: start for start, (places, _) in conversations.items() for at in places}
     sizes = dict.fromkeys(conversations, 0)
     is_whole = len(conversations) == 1
@@ -52,25 +52,38 @@ def exchange_cases(
             yield from wrapper.lines(iter([line]), first + at)
 
 
-def _conversations(lines: Iterable[SourceLine]) -> dict[int, tuple[list[int], bytes]]:
+def _conversations(held: HeldLines) -> dict[int, tuple[list[int], bytes]]:
     """Return the conversations of several lines by the place of their first line, each with its places and as JSON."""
-    places: dict[int, int] = {}  #: places of the exchanges, by `id()`
-    exchanges: list[Any] = []
-    texts: dict[int, bytes] = {}
+    several = [own for own in _places(held.lines()) if len(own) > 1]
+    wanted = {at for own in several for at in own}
+    # The original JSON, because graders check numbers and repeated keys.
+    texts = {at: _text_in(line) for at, line in enumerate(held.lines()) if at in wanted}
+    return {min(own): (own, b"[%b]" % b",".join(map(texts.pop, own))) for own in several}
+
+
+def _places(lines: Iterable[SourceLine]) -> list[list[int]]:
+    """Return the places of the exchanges of each conversation."""
+    found: list[list[int]] = []
+    counts: list[int] = []
+    conversations = Conversations()
     for at, line in enumerate(lines):
-        text = b"" if line.fault else encodable_json(line.raw.strip(JSON_SPACE))
-        value = _value_in(text)
+        value = _value_in(_text_in(line))
         if is_exchange(value):
-            exchanges.append(value)
-            places[id(value)] = at
-            texts[at] = text
-    found: dict[int, tuple[list[int], bytes]] = {}
-    for _, part in request_log_parts(exchanges):
-        if type(part) is list:
-            own = [places[id(value)] for value in part]
-            # The original JSON, because graders check numbers and repeated keys.
-            found[min(own)] = own, b"[%b]" % b",".join([texts[at] for at in own])
+            call = exchanged(value)
+            if call.is_count:
+                counts.append(at)
+                continue
+            number = conversations.number_of(call)
+            if number == len(found):
+                found.append([])
+            found[number].append(at)
+    if found:
+        found[0] += counts  # they are only noted
     return found
+
+
+def _text_in(line: SourceLine) -> bytes:
+    return b"" if line.fault else encodable_json(line.raw.strip(JSON_SPACE))
 
 
 def _value_in(text: bytes) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from typing import Any
 
 import orjson
@@ -105,3 +106,22 @@ def test_a_log_beyond_the_limit_is_read_line_by_line(monkeypatch):
     data = jsonl(FIRST, SECOND)
     monkeypatch.setattr(exchange_lines, "DOCUMENT_LIMIT_BYTES", len(data) - 1)
     assert cases_of(data) == [("r1", FIRST), ("r2", SECOND)]
+
+
+def test_a_request_that_failed_and_its_retries_are_one_conversation():
+    failed = {**exchange("Find x."), "response": {"error": {"message": "Overloaded"}}}
+    [(_, trace)] = cases_of(jsonl(failed, failed, FIRST, SECOND))
+    assert trace == [failed, failed, FIRST, SECOND]
+    assert [step.error for step in read_trace(trace).steps_of("llm")] == [*["Overloaded"] * 2, None, None]  # fmt: skip
+    assert [trace for _, trace in cases_of(jsonl(FIRST, FIRST))] == [FIRST, FIRST]
+    assert [trace for _, trace in cases_of(jsonl(failed, FIRST, FIRST))] == [[failed, FIRST], FIRST]
+
+
+def test_what_is_kept_of_many_requests_is_less_than_three_times_their_size():
+    data = jsonl(*(exchange(f"{at}: " + "word " * 40, answer="Yes.") for at in range(10_000)))
+    tracemalloc.start()
+    for _ in Source(io.BytesIO(data), Settings()):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * len(data)
