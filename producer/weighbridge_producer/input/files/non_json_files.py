@@ -96,7 +96,9 @@ def known_binary(head: bytes) -> tuple[str, str] | None:
 
 
 def _marked(head: bytes) -> tuple[str, str] | None:
-    """Return what kind of file has a mark in these first bytes, and what to do with it."""
+    """Return what kind of file has a mark in these first bytes, and what to do with it; text may have it too."""
+    if b"\0" not in head:
+        return None
     return next(
         ((what, hint) for at, mark, what, hint in _MARKS if head.startswith(mark, at)), None
     )

@@ -132,3 +132,10 @@ def test_lines_of_json_below_lines_of_a_log_are_read():
     lines = list(Source(io.BytesIO(log + b'{"custom_id": "a", "inputs": {}}\n' * 30), Settings()))
     assert len(lines) == 32
     assert [line.fault for line in lines[2:]] == [None] * 30
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"id": "DUCK-1", "input": "a"}\n', b'{"id": "%s", "a": "ustar"}\n' % (b"x" * 240)]
+)
+def test_json_with_the_mark_of_a_binary_file_in_its_place_is_read(raw):
+    assert [line.raw for line in Source(io.BytesIO(raw), Settings())] == [raw]
