@@ -47,6 +47,9 @@ _NO_DIGITS = str.maketrans("", "", "0123456789")
 #: Maximum share of words that only one attempt has; above it, the requests are different.
 _OWN = 0.5
 _COME_BACK = 2  #: minimum exact repeats of attempts that go through no list
+_SHARE_OF_REPEATS = (
+    5  #: and one of so many attempts, because a long list may have the same item twice
+)
 #: Quotations and lists in a failure.
 _QUOTED = re.compile(
     r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
@@ -338,7 +341,8 @@ def _lists(chain: Sequence[_Attempt]) -> bool:
 
 def _come_back(chain: Sequence[_Attempt]) -> bool:
     """Return whether several attempts repeat earlier ones exactly, so that they do not go through a list."""
-    return len(chain) - len({attempt.call.arguments_id for attempt in chain}) >= _COME_BACK
+    repeats = len(chain) - len({attempt.call.arguments_id for attempt in chain})
+    return repeats >= max(_COME_BACK, len(chain) / _SHARE_OF_REPEATS)
 
 
 def _shows_progress(chain: Sequence[_Attempt]) -> bool:

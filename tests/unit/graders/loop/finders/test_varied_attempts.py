@@ -116,3 +116,25 @@ def test_a_time_limit_that_a_short_failure_repeats_makes_no_difference():
     ]  # fmt: skip
     assert LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"] == "fail"
     assert LoopGrader().grade({"format": "weighbridge", "steps": steps[:-1]})["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("again", "is_loop"), [({20: 5, 40: 17}, False), (dict.fromkeys(range(20, 60, 3), 5), True)]
+)
+def test_a_long_list_with_an_item_or_two_in_it_again_is_still_a_list(again, is_loop):
+    names = [
+        "".join("bcdfghjklm"[int(digit)] + "a" for digit in f"{again.get(at, at):06}")
+        for at in range(60)
+    ]
+    steps = [
+        {
+            "id": f"s{at}",
+            "type": "tool",
+            "name": "get_item",
+            "arguments": {"id": name},
+            "error": "404: the item was not found in the store of items",
+        }
+        for at, name in enumerate(names)
+    ]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
+    assert (result["verdict"] == "fail") is is_loop
