@@ -191,7 +191,7 @@ def test_a_result_of_any_shape_has_a_timeline(result):
         ({"type": "llm", "output": "So"}, "So", ""),
         ({"type": "tool", "name": "find", "error": "no such tool"}, "", "no such tool"),
         (tool(output=None, error="401"), '{"q": "x"}', "401"),
-        (tool(output="none", error="404"), '{"q": "x"}', "none"),
+        (tool(output="none", error="404"), '{"q": "x"}', "404 → none"),
     ],
 )
 def test_the_row_of_a_step_has_its_result_or_its_error(step, brief, result):
