@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -32,6 +32,11 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Kept = TypeVar("Kept")  #: what is kept of a call
 
 #: Parameters of a request to OpenAI's API or a compatible one.
 _PARAMETERS = frozenset(
@@ -178,7 +183,7 @@ def _answers_in(call: LoggedCall) -> list[tuple[bytes, bytes]]:
     return answers[::-1]
 
 
-class Conversations:
+class _Conversations:
     """The conversations that calls belong to, numbered from 0; of the calls only digests are kept.
 
     Equal requests without an answer of the model begin a conversation each, as if a task is run again, unless the one
@@ -247,17 +252,25 @@ class Conversations:
 
 def conversations_in(value: list[Any]) -> list[list[LoggedCall]]:
     """Return the calls of a log by conversation, each in the order of the log."""
-    found: list[list[LoggedCall]] = []
-    counts: list[LoggedCall] = []
-    conversations = Conversations()
-    for call in _calls(value):
+    return by_conversation((call, call) for call in _calls(value))
+
+
+def by_conversation(calls: Iterable[tuple[LoggedCall, Kept]]) -> list[list[Kept]]:
+    """Return what is kept of the calls of a log, by conversation, each in the order of the log.
+
+    Counts of tokens are only noted: they stand at the end of the first conversation.
+    """
+    found: list[list[Kept]] = []
+    counts: list[Kept] = []
+    conversations = _Conversations()
+    for call, kept in calls:
         if call.is_count:
-            counts.append(call)
+            counts.append(kept)
             continue
         number = conversations.number_of(call)
         if number == len(found):
             found.append([])
-        found[number].append(call)
+        found[number].append(kept)
     if found:
-        found[0] += counts  # they are only noted
+        found[0] += counts
     return found

@@ -10,13 +10,14 @@ import orjson
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import encodable_json
 from weighbridge.traces.chat.exchange_messages import is_exchange
-from weighbridge.traces.formats.request_log_calls import Conversations, exchanged
+from weighbridge.traces.formats.request_log_calls import by_conversation, exchanged
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from weighbridge.traces.formats.request_log_calls import LoggedCall
     from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 
@@ -54,32 +55,19 @@ def exchange_cases(
 
 def _conversations(held: HeldLines) -> dict[int, tuple[list[int], bytes]]:
     """Return the conversations of several lines by the place of their first line, each with its places and as JSON."""
-    several = [own for own in _places(held.lines()) if len(own) > 1]
+    several = [own for own in by_conversation(_exchanges(held.lines())) if len(own) > 1]
     wanted = {at for own in several for at in own}
     # The original JSON, because graders check numbers and repeated keys.
     texts = {at: _text_in(line) for at, line in enumerate(held.lines()) if at in wanted}
     return {min(own): (own, b"[%b]" % b",".join(map(texts.pop, own))) for own in several}
 
 
-def _places(lines: Iterable[SourceLine]) -> list[list[int]]:
-    """Return the places of the exchanges of each conversation."""
-    found: list[list[int]] = []
-    counts: list[int] = []
-    conversations = Conversations()
+def _exchanges(lines: Iterable[SourceLine]) -> Iterator[tuple[LoggedCall, int]]:
+    """Yield the call of each line that holds an exchange, with its place."""
     for at, line in enumerate(lines):
         value = _value_in(_text_in(line))
         if is_exchange(value):
-            call = exchanged(value)
-            if call.is_count:
-                counts.append(at)
-                continue
-            number = conversations.number_of(call)
-            if number == len(found):
-                found.append([])
-            found[number].append(at)
-    if found:
-        found[0] += counts  # they are only noted
-    return found
+            yield exchanged(value), at
 
 
 def _text_in(line: SourceLine) -> bytes:
