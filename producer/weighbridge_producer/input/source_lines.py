@@ -50,6 +50,7 @@ class LineBlock(SourceLine, gc=False):
     """Several unchanged input lines without faults or origins, each with its newline."""
 
     sizes: Sequence[int] = ()  #: bytes of input of each line; empty if they are those of the lines
+    split: Sequence[bytes] = ()  #: the lines without their newlines, if they are at hand
 
     @classmethod
     def of(cls, raw: bytes) -> LineBlock:
@@ -60,7 +61,9 @@ class LineBlock(SourceLine, gc=False):
     def of_rows(cls, rows: Sequence[bytes], sizes: Sequence[int] = ()) -> LineBlock:
         """Return the block of some lines, given without their newlines."""
         raw = b"\n".join(rows) + b"\n"
-        return cls(raw, size=sum(sizes) if sizes else len(raw), count=len(rows), sizes=sizes)
+        return cls(
+            raw, size=sum(sizes) if sizes else len(raw), count=len(rows), sizes=sizes, split=rows
+        )
 
     def lines(self) -> Iterator[SourceLine]:
         """Yield the lines one by one."""
@@ -68,9 +71,9 @@ class LineBlock(SourceLine, gc=False):
         for row, size in zip(rows, self.sizes or [len(row) + 1 for row in rows], strict=True):
             yield SourceLine(row + b"\n", None, size)
 
-    def rows(self) -> list[bytes]:
+    def rows(self) -> Sequence[bytes]:
         """Return each line without its newline."""
-        return self.raw.removesuffix(b"\n").split(b"\n")
+        return self.split or self.raw.removesuffix(b"\n").split(b"\n")
 
 
 def grouped(lines: Iterable[SourceLine]) -> Iterator[SourceLine]:

@@ -30,13 +30,8 @@ class BloomFilter:
         self._words = memoryview(mmap(-1, 2 * 8 << _WORDS_BITS)).cast("Q")
         self._patterns = _patterns()
 
-    def add(self, custom_id: str) -> bool:
-        """Add an id, and return whether it may have been added before."""
-        # Python's hash is keyed with a secret per process, so that an attacker cannot prepare collisions.
-        return self.add_hash(hash(custom_id))
-
-    def add_hash(self, spread: int) -> bool:
-        """Add the id with a hash, and return whether it may have been added before."""
+    def add(self, spread: int) -> bool:
+        """Add the id with a digest of 64 bits, and return whether it may have been added before."""
         first = spread & _WORD_MASK
         second = (spread >> _WORDS_BITS & _WORD_MASK) + _WORD_MASK + 1
         words, patterns = self._words, self._patterns

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from weighbridge.jobs.chunk import Chunk
 from weighbridge.jobs.line import JSON_SPACE, peek_custom_id, split_lines
 from weighbridge_producer.input.source_lines import LineBlock
-from weighbridge_producer.submit.digests import Digester
+from weighbridge_producer.submit.digests import Digester, pack
 from weighbridge_producer.submit.id_conflict import ID_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from weighbridge_producer.input.source_lines import SourceLine
     from weighbridge_producer.submit.line_reader import LineReader
@@ -94,15 +94,16 @@ class ChunkDraft:
 
     def _take_block(self, block: LineBlock, first: int) -> None:
         """Add the lines of a block, of which `first` is the index of the first one; each step is done for all of them at once."""
-        contents, names = split_lines(block.raw)
+        contents, names = split_lines(block.raw, block.split)
         if not any(contents):
             self.digests += [self.digester.of_line(b"")] * len(contents)
             return
         self.digests += self.digester.of_lines(contents)
         self.cases += len(contents) - contents.count(b"")
-        indices = {name: index for index, name in enumerate(names, first) if name is not None}
-        if len(indices) == len(names) and indices.keys().isdisjoint(self.owners.keys()):
-            self.owners.update(indices)
+        indices = dict(zip(names, range(first, first + len(names)), strict=True))
+        is_new = len(indices) == len(names) and indices.keys().isdisjoint(self.owners.keys())
+        if is_new and None not in indices:
+            self.owners.update(cast("dict[str, int]", indices))
             return
         for index, name in enumerate(names, first):
             if name is not None:
@@ -116,9 +117,9 @@ class ChunkDraft:
         self._later.setdefault(custom_id, []).append(claim)
         self._exclude(index, same_line=self.digests[owner] == self.digests[index])
 
-    def pack(self, ids: Collection[str], indices: Iterable[int]) -> bytes:
-        """Return claims in the store's format, given as ids and the indices of the lines that claim them."""
-        return self.digester.pack(ids, map(self.digests.__getitem__, indices))
+    def pack(self, ids: bytes, indices: Iterable[int]) -> bytes:
+        """Return claims in the store's format, given as the digests of ids and the indices of the lines that claim them."""
+        return pack(ids, map(self.digests.__getitem__, indices))
 
     def number_lines(self, first_line: int) -> None:
         """Complete the chunk when the number of its first line is known."""

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
 
 _ID_BYTES, _LINE_BYTES = 8, 4  #: sizes of the digests in the index of ids
 DIGEST_BYTES = 16  #: size of the digests that compare lines
@@ -26,7 +26,7 @@ class Digester:
 
     def of_id(self, custom_id: str) -> bytes:
         """Return the 8-byte digest under which a custom_id is indexed."""
-        return _digests(self._of_id, (custom_id.encode(),))[0]
+        return self.of_ids((custom_id,))
 
     def of_line(self, content: bytes) -> bytes:
         """Return the 16-byte digest of a line, stripped of whitespace."""
@@ -41,14 +41,18 @@ class Digester:
         """Factory of the salted hash for a line; saves a call per line in hot loops."""
         return self._of_line.copy
 
-    def pack(self, ids: Collection[str], lines: Iterable[bytes]) -> bytes:
-        """Return ids, and the digests of the lines that claim them, in the store's format: 8 bytes for each id, 4 for its line."""
-        of_ids = array(_WORD, b"".join(_digests(self._of_id, map(str.encode, ids))))
-        of_lines = array(_WORD, b"".join(lines))
-        packed = array(_WORD, bytes((_ID_BYTES + _LINE_BYTES) * len(ids)))
-        packed[0::3], packed[1::3] = of_ids[0::2], of_ids[1::2]
-        packed[2::3] = of_lines[:: DIGEST_BYTES // _LINE_BYTES]
-        return packed.tobytes()
+    def of_ids(self, ids: Iterable[str]) -> bytes:
+        """Return the 8-byte digests of ids, one after another."""
+        return b"".join(_digests(self._of_id, map(str.encode, ids)))
+
+
+def pack(ids: bytes, lines: Iterable[bytes]) -> bytes:
+    """Return claims in the store's format, 8 bytes for each id and 4 for its line, from the digests of both."""
+    of_ids, of_lines = array(_WORD, ids), array(_WORD, b"".join(lines))
+    packed = array(_WORD, bytes(len(ids) // _ID_BYTES * (_ID_BYTES + _LINE_BYTES)))
+    packed[0::3], packed[1::3] = of_ids[0::2], of_ids[1::2]
+    packed[2::3] = of_lines[:: DIGEST_BYTES // _LINE_BYTES]
+    return packed.tobytes()
 
 
 def _digests(salted: blake2b, contents: Iterable[bytes]) -> list[bytes]:

@@ -157,9 +157,9 @@ class Feeder:
             if not line.fault and (custom_id := line.custom_id or peek_custom_id(content)):
                 ids.append(custom_id)
             if len(ids) == _MOST_LINES:
-                self._seen.add(ids)
+                self._seen.add(ids, self._digester.of_ids(ids))
                 ids.clear()
-        self._seen.add(ids)
+        self._seen.add(ids, self._digester.of_ids(ids))
         read = Position(position.chunks, offset, number, self._prefix.hexdigest())
         difference = _difference(read, position)
         if not difference and position.sealed and any(lines.read(1)):
@@ -223,7 +223,9 @@ class Feeder:
             *(after.chunks - 1, first_line, after.lines + 1), after.prefix[:DIGEST_CHARACTERS]
         )
         self._wait_for_room(chunk.number)
-        self._withdraw_known_ids(draft)
+        ids = self._digester.of_ids(draft.owners)
+        if self._withdraw_known_ids(draft, ids):
+            ids = self._digester.of_ids(draft.owners)
         for index, fault in draft.chunk.faults.items():
             self._note_unread(Line(index, first_line + index, b"", fault, draft.chunk.origins))
         jobs = draft.cases * self._jobs_a_line + draft.faults
@@ -234,7 +236,7 @@ class Feeder:
                 jobs=jobs,
                 after=after,
                 payload=draft.chunk.pack(),
-                ids=draft.pack(draft.owners, draft.owners.values()),
+                ids=draft.pack(ids, draft.owners.values()),
                 duplicates=len(draft.chunk.repeats),
             ),
             is_last=draft.is_last,
@@ -249,19 +251,25 @@ class Feeder:
         if not self.unread and line.fault and line.fault.code in UNREAD_INPUT:
             self.unread = line.fault.at(line.location or f"line {line.number}")
 
-    def _withdraw_known_ids(self, draft: ChunkDraft) -> None:
-        """Withdraw ids owned by earlier chunks; the server is asked only about ids that the filter may have seen."""
+    def _withdraw_known_ids(self, draft: ChunkDraft, digests: bytes) -> bool:
+        """Withdraw ids owned by earlier chunks, and return whether there may have been any.
+
+        The server is asked only about ids that the filter may have seen.
+        """
         ids = list(draft.owners)
-        doubted = [(ids[index], draft.owners[ids[index]]) for index in self._seen.add(ids)]
+        doubted = [(ids[index], draft.owners[ids[index]]) for index in self._seen.add(ids, digests)]
+        has_doubted = bool(doubted)
         while doubted:
+            names, indices = zip(*doubted, strict=True)
             taken = self._store.find_duplicates(
-                self._batch, draft.pack(*zip(*doubted, strict=True))
+                self._batch, draft.pack(self._digester.of_ids(names), indices)
             )
             doubted = [
                 later
                 for found in taken
                 for later in draft.take_back(doubted[found.position], same_line=found.same_line)
             ]
+        return has_doubted
 
     def _with_retries(self, chunk: ChunkUpload, *, is_last: bool) -> bool:
         """Store a chunk; return whether workers know of it already."""

@@ -204,7 +204,8 @@ def test_ids_of_many_lines_are_those_of_each_whatever_the_lines_are_together(
 ) -> None:
     contents = [line.strip(JSON_SPACE) for line in lines]
     ids = list(map(peek_custom_id, contents))
-    assert split_lines(b"\n".join(lines) + b"\n") == (contents, ids)
+    raw = b"\n".join(lines) + b"\n"
+    assert split_lines(raw) == split_lines(raw, lines) == (contents, ids)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

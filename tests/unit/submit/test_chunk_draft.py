@@ -191,7 +191,7 @@ def test_a_line_that_could_not_be_read_is_a_fault_and_claims_no_id() -> None:
 
 def test_an_id_is_packed_by_the_digest_that_looks_it_up() -> None:
     digester, draft = Digester(BATCH), draft_of([line("a"), line("b")])
-    packed = draft.pack(["b", "a"], [1, 0])
+    packed = draft.pack(digester.of_ids(["b", "a"]), [1, 0])
     entries = [digester.of_id("b"), draft.digests[1][:4], digester.of_id("a"), draft.digests[0][:4]]
     assert packed == b"".join(entries)
     assert Digester("batch-2").of_id("a") != digester.of_id("a")
