@@ -28,8 +28,9 @@ def canonical_json(value: object) -> bytes:
     except TypeError:  # an integer over 64 bits, or a type that JSON lacks
         return _canonical_slowly(value)
     # RFC 8785 sorts keys by UTF-16 and orjson by UTF-8, which differ only for characters beyond U+FFFF.
-    has_four_bytes = any(map(text.__contains__, _FOUR_BYTE_LEADS))
-    return _canonical_slowly(value) if has_four_bytes and not _has_ascii_keys(value) else text
+    if text.isascii() or not any(map(text.__contains__, _FOUR_BYTE_LEADS)):
+        return text
+    return text if _has_ascii_keys(value) else _canonical_slowly(value)
 
 
 def _with_plain_floats(node: Any) -> Any:

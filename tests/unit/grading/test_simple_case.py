@@ -20,7 +20,10 @@ texts = st.text(max_size=8) | st.sampled_from(
 )
 scalars = texts.map(json.dumps) | texts.map(lambda text: json.dumps(text, ensure_ascii=False))
 odd = st.sampled_from(
-    ["null", "1", "1e999", "18446744073709551616", "true", "[]", '["a"]', "{}", '"\\ud800"', "NaN"]
+    [
+        *("null", "true", "false", "1", "1e999", "18446744073709551616", "NaN"),
+        *("[]", '["a"]', "{}", '"\\ud800"', '"\\udc00\\ud800"', '"\t"', '"\\x"', '"a",'),
+    ]
 )
 
 
@@ -75,6 +78,8 @@ def line(**fields: Any) -> bytes:
         line(metadata={"topic": "returns"}, grader="loop"),
         line(metadata=None),
         line(metadata={}),
+        line(inputs={"agent_response": "yes", "expected_output": True}),
+        line(inputs={"agent_response": None, "expected_output": False}),
         b'{"custom_id" : "a", "inputs" : {}}',
     ],
 )
@@ -97,6 +102,11 @@ def test_a_simple_case_is_read_quickly(raw: bytes) -> None:
         line(custom_id=""),
         line(metadata=[]),
         line(metadata=0),
+        line(metadata={"a": True}),
+        line(inputs={"a": 1}),
+        line(inputs={"a": 0.5}),
+        line(inputs={"a": []}),
+        line(grader=None),
         line(config=None),
         b"[]",
         b"",
