@@ -422,6 +422,7 @@ def test_a_resumed_batch_takes_no_other_graders(cli, own_server, cases):
     assert (refused.status, refused.out) == (1, "")
     assert "is graded by string-match, not by true-false\n  a batch keeps its" in refused.err
     assert cli(*again, "-g", "string-match").out == cli(*again).out == f"{batch}\n"
+    assert cli(*again, "--strict").out == f"{batch}\n", "lines are checked with the batch's graders"
 
 
 def test_where_errors_are_explained_is_printed_with_their_numbers(

@@ -75,6 +75,8 @@ def submit(
     """
     check_resumed(resume)
     specs, settings = opt.specs(grader, config, graders), read_settings()
+    if resume:
+        specs = _graders_of(resume, specs, url)
     given = source_of(cases, specs, settings, reading)
     # A resumed batch already has its graders.
     of_cases = () if resume else opt.check_graded(given, specs)
@@ -92,11 +94,7 @@ def submit(
                 if resume
                 else client.open(name, specs, priority=priority, project=project)
             )
-        if resume:
-            from weighbridge_producer.client.batch import check_same_graders
-
-            check_same_graders(batch, specs)
-        else:
+        if not resume:
             _print_missing_workers(client, of_cases)
         try:
             durability = batch.fill(source, resumed=bool(resume), on_wait=_Once())
@@ -116,6 +114,18 @@ def submit(
         print_empty_expected(given, specs)
         print_notes(given, specs)
         _end_with(batch, given.name, durability, as_json=as_json)
+
+
+def _graders_of(
+    resume: str, given: tuple[GraderSpec, ...], url: str | None
+) -> tuple[GraderSpec, ...]:
+    """Return the graders of a batch to resume; raises ConfigError if others are given."""
+    from weighbridge_producer.client.batch import check_same_graders
+
+    with opt.client(url) as client:
+        batch = client.batch(resume)
+        check_same_graders(batch, given)
+        return batch.options().graders
 
 
 def _end_with(batch: Batch, source: str, durability: Durability, *, as_json: bool) -> None:

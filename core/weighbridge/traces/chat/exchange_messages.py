@@ -17,9 +17,9 @@ from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
+    finish_reason_in,
     objects_of,
     read_usage,
-    reason_in,
     string_of,
     text_of,
     time_of,
@@ -187,7 +187,7 @@ def _facts(body: dict[str, Any]) -> Facts:
         model=string_of(body.get("model")),
         usage=usage,
         cost_usd=cost_of(body.get("cost")),
-        finish_reason=reason_in(body),
+        finish_reason=finish_reason_in(body),
     )
 
 

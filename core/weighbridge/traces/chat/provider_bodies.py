@@ -12,7 +12,7 @@ from weighbridge.traces.fields import object_of, objects_of
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _USAGES = ("usageMetadata", "usage_metadata")
 _MODELS = ("modelVersion", "model_version", "model")
-_FINISH = ("finishReason", "finish_reason")
+_FINISH_KEYS = ("finishReason", "finish_reason")
 _SYSTEMS = ("systemInstruction", "system_instruction")
 _GEMINI_FIELDS = frozenset({"contents", "candidates", "tools", *_USAGES, *_MODELS, *_SYSTEMS})
 _CONVERSE_FIELDS = frozenset(
@@ -73,7 +73,7 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
     recorded["choices"] = [
         {
             "message": _content(candidate.get("content") or {}, "model"),
-            "finish_reason": first_of(candidate, _FINISH),
+            "finish_reason": first_of(candidate, _FINISH_KEYS),
         }
         for candidate in objects_of(body.get("candidates"))
     ]

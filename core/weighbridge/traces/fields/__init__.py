@@ -1,6 +1,6 @@
 """Readers of untrusted JSON that the importers share: values, times, token counts, tools, notes on what was left behind."""
 
-from weighbridge.traces.fields.finish_reasons import finish_reason_of, reason_in
+from weighbridge.traces.fields.finish_reasons import finish_reason_in, finish_reason_of
 from weighbridge.traces.fields.local_times import LocalClock
 from weighbridge.traces.fields.notes import Notes, content_of
 from weighbridge.traces.fields.steps import StepIds, missing_of
@@ -54,6 +54,7 @@ __all__ = [
     "counts_of",
     "duration_of",
     "events_of",
+    "finish_reason_in",
     "finish_reason_of",
     "id_of",
     "input_with_caches",
@@ -70,7 +71,6 @@ __all__ = [
     "plain_names",
     "python_object_in",
     "read_usage",
-    "reason_in",
     "scalars",
     "string_of",
     "text_of",

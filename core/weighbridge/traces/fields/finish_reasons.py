@@ -51,7 +51,7 @@ def finish_reason_of(value: Any) -> str | None:
     return known or None
 
 
-def reason_in(response: dict[str, Any]) -> Any:
+def finish_reason_in(response: dict[str, Any]) -> Any:
     """Return why the answer in a response ended, of several choices the first one, in the provider's words."""
     choices = response.get("choices")
     held = object_of(choices[0]) if type(choices) is list and choices else response

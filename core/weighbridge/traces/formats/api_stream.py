@@ -16,7 +16,7 @@ from weighbridge.traces.chat.stream_apis import (
     opened_event,
 )
 from weighbridge.traces.chat.streamed_answers import completions_of, messages_of, responses_of
-from weighbridge.traces.fields import read_usage, reason_in, string_of, time_of
+from weighbridge.traces.fields import finish_reason_in, read_usage, string_of, time_of
 from weighbridge.traces.formats import anthropic, openai_responses
 from weighbridge.traces.importer import Importer, damaged
 
@@ -79,7 +79,7 @@ def _chat(bodies: list[dict[str, Any]]) -> Trace:
             model=string_of(body.get("model")),
             usage=read_usage(body.get("usage")),
             started_at=time_of(body.get("created")),
-            finish_reason=reason_in(body),
+            finish_reason=finish_reason_in(body),
         )
         if len(body["choices"]) > 1:
             run.notes.add("other choices of the completion", len(body["choices"]) - 1)

@@ -15,11 +15,11 @@ from weighbridge.traces.chat.conversation import PROGRAM, Facts, Run, are_messag
 from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import (
     cost_of,
+    finish_reason_in,
     id_of,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     string_of,
     time_of,
     word_of,
@@ -139,7 +139,7 @@ class _Session:
             error=None if message else string_of(response.get("response")),
             started_at=time_of(row.get("start_time")),
             ended_at=time_of(row.get("end_time")),
-            finish_reason=reason_in(response) or response.get("finish_reason"),
+            finish_reason=finish_reason_in(response) or response.get("finish_reason"),
         )
         self._chat.answer(content, facts=facts)
         if content:

@@ -16,11 +16,11 @@ from weighbridge.traces.fields import (
     cost_of,
     count_of,
     counted,
+    finish_reason_in,
     id_of,
     input_with_caches,
     object_of,
     objects_of,
-    reason_in,
     scalars,
     string_of,
     text_of,
@@ -210,7 +210,7 @@ class _Sample:
             error=string_of(event.get("error")) or string_of(output.get("error")),
             started_at=time_of(event.get("timestamp")),
             ended_at=time_of(event.get("completed")),
-            finish_reason=reason_in(output),
+            finish_reason=finish_reason_in(output),
         )
         answer = _answer(output)
         index = self._index_of(answer)

@@ -24,9 +24,9 @@ from weighbridge.traces.fields import (
     cost_of,
     count_of,
     counts_of,
+    finish_reason_in,
     object_of,
     read_usage,
-    reason_in,
     scalars,
     string_of,
     text_of,
@@ -293,7 +293,7 @@ def _facts(message: dict[str, Any]) -> Facts:
         or (None if is_answer else _has_failed(message, extra) or None),
         started_at=time_of(response.get("created")),
         ended_at=time,
-        finish_reason=reason_in(response) if is_answer else None,
+        finish_reason=finish_reason_in(response) if is_answer else None,
     )
 
 

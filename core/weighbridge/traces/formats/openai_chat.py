@@ -41,10 +41,10 @@ from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
 from weighbridge.traces.fields import (
     TOOL_FIELDS,
     cost_of,
+    finish_reason_in,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     string_of,
     time_of,
     tools_field,
@@ -220,7 +220,7 @@ def _read(value: Any) -> list[Trace]:
             cost_usd=run.cost_usd,
             started_at=began,
             ended_at=ended,
-            finish_reason=reason_in(whole),
+            finish_reason=finish_reason_in(whole),
         )
         run.of_message, run.cost_usd = {len(messages) - 1: facts}, None
         _note_other_choices(run, whole["choices"])

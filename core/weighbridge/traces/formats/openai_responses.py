@@ -14,10 +14,10 @@ from weighbridge.traces.chat.response_items import Items, is_of_model, is_typica
 from weighbridge.traces.fields import (
     added,
     counted,
+    finish_reason_in,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     scalars,
     string_of,
     time_of,
@@ -259,7 +259,7 @@ class _ResponseReader:
             usage=usage,
             started_at=time_of(value.get("created_at")),
             ended_at=time_of(value.get("completed_at")),
-            finish_reason=reason_in(value),
+            finish_reason=finish_reason_in(value),
         )
         answers = self._items.add_response(
             output, string_of(value.get("id")), facts, parts_texts=parts_texts

@@ -17,11 +17,11 @@ from weighbridge.traces.fields import (
     cost_of,
     count_of,
     counted,
+    finish_reason_in,
     id_of,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     scalars,
     string_of,
     text_of,
@@ -298,7 +298,7 @@ class _Events:
             usage=read_usage(response.get("usage")) or _used(before, self.metrics),
             started_at=None if self.clock.offset is None else time_of(response.get("created")),
             ended_at=self.clock.time_of(event.get("timestamp")),
-            finish_reason=reason_in(response),
+            finish_reason=finish_reason_in(response),
         )
         self.chat.answer(said, calls, facts, of_calls=Facts(started_at=facts.ended_at))
         return calls[-1].id if is_call and call_id is None else call_id

@@ -15,10 +15,10 @@ from weighbridge.traces.chat.function_tags import with_tagged_calls
 from weighbridge.traces.chat.message_digests import digests_of
 from weighbridge.traces.fields import (
     cost_of,
+    finish_reason_in,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     string_of,
     text_of,
     time_of,
@@ -133,7 +133,7 @@ def _facts(log: Log) -> Facts:
         cost_usd=cost_of(log.get("cost")),
         started_at=time_of(response.get("created")),
         ended_at=time_of(log.get("timestamp")),
-        finish_reason=reason_in(response),
+        finish_reason=finish_reason_in(response),
     )
 
 

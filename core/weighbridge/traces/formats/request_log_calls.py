@@ -23,11 +23,11 @@ from weighbridge.traces.chat.message_digests import digests_of, without_cache_ma
 from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import (
     cost_of,
+    finish_reason_in,
     id_of,
     object_of,
     objects_of,
     read_usage,
-    reason_in,
     string_of,
     time_of,
     word_of,
@@ -115,7 +115,7 @@ def _completed(body: dict[str, Any]) -> Answer:
         usage=read_usage(body.get("usage")),
         cost_usd=cost_of(body.get("cost")),
         ended_at=time_of(body.get("created")),
-        finish_reason=reason_in(body),
+        finish_reason=finish_reason_in(body),
     )
     return Answer(choices[0]["message"], facts, id=body.get("id"), other_choices=len(choices) - 1)
 

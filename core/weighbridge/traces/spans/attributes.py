@@ -96,7 +96,7 @@ _RESULTS = (
     *("output.value", "tool.result", "traceloop.entity.output", "mlflow.spanOutputs"),
     *("langfuse.observation.output", "mcp.response.value", "gen_ai.completion", "gen_ai.output"),
 )
-_FINISH = (
+_FINISH_KEYS = (
     *("gen_ai.response.finish_reasons", "gen_ai.completion.0.finish_reason"),
     *("ai.response.finishReason", "llm.response.finish_reason", "llm.response.stop_reason"),
     *("llm.finish_reason", "ai.finishReason"),
@@ -317,12 +317,12 @@ def result_of_span(span: Span) -> Any:
 
 def finish_reason_of_span(span: Span) -> str | None:
     """Return why a model call ended, as the attributes of its span record it."""
-    return finish_reason_of(json_of(first_of(span.attributes, _FINISH)))
+    return finish_reason_of(json_of(first_of(span.attributes, _FINISH_KEYS)))
 
 
 def ended_for_tools(span: Span) -> bool | None:
     """Return whether a model call ended so that tools be called; None if the span does not record how it ended."""
-    recorded = json_of(first_of(span.attributes, _FINISH))
+    recorded = json_of(first_of(span.attributes, _FINISH_KEYS))
     if recorded is None:
         return None
     reasons = recorded if type(recorded) is list else [recorded]

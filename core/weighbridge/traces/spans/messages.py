@@ -51,7 +51,7 @@ _ROLES = {
 _KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 #: Keys of the messages in a request or an answer.
 _LISTS = ("messages", "contents", "choices", "output", "candidates", "generations")
-_FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+_FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
 _METADATA = ("response_metadata", "generation_info")  #: what LangChain writes beside a message
 _CALL_OR_REASONING = CALLS_AND_RESULTS | REASONING
 #: A call as an OpenTelemetry instrumentation of OpenAI's Agents SDK prints it.
@@ -159,7 +159,7 @@ def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
 def _finish_reason(value: dict[str, Any]) -> Any:
     """Return why an answer ended: of a choice, of Anthropic's answers, or beside a LangChain message."""
     holders = (value, *map(object_of, map(value.get, _METADATA)))
-    return next(filter(None, (first_of(held, _FINISH) for held in holders)), None)
+    return next(filter(None, (first_of(held, _FINISH_KEYS) for held in holders)), None)
 
 
 def _role(value: dict[str, Any], default: str) -> str:
