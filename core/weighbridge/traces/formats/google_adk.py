@@ -41,7 +41,7 @@ _SESSION_FIELDS = frozenset(
 _INVOCATIONS = ("invocation_id", "invocationId")
 _USAGES = ("usage_metadata", "usageMetadata")
 _MODELS = ("model_version", "modelVersion")
-_FINISH = ("finish_reason", "finishReason")
+_FINISH_KEYS = ("finish_reason", "finishReason")
 _ERRORS = ("error_message", "errorMessage", "error_code", "errorCode")
 _CALLS = ("function_call", "functionCall")
 _RESPONSES = ("function_response", "functionResponse")
@@ -252,7 +252,7 @@ class _EventReader:
             usage=read_usage(usage),
             error=error,
             ended_at=time,
-            finish_reason=first_of(event, _FINISH) or first_of(response, _FINISH),
+            finish_reason=first_of(event, _FINISH_KEYS) or first_of(response, _FINISH_KEYS),
         )
         starts = Facts(started_at=time)
         self.chat.answer(

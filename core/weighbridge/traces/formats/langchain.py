@@ -33,7 +33,7 @@ _FIELDS = frozenset({"messages", "id", "tools", "model", "metadata"})
 #: Fields of a result: for each prompt a list of answers, or for one the answers; and what the provider recorded of all.
 _ANSWERS, _ABOUT, _METADATA = "generations", "llm_output", "response_metadata"
 _RESULT_FIELDS = frozenset({_ANSWERS, _ABOUT, "run", "type"})
-_FINISH = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+_FINISH_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 #: Fields that are read elsewhere, and chunks of calls that are also recorded whole.
 _FIELDS_READ_ELSEWHERE = frozenset(
     {"usage_metadata", "response_metadata", "tool_call_chunks", "chunk_position"}
@@ -162,7 +162,7 @@ def _facts(fields: dict[str, Any], *, is_answer: bool) -> Facts:
         usage=read_usage(fields.get("usage_metadata"))
         or read_usage(about.get("token_usage"))
         or read_usage(about.get("usage")),
-        finish_reason=first_of(about, _FINISH),
+        finish_reason=first_of(about, _FINISH_KEYS),
     )
 
 
