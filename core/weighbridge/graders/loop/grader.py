@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 44
+    version = 45
     Config = LoopConfig
     settings: LoopConfig
 

@@ -104,7 +104,8 @@ class HistoryReader:
         self._unread: list[str] = []  #: the printed messages that cannot be read
         self.has_plans = False  #: whether the orchestrator planned, which takes several model calls
         self._calls = 0
-        self._code = ""  #: code of the last message that has code, until it is run
+        #: code of the last message that has code, with its language if all blocks have one, until it is run
+        self._code: dict[str, str] = {}
         self._is_printed = are_printed(messages)
         entries = with_printed(single_messages(messages))
         for number, (message, printed) in enumerate(entries, 1):
@@ -223,9 +224,12 @@ class HistoryReader:
         return is_first or is_user or speaker.lower() in _PERSONS
 
     def _keep_code(self, text: str) -> None:
-        code = [block for _, block in _FENCED.findall(text)]
-        if code:
-            self._code = "\n".join(code)
+        blocks = _FENCED.findall(text)
+        if blocks:
+            self._code = {"code": "\n".join([block for _, block in blocks])}
+            languages = {language for language, _ in blocks}
+            if len(languages) == 1 and (language := languages.pop()):
+                self._code["language"] = language
 
     def _browsed(
         self, report: str, content: Any, facts: Facts = NO_FACTS, own_id: Any = None
@@ -247,10 +251,10 @@ class HistoryReader:
         """Add one call for the run of all code blocks in the message before."""
         code = _EXECUTED.match(report)
         failed = code is not None and code[1] != "0"
-        call = self._named("execute_code", {"code": self._code} if self._code else None)
+        call = self._named("execute_code", self._code or None)
         self.chat.ask(call)
         self.chat.result(call.id, report, Facts(error=failed, ended_at=ended_at), speaker)
-        self._code = ""
+        self._code = {}
 
     def _named(self, name: str, arguments: Any) -> Call:
         self._calls += 1

@@ -205,8 +205,8 @@ class _SessionReader:
 
 
 def _without_arguments(step: Step) -> Step:
-    """Return a tool call; its arguments are None (not known) if the file does not show them."""
-    if step.type == "tool" and step.arguments == {}:
+    """Return a tool call; its arguments are None (not known) if the file does not show them, or shows "undefined"."""
+    if step.type == "tool" and step.arguments in ({}, "undefined"):
         return structs.replace(step, arguments=None, arguments_as_shown=False)
     return step
 

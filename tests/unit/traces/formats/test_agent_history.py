@@ -22,7 +22,7 @@ def test_code_that_the_executor_ran_is_a_call_of_the_message_that_has_it():
             type="tool",
             parent_id="s2",
             name="execute_code",
-            arguments={"code": "print(2)\n"},
+            arguments={"code": "print(2)\n", "language": "python"},
             output=ran,
             error=ran,
         ),
@@ -128,7 +128,11 @@ def test_what_the_terminal_ran_is_a_call_and_what_it_refused_is_none():
     ]  # fmt: skip
     trace = read_trace({"history": history})
     ran, typed = trace.steps_of("tool")
-    assert (ran.name, ran.arguments, ran.error) == ("execute_code", {"code": "wc x\n"}, ran.output)
+    assert (ran.name, ran.arguments, ran.error) == (
+        "execute_code",
+        {"code": "wc x\n", "language": "sh"},
+        ran.output,
+    )
     assert (typed.name, typed.arguments) == ("input_text", {"text_value": "12/31/2010"})
     assert [step.type for step in trace.steps] == ["user", "llm", "tool", "other", "llm", "tool"]
 

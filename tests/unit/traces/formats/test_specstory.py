@@ -323,3 +323,16 @@ def test_files_of_2024_begin_with_a_heading_in_place_of_a_comment():
     ]
     assert trace.metadata["title"] == title.removeprefix("## ")
     assert "older versions" in trace.missing["tool_calls"]
+
+
+def test_an_argument_that_the_extension_could_not_name_is_not_known() -> None:
+    use = """<tool-use data-tool-type="write" data-tool-name="delete_file"><details>
+<summary>Tool use: **delete_file**</summary>
+
+undefined
+
+</details></tool-use>
+"""
+    history = f"{EXTENSION}\n{use}"
+    deleted = [step for step in read_trace(history).steps_of("tool") if step.name == "delete_file"]
+    assert [step.arguments for step in deleted] == [None]

@@ -321,10 +321,12 @@ class _Chains:
         self._chains.setdefault(kind, []).append(_Attempt(index, call, frozenset(), failure, cause))
 
     def _may_be_progress(self, call: Call) -> bool:
-        """Return whether a call has a new result or may have changed something."""
+        """Return whether a call has a new result or may have changed something; a search that finds nothing does neither."""
         text = call.result.text
         if text is None:
             return True
+        if not text.strip() and is_read_only(call):
+            return False
         pair = call.arguments_id, text
         is_known = text in self._results
         self._results.add(text)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
+from weighbridge.graders.loop.history.call_kinds import is_editing_tool
 from weighbridge.graders.loop.history.commands import command_of
 from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.history.framework_messages import (
@@ -24,7 +25,11 @@ from weighbridge.graders.loop.history.framework_messages import (
 )
 from weighbridge.graders.loop.history.listed_items import ListedItems
 from weighbridge.graders.loop.history.ordered_times import Order, order_in
-from weighbridge.graders.loop.history.result_kinds import is_omitted_image, was_not_run
+from weighbridge.graders.loop.history.result_kinds import (
+    is_omitted_image,
+    reports_failure,
+    was_not_run,
+)
 from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
@@ -56,6 +61,7 @@ _CURRENT = re.compile(
 )
 _PROMPT_CHARACTERS = 200  #: of its beginning, which all prompts share
 _SHOWN_CHARACTERS = 20_000  #: of what a harness writes after a call that are kept
+_NAME_LINES = 2  #: of arguments as shown that are no content
 _RESULT_CHARACTERS = 40  #: a shorter answer is an acknowledgement
 _TYPED_CHARACTERS, _LEAST_TYPED = 40, 2  #: characters of a command that a screen shows on one line
 _NO_ARGUMENTS = (dict, str, type(None))  #: types that arguments have where a call has none
@@ -256,6 +262,10 @@ class _HistoryReader:
             # A call without arguments is about the code that the agent has just written, such as a run of its tests.
             given = {"code": self._code}
         self._code = ""
+        is_edit = is_editing_tool(tool)
+        if step.arguments_as_shown and is_edit and not _shows_content(given):
+            is_refused = step.error is not None or reports_failure(_text_of(step.output))
+            given = given if is_refused else None
         arguments = Arguments(normalized(given, tool, self._folder))
         if was_not_run(step.error or step.output):
             return None
@@ -272,6 +282,9 @@ class _HistoryReader:
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
         self._last_result = result
+        if is_edit and arguments.value is None and not (result.has_failed or result.is_informative):
+            # Nothing tells what was written, so that no two of such edits are the same.
+            result = CallResult(None, None, None, self._budget, tool)
         speaker = self._speakers.get(parent) if parent is not None else None
         began = self._began.get(parent, -1) if parent is not None else -1
         call = Call(step, tool, arguments, result, message, speaker, began)
@@ -364,6 +377,15 @@ class _HistoryReader:
         arguments = Arguments(normalized(given))
         result = CallResult(answer, None, arguments.value, self._budget)
         return Call(step, tool, arguments, result, None, self._speakers.get(step.id))
+
+
+def _shows_content(shown: Any) -> bool:
+    """Return whether arguments as a file shows them are more than a line or two, such as the name of a file."""
+    return (
+        type(shown) is not str
+        or len([*filter(None, map(str.strip, shown[:_SHOWN_CHARACTERS].splitlines()))])
+        > _NAME_LINES
+    )
 
 
 def _is_shown(arguments: Arguments, screen: str) -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeGuard
 
 from weighbridge.graders.loop.history.commands import READING_QUERY
+from weighbridge.graders.loop.history.reading_code import code_in_command, only_reads_files
 from weighbridge.graders.loop.history.tool_names import (
     NAME_CHARACTERS,
     moves_money,
@@ -49,6 +50,7 @@ _READING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|open|goto|scroll_up|scroll_down|find_file|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
     r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
+    r"|curl(?![^\n]{0,400}\s-(?:\w{0,5}[XdFToO]|-(?:request|data|form|json|upload|output|remote)))"
     r"|printf|cd|tac|rev|paste|fold|expand|comm|join|base64|od|hexdump|sha1sum|cksum|basename|dirname|seq|expr|bc|sed(?! (?:\S{1,40} ){0,3}-(?:\w{0,5}i|-in-place))|journalctl|dmesg|dig|nslookup|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
     r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
     r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
@@ -60,9 +62,16 @@ _SUBMITS = re.compile(r"\W{0,3}(?:submit|guess|check_?flag|answer)(?:[_\W]|$)", 
 _SILENT_COMMAND = re.compile(
     r"\s*(?:sudo )?(?:rm|rmdir|cp|mv|mkdir|touch|ln|ch(?:mod|own|grp)|cd|pushd|popd|export|unset|set|alias|source|\.|sed|perl -\w{0,3}i|patch|truncate|install"
     r"|kill|pkill|sleep|wait|true|false|test|\[|git (?:add|checkout|config|reset|restore|stash|rm|mv|apply|fetch)|py_compile|python3? -m py_compile"
-    r"|gcc|g\+\+|cc|clang|make -s|tar|unzip -q|gunzip|gzip|useradd|usermod|mount|umount|crontab|ip|iptables)(?:\s|$)"
+    r"|gcc|g\+\+|cc|clang|make -s|tar|unzip -q|gunzip|gzip|useradd|usermod|mount|umount|crontab|ip|iptables"
+    # Checks that print nothing if they find nothing.
+    r"|(?:npx |pnpm |yarn |bunx )?(?:tsc|eslint|prettier|oxlint)|gofmt|go (?:build|vet|fmt|mod)|javac|rustfmt|node (?:--check|-c)|(?:ba|z)?sh -n"
+    r"|(?:uv run |python3? -m )?(?:ruff|flake8|pyflakes|black|isort)|cmp|diff|git diff|dos2unix"
+    # Of PowerShell and cmd.
+    r"|(?i:(?:set|add|clear)-content|out-(?:file|null)|(?:new|remove|copy|move|rename|set|clear)-item(?:property)?|set-location|start-sleep"
+    r"|(?:start|stop)-(?:process|service|job)|set-executionpolicy|set-variable|expand-archive|compress-archive|del|erase|copy|move|md|rd|ren|attrib))(?:\s|$)"
 )
-_WRITES = re.compile(r"\s-(?:delete|o)\b")
+#: Options with which commands that read write or delete instead.
+_WRITES = re.compile(r"\s*(?:find\b.{0,400}\s-delete\b|(?:sort|tree)\b.{0,400}\s-o\b)", re.DOTALL)
 #: A query whatever its argument is called: other texts may begin with `show` or `with` too.
 _SELECTS = re.compile(
     r"\s*(?:select\b.{1,2000}?\bfrom\b|show (?:tables|databases|columns)\b|desc(?:ribe)? \S{1,80}\s*;?\s*\Z)",
@@ -93,7 +102,7 @@ _is_trial_tool = named_like(
         re.IGNORECASE,
     )
 )
-_is_editing_tool = named_like(
+is_editing_tool = named_like(
     re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
 )
 #: Tools by which the agent reports that it is done.
@@ -183,16 +192,22 @@ def is_read_only(call: Call) -> bool:
     """Return whether a call only reads, so that a call that failed before it still fails after it."""
     command = call.command
     if command is not None:
-        return len(command) <= _COMMAND_CHARACTERS and _is_reading_command(command)
+        if len(command) > _COMMAND_CHARACTERS:
+            return False
+        return _is_reading_command(command) or only_reads_files(code_in_command(command))
     code = _code_of(call)
     if code is not None:
         lines = [line.strip() for line in code[:_COMMAND_CHARACTERS].splitlines() if line.strip()]
         is_whole = len(code) <= _COMMAND_CHARACTERS and bool(lines)
-        return is_whole and all(map(_READING_LINE.fullmatch, lines))
+        is_plain = is_whole and all(map(_READING_LINE.fullmatch, lines))
+        return is_plain or (is_whole and only_reads_files(code))
     value = call.arguments.value
     query = value.get("sql", value.get("query")) if type(value) is dict else None
     if query is None and type(value) is dict and len(value) == 1:
-        (query,) = value.values()
+        ((name, query),) = value.items()
+        is_code = name == "code" and type(query) is str and len(query) <= _COMMAND_CHARACTERS
+        if is_code and only_reads_files(query):
+            return True
         if type(query) is str and not _SELECTS.match(query):
             return _is_reading_tool(call.tool) or _is_reading_text(query)
     if type(query) is str and READING_QUERY.match(query):
@@ -211,7 +226,7 @@ def _is_reading_text(text: str) -> bool:
 def _is_reading_command(command: str) -> bool:
     shown = _DISCARDED_OUTPUT.sub("", command)
     parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
-    writes = ">" in shown or _WRITES.search(shown)
+    writes = ">" in shown or any(map(_WRITES.match, parts))
     return bool(parts) and not writes and all(map(_READING_COMMAND.match, parts))
 
 
@@ -364,13 +379,6 @@ def is_abridged(call: Call) -> bool:
     return type(value) is dict and len(value) > 0 and value.keys() <= _LABELS
 
 
-def is_unseen_edit(call: Call) -> bool:
-    """Return whether a call edits a file, and the trace has nothing of what it wrote."""
-    result_says_what = call.result.has_failed or call.result.is_informative
-    is_unrecorded = call.arguments.value is None and not result_says_what
-    return is_unrecorded and _is_editing_tool(call.tool)
-
-
 def writes(call: Call) -> bool:
     """Return whether a call edits a file, sends a message, or creates something."""
     command = call.command
@@ -429,7 +437,7 @@ def _name_of(call: Call) -> str:
 
 
 def _code_of(call: Call) -> str | None:
-    """Return the code that a call runs, as in a notebook, or None."""
-    value = call.arguments.value
+    """Return the code that a call runs, as in a notebook, or None; a command is none."""
+    value = None if call.command is not None else call.arguments.value
     code = value.get("code", value.get("source")) if type(value) is dict else None
     return code if type(code) is str and _is_notebook(call.tool) else None

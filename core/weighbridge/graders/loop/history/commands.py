@@ -16,6 +16,8 @@ READING_QUERY = re.compile(
     r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
     re.IGNORECASE | re.DOTALL,
 )
+_SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd"))
+_SHELL_TOOL = re.compile(r"(?<![a-z])(?:bash|shell|terminal|powershell)(?![a-z])", re.IGNORECASE)
 #: A shell, by its path or name, and the option with which it runs the line after it.
 _runs_line = re.compile(r"(?:\S{0,80}/)?(?:ba|z|da|k)?sh -[a-z]{0,3}c").fullmatch
 
@@ -25,6 +27,8 @@ def command_of(tool: str, arguments: Any) -> str | None:
     command = arguments
     if type(arguments) is dict:
         command = arguments.get("command", arguments.get("cmd"))
+        if command is None and _is_shell_code(tool, arguments):
+            return arguments["code"] or None
         if command is None and len(arguments) == 1:
             command = arguments.get("action", arguments.get("input"))
             if type(command) is str and READING_QUERY.match(command):
@@ -34,6 +38,17 @@ def command_of(tool: str, arguments: Any) -> str | None:
     if type(command) is not str or not command:
         return None
     return command if not tool or _is_shell(tool) else None
+
+
+def _is_shell_code(tool: str, arguments: dict[str, Any]) -> bool:
+    """Return whether an argument is code of a shell, by its language beside it or by the tool."""
+    language = arguments.get("language", arguments.get("lang"))
+    says_so = (
+        type(language) is str and language.lower() in _SHELLS
+        if language is not None
+        else _SHELL_TOOL.search(tool) is not None
+    )
+    return says_so and type(arguments.get("code")) is str
 
 
 def _line_of(words: list[Any]) -> str:

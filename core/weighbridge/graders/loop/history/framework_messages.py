@@ -98,6 +98,10 @@ _asks_to_continue = occurs(
     r"""<system-reminder>|\b(?:please )?(?:continue|proceed|keep (?:working|going))\b|\byou have (?:used )?\d{1,6}\b.{0,60}\b(?:left|remain|used|turns?|steps?|iterations?)
 |\b\d{1,6} (?:turns?|steps?|iterations?|attempts?) (?:left|remain)|\bif (?:you (?:think|believe|have)|the task is)\b.{0,60}\b(?:complete|solved|done|finished)"""
 )
+#: Prompts of known frameworks to an agent that has not acted: Inspect's and OpenHands's.
+_KNOWN_PROMPT = re.compile(
+    r"\s{0,9}(?:Please proceed to the next step using your best judge?ment\.|Please continue working on the task on whatever approach you think is suitable\.)"
+)
 #: The framework or the user says that the task is not complete.
 _mentions_incomplete = occurs(
     r"""\b(?:not|isn't|n't|never) (?:yet |been )?(?:complete|done|finished|solved|accepted|passed|satisfied|correct|precise|accurate|specific|sufficient|acceptable|good enough)|\b(?:rejected|refused|declined|incomplete|unfinished)\b
@@ -206,6 +210,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         is_of_program = (
             _states_usage(text)
             or _FROM_AGENT.match(text)
+            or _KNOWN_PROMPT.match(text)
             or _is_log(steps, index)
             or (last and _names_program(step.name) and (len(names) > 1 or text[:1] == "{"))
         )

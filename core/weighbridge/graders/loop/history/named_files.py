@@ -6,6 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.call_kinds import is_command
+from weighbridge.graders.loop.history.reading_code import (
+    code_in_command,
+    only_reads_files,
+    opened_file,
+)
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
@@ -23,11 +28,23 @@ def file_in(call: Call) -> str:
         for key in _FILES:
             if type(name := value.get(key)) is str:
                 return name
+    if code := _code_of(call):
+        return opened_file(code)
     if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
         return ""
     words = (word.strip(".") for word in _WORD.findall(call.arguments.texts))
     named = set(filter(_is_path, words))
     return named.pop() if len(named) == 1 else ""
+
+
+def _code_of(call: Call) -> str:
+    """Return the short code that a call runs to read files; empty for any other call."""
+    value = call.arguments.value
+    code = value.get("code") if type(value) is dict else None
+    if type(code) is not str:
+        code = code_in_command(call.command or "")
+    is_short = len(code) <= _COMMAND_CHARACTERS
+    return code if code and is_short and only_reads_files(code) else ""
 
 
 def _is_path(word: str) -> bool:

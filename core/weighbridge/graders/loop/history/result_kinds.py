@@ -71,6 +71,22 @@ _BARE_STATUS = re.compile(
 )
 _EMPTY_CHARACTERS = 20  #: of a result that holds nothing, with its white space
 _EMPTY = frozenset(("", "[]", "{}", "()", "null", "None", '""'))
+_SILENCE_CHARACTERS = 160
+#: What harnesses write in place of the output of a command that succeeded and printed nothing.
+_SILENCE = re.compile(
+    r"""\s{0,9}(?:
+    exitcode:\ 0\ \(execution\ succeeded\)\s{1,3}code\ output:
+    |the\ script\ ran\ but\ produced\ no\ output\ to\ console\.\ the\ posix\ exit\ code\ was:\ 0\b.{0,99}
+    |<returncode>0</returncode>\s{0,3}<output>(?:\s{0,3}bash\ execution\ output:)?\s{0,9}</output>
+    |exit\ ?code:\ 0(?:\s{1,3}wall\ time:\ [\d.]{1,12}\ \w{1,12})?(?:\s{1,3}output:)?
+    |[\[(]?(?:the\ |your\ )?(?:bash|shell|powershell|command|tool|process|script)\ (?:ran|executed|completed|finished|exited)\ (?:successfully\W{1,2})?(?:and\ |but\ )?
+        (?:with\ no|without|with\ empty|did\ not\ produce\ any|produced\ no|with\ (?:exit\ )?code\ 0\ and\ no)\ (?:any\ )?output
+    |[\w./…-]{1,80}\ executed\ successfully\.\ no\ output
+    |[\[(]?(?:no\ (?:std)?output|no\ content|empty\ output)
+    |\{"(?:output|stdout)":\s?"(?:\(no\ output\))?",(?:\s?"stderr":\s?"",)?\s?"(?:exit_?code|return_?code)":\s?0\}
+    )[\s.\])]{0,9}""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _mentions_negation = occurs(r"\b(?:no|not|none|nothing|could ?n[o']t|unable|sorry|empty|0)\b")
 _mentions_no_results = occurs(
     r"""\bno (?:\w{1,20} ){0,2}(?:results?|match(?:es)?|data|records?|items?|hits|entries|documents|files (?:were |was )?found)\b
@@ -147,6 +163,11 @@ def is_answer(text: str) -> bool:
 def holds_nothing(text: str | None) -> bool:
     """Return whether a result is recorded and empty, also as an empty list, object or string."""
     return text is not None and len(text) <= _EMPTY_CHARACTERS and text.strip() in _EMPTY
+
+
+def is_silence(text: str) -> bool:
+    """Return whether a result only says that a command succeeded and printed nothing."""
+    return len(text) <= _SILENCE_CHARACTERS and _SILENCE.fullmatch(text) is not None
 
 
 def reports_no_results(text: str) -> bool:

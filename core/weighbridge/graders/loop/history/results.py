@@ -15,6 +15,7 @@ from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import (
     is_answer,
     is_omitted_image,
+    is_silence,
     refuses_edit,
     reports_failure,
     reports_no_effect,
@@ -87,6 +88,8 @@ class CallResult(Struct, eq=False, gc=False):
         self.text = text and self._without_quotations(
             self._without_log(self._without_heading(text))
         )
+        if self.text and is_silence(self.text):
+            self.text = ""
 
     @property
     def omits_image(self) -> bool:

@@ -216,11 +216,10 @@ def _why_no_loop(repetition: Repetition, limits: Limits, spared: Sequence[Spared
         return ""
     if least := least_without_results(calls, repetition.period, limits):
         missing = sum(call.result.text is None or call.result.omits_image for call in calls)
-        what, may = "results", "each may have had another"
-        if not missing:
-            missing, what, may = len(calls), "arguments", "each may have written something else"
-        known = f": without {what}, {least:,} in a row are a loop" if repetition.period == 1 else ""
-        return f"; the trace lacks the {what} of {missing:,} of these {len(calls):,} steps, so {may}{known}"
+        known = (
+            f": without results, {least:,} in a row are a loop" if repetition.period == 1 else ""
+        )
+        return f"; the trace lacks the results of {missing:,} of these {len(calls):,} steps, so each may have had another{known}"
     within = [
         (sum(index in repetition.indices for index in each.finding.indices), each.reason)
         for each in spared

@@ -60,3 +60,28 @@ def test_a_look_back_at_a_window_of_each_file_is_no_loop():
     assert kinds([*whole, *[read(at, at + 12, **file) for at, file in enumerate(files)]]) == []
     few = [read(at, at + 10 + at % 3, **files[at % 7]) for at in range(14)]
     assert kinds([*whole, *few]) == [("nothing_new", 14)]
+
+
+def code(start, end, *, counted_from=0):
+    """A script that prints a window of the file, as some agents write it in place of a command."""
+    script = f"with open('src/buoys.py') as f:\n    lines = f.readlines()\nfor i in range({start}, {end}):\n    print(f'{{i}}: {{lines[i]}}')\n"
+    texts = [line.partition(": ")[2] for line in FILE[start:end]]
+    output = "\n".join(f"{at + counted_from}: {text}" for at, text in enumerate(texts, start))
+    return {"type": "tool", "name": "quick_check", "arguments": {"code": script}, "output": output}
+
+
+def test_windows_that_code_prints_are_reads_however_lines_are_counted():
+    codes = [
+        code(at * 3 % 40, at * 3 % 40 + 10 + at % 11, counted_from=at % 2 + 1) for at in range(12)
+    ]
+    assert kinds([read(0, 60), *codes]) == [("nothing_new", 12)]
+    writing = [
+        {**step, "arguments": {"code": step["arguments"]["code"] + "open('a', 'w').write('x')"}}
+        for step in codes
+    ]
+    assert kinds([read(0, 60), *writing]) == []
+
+
+def test_lines_of_single_values_are_told_apart_by_their_numbers():
+    windows = [read(at * 10, at * 10 + 12, lines=[f"{n}: ok" for n in range(300)]) for at in range(20)]  # fmt: skip
+    assert kinds(windows) == []

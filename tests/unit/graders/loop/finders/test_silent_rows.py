@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weighbridge.graders.loop import LoopGrader
 
 PROMPT = "ida@harbour-7:~/ferry$"
@@ -17,10 +19,18 @@ def edit(at):
     return {"type": "tool", "name": "edit_file", "arguments": {"diff": f"+ print({at})"}}
 
 
-def kinds(steps, **config):
+def loops(steps, **config):
     given = [{"id": f"s{at}", **each} for at, each in enumerate(steps, 1)]
     result = LoopGrader(config=config).grade({"format": "weighbridge", "steps": given})
-    return [loop["kind"] for loop in result["details"]["loops"]]
+    return result["details"]["loops"]
+
+
+def kinds(steps, **config):
+    return [loop["kind"] for loop in loops(steps, **config)]
+
+
+def rules(steps):
+    return [loop["rule"] for loop in loops(steps)]
 
 
 def silent(count, output=PROMPT):
@@ -36,6 +46,52 @@ def test_nine_runs_without_output_are_a_loop_whatever_is_edited_between():
     assert kinds([FIRST, *silent(9, f"{PROMPT} python3 main.py")]) == ["nothing_new"]
     assert kinds([FIRST, *silent(8)]) == []
     assert kinds([FIRST, *silent(6)], max_repeats=2) == ["nothing_new"]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "exitcode: 0 (execution succeeded)\nCode output: \n",
+        "<returncode>0</returncode>\n<output>\n</output>",
+        "Exit code: 0\nWall time: 0.4 seconds\nOutput:\n",
+        "(no output)",
+        "(Bash completed with no output)",
+        "Your command ran successfully and did not produce any output.",
+        "main.py executed successfully. No output.",
+        '{"output": "(no output)", "exit_code": 0}',
+    ],
+)
+def test_what_a_harness_writes_in_place_of_no_output_is_none(output):
+    assert kinds([FIRST, *silent(9, output)]) == ["nothing_new"]
+    failed = output.replace("0", "1")
+    assert failed == output or "silence" not in rules([FIRST, *silent(9, failed)])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "npx tsc --noEmit",
+        "ruff check -q src",
+        "@'\nexport default {at}\n'@ | Set-Content src\\app{at}.ts",
+        "New-Item -ItemType Directory app{at} | Out-Null",
+        "Remove-Item -Recurse old{at}",
+    ],
+)
+def test_checks_that_find_nothing_and_writes_of_powershell_print_nothing(command):
+    steps = [
+        step
+        for at in range(12)
+        for step in (
+            edit(at),
+            {
+                "type": "tool",
+                "name": "terminal",
+                "arguments": {"command": command.replace("{at}", str(at)), "timeout": at},
+                "output": "",
+            },
+        )
+    ]
+    assert "silence" not in rules([FIRST, *steps])
 
 
 def test_a_trace_without_any_output_says_nothing_of_its_runs():

@@ -138,3 +138,19 @@ def test_a_long_list_with_an_item_or_two_in_it_again_is_still_a_list(again, is_l
     ]
     result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
     assert (result["verdict"] == "fail") is is_loop
+
+
+def test_a_search_that_prints_nothing_between_attempts_is_no_news():
+    failed = [
+        {"name": "bash", "arguments": {"command": f"nc -z db1 {5432 + at}"}, "output": "connection refused"}
+        for at in range(6)
+    ]  # fmt: skip
+
+    def found(output):
+        search = {"name": "bash", "arguments": {"command": "grep -o 'db[0-9]' hosts"}}
+        given = [*failed[:3], {**search, "output": output}, *failed[3:]]
+        steps = [{"id": f"s{at}", "type": "tool", **each} for at, each in enumerate(given)]
+        return LoopGrader().grade({"format": "weighbridge", "steps": steps})["verdict"]
+
+    assert found("") == "fail"
+    assert found("db1 is 10.0.0.7\n") == "pass"

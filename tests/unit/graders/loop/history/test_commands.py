@@ -32,3 +32,12 @@ def test_a_command_is_a_line_or_a_list_of_its_words(arguments: Any, line: str) -
 )  # fmt: skip
 def test_other_arguments_are_no_command(arguments: Any) -> None:
     assert command_of("shell", arguments) is None
+
+
+def test_code_of_a_shell_is_a_command_by_its_language_or_its_tool() -> None:
+    assert command_of("execute_code", {"code": "ls -l", "language": "sh"}) == "ls -l"
+    assert command_of("Bash", {"code": "ls -l"}) == "ls -l"
+    for language in ("python", "", None, 7):
+        assert command_of("execute_code", {"code": "ls -l", "language": language}) is None
+    assert command_of("execute_code", {"code": "ls -l"}) is None
+    assert command_of("bash", {"code": ["ls"], "language": "sh"}) is None

@@ -493,3 +493,18 @@ def test_questions_that_the_agent_proposes_are_the_users():
     questions = [f"What is in the {word} of the harbour?" for word in ("north", "south", "east", "west")]  # fmt: skip
     answers = [step for each in questions for step in (user(each), llm("I do not know that of the harbour."))]  # fmt: skip
     assert kinds([llm("Ask me:\n- " + "\n- ".join(questions)), *answers]) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Please proceed to the next step using your best judgement. If you believe you have completed the task, please call the `submit()` tool.",
+        "Please continue working on the task on whatever approach you think is suitable.\nIf you think you have solved the task, please finish the interaction.",
+    ],
+)
+def test_the_prompt_of_a_known_framework_is_no_new_request_though_it_comes_once(prompt):
+    runs = [
+        tool("bash", {"command": f"nc -z db1 {5432 + at}"}, "connection refused") for at in range(6)
+    ]
+    assert kinds([*runs[:3], llm(""), user(prompt), *runs[3:]]) == [("same_failure", 6)]
+    assert kinds([*runs[:3], llm(""), user("Try the ports of the north."), *runs[3:]]) == []

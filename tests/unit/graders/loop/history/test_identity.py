@@ -72,3 +72,30 @@ def test_nothing_found_is_one_outcome_in_whatever_few_words():
         assert kinds([ask("x", text) for text in [*said[:3], last]]) == []
     shards = [f"No matches in shard {name}" for name in ("alpha", "beta", "gamma", "delta")]
     assert kinds([ask("x", text) for text in shards]) == []
+
+
+UPDATED = "The file /srv/port/berths.py has been updated successfully, and is shown below."
+
+
+def test_calls_that_write_are_not_compared_if_what_they_write_is_not_recorded():
+    edits = [{"type": "tool", "name": "Edit", "output": UPDATED} for _ in range(40)]
+    assert kinds(edits) == []
+    shown = f"{UPDATED} 12: berths = 7"
+    look = {"type": "tool", "name": "look", "arguments": {"at": 7}, "output": shown}
+    assert kinds([step for edit in edits for step in (edit, look)]) == []
+    assert kinds([{**edit, "name": "look_up", "output": shown} for edit in edits[:4]]) == [
+        ("identical", 4)
+    ]
+
+
+def test_calls_that_write_are_not_compared_by_the_name_of_a_file_alone():
+    def shown(text, output=""):
+        step = {"type": "tool", "name": "edit_file", "arguments": text, "output": output}
+        return {**step, "arguments_as_shown": True}
+
+    named = "Edit file: /srv/port/berths.py\n\n</details>"
+    assert kinds([shown(named)] * 6) == kinds([shown(named, UPDATED)] * 6) == []
+    whole = f"{named}\n```diff\n- a = 1\n+ a = 2\n```"
+    assert kinds([shown(whole)] * 6) == [("identical", 6)]
+    refused = "Error: the text to replace was not found in the file"
+    assert kinds([shown(named, refused)] * 6) == [("identical", 6)]

@@ -60,16 +60,3 @@ def test_repeats_within_the_limits_need_no_reason(calls, output):
     result = graded(calls, output)
     assert result["verdict"] == "pass"
     assert not any("lacks" in said for said in descriptions(result))
-
-
-def test_a_pass_says_that_edits_do_not_count_of_which_nothing_is_recorded():
-    saved = (
-        "The file was updated, and all changes were saved. Go on with the next step of your plan."
-    )
-    assert graded([("edit_file", None)] * 30, saved)["verdict"] == "fail"
-    result = graded([("edit_file", None)] * 29, saved)
-    assert result["verdict"] == "pass"
-    assert descriptions(result)[0].endswith(
-        "; the trace lacks the arguments of 29 of these 29 steps, so each may have written something else:"
-        " without arguments, 30 in a row are a loop"
-    )

@@ -11,7 +11,6 @@ from weighbridge.graders.loop.history.call_kinds import (
     explores,
     is_abridged,
     is_read_only,
-    is_unseen_edit,
     is_wait,
     observes,
     polls,
@@ -186,15 +185,13 @@ def _saw_failure(call: Call) -> bool:
 def least_of_unseen(found: Sequence[Call], limits: Limits) -> int:
     """Return from how many calls on such calls are a loop, if most scroll or look, at what is not recorded; 0 for any others.
 
-    Each of them may have shown something new. So may calls of which the trace has neither the arguments nor the results, and
-    edits of which it does not have what they wrote.
+    Each of them may have shown something new. So may calls of which the trace has neither the arguments nor the results.
     """
     looks = any(call.result.omits_image for call in found)
     unseen = sum(
         call.result.omits_image
         or ((looks or call.result.text is None) and scrolls(call))
         or (call.result.text is None and is_abridged(call))
-        or is_unseen_edit(call)
         for call in found
     )
     return _least_of(unseen, found, limits)

@@ -214,8 +214,7 @@ def test_edits_of_which_nothing_is_recorded_may_have_written_something_new():
         "name": "Edit",
         "output": "The file /srv/ferry/plan.md has been updated successfully, and its state is current.",
     }
-    assert not found([edit] * 20)
-    assert found([edit] * 30)
+    assert not found([edit] * 40)
     assert found([{**edit, "arguments": {"new_string": "b"}}] * 4)
     assert found([{**edit, "name": "undo"}] * 4)
 
