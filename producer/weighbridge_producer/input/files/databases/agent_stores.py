@@ -9,6 +9,7 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
 from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
+from weighbridge_producer.input.files.databases.autogen_runs import AutoGenReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
 from weighbridge_producer.input.files.databases.mastra_spans import MASTRA_SPANS, MastraReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
@@ -241,8 +242,11 @@ STORES = (
         frozenset({"created_at"}),
         name="message",
         sessions=Table(
-            "run", frozenset({"id", "session_id", "status"}), frozenset({"error_message"})
+            "run",
+            frozenset({"id", "session_id", "status"}),
+            frozenset({"error_message", "team_result"}),
         ),
+        reader=AutoGenReader,
     ),
     # Open WebUI.
     Store(

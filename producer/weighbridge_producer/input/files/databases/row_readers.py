@@ -36,6 +36,10 @@ class RowReader:
         """
         yield of_json
 
+    def about(self, row: Row) -> Row:
+        """Return the row of a session as the importer of the format takes it."""
+        return without_bytes(row)
+
     def value(self, rows: list[Row]) -> Any:
         """Return the rows of a session that stand in one table, as the importer of the format takes them."""
         return rows

@@ -19,7 +19,6 @@ from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import BESIDE, PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
 from weighbridge_producer.input.files.databases.agent_stores import Table, shown_name
-from weighbridge_producer.input.files.databases.row_readers import without_bytes
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 from weighbridge_producer.input.temporary import scratch_database
@@ -226,7 +225,7 @@ class TableSessions:
         if table is None or number is None:
             return None
         row = self._row(table.name, self._columns_of(table), number)
-        return None if row is None else without_bytes(row)
+        return None if row is None else self._reader.about(row)
 
     def _row(self, table: str, columns: Sequence[str], number: int) -> Row | None:
         """Return a row; None if it is damaged."""

@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +222,19 @@ def test_the_spans_of_mastra_are_read_if_there_are_no_messages(tmp_path: Path) -
     only = {**threads, "mastra_ai_spans": [workflow]}
     [(code, message)] = faults_in(lines_of(write(tmp_path / "b.db", only, empty)))
     assert (code, "no agents, model calls or tool calls" in message) == ("NO_SESSIONS", True)
+
+
+def test_the_result_of_a_run_of_autogen_studio_is_read_without_the_messages_in_it(
+    tmp_path: Path,
+) -> None:
+    messages = json.loads(AUTOGEN_STUDIO["rows"][0]["config"])
+    result = {"task_result": {"messages": [messages]}, "usage": "", "duration": 19.5}
+    run = AUTOGEN_STUDIO["session"] | {"team_result": json.dumps(result)}
+    path = write(tmp_path / "a.db", {"run": [run], "message": AUTOGEN_STUDIO["rows"]})
+    [line] = lines_of(path)
+    assert b"task_result" not in line.raw
+    [trace] = traces_in([line])
+    assert trace == replace(read_trace(AUTOGEN_STUDIO), duration_ms=19_500)
 
 
 THREAD = MASTRA["rows"][0]["thread_id"]
