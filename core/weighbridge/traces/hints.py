@@ -44,6 +44,9 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"session_id", "ts", "text"}): (
         "this is Codex's history of prompts: the sessions are in the folder `sessions` beside it"
     ),
+    frozenset({"sessionId", "messageId", "timestamp", "type", "message"}): (
+        "this is Gemini CLI's list of prompts: the sessions are in the folder `chats` beside it"
+    ),
     frozenset({"display", "pastedContents", "timestamp", "project"}): (
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces.event_stream import begins_events, events_in
+from weighbridge.traces.failed_commands import with_failed_commands
 from weighbridge.traces.fields import UNREADABLE, json_in, unreadable_noted
 from weighbridge.traces.formats import aider
 from weighbridge.traces.importer import damaged
@@ -80,7 +81,7 @@ def _read(found: FoundFormat) -> Sequence[Trace]:
         )
     return [
         with_unread_lines(with_unread_calls(without_zero_costs(each)), unread_lines)
-        for each in map(with_wrapped_calls, (first, *traces[1:]))
+        for each in map(with_failed_commands, map(with_wrapped_calls, (first, *traces[1:])))
     ]
 
 

@@ -90,5 +90,5 @@ def described(value: Any) -> str:
     if type(value) is list:
         first = value[0] if value else None
         more = f", the first of them {described(first)}" if type(first) is dict else ""
-        return f"an array of {len(value):,}{more}"
-    return "neither an object nor an array"
+        return f"a list of {len(value):,}{more}"
+    return "neither an object nor a list"

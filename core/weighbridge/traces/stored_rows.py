@@ -14,7 +14,7 @@ SESSION, ROWS = "session", "rows"
 #: Further keys: the parts of its messages, if they have rows of their own, and the rows of the sessions that it started. The
 #: messages and parts of those sessions stand among its own.
 PARTS, SUB_SESSIONS = "parts", "sub_sessions"
-BESIDE = "beside"  #: key of the name of a table with spans of the same runs, which is not read
+BESIDE = "beside"  #: key of the name of a table with spans of the session, which are not read
 Sessions = list[tuple[str | None, list[dict[str, Any]]]]  #: sessions, each with its ID and its rows
 _LOOKED_AT = 20  #: number of rows by which a list of rows is recognised
 

@@ -224,12 +224,12 @@ def test_a_bad_item_of_a_list_is_named():
         ({}, "an empty object"),
         ({"a": 1, "b": 2}, "an object with a, b"),
         ({f"k{n}": n for n in range(14)}, "k11 and 2 more"),
-        ([], "an array of 0"),
-        ([1, 2], "an array of 2"),
-        ([{"a": 1}], "an array of 1, the first of them an object with a"),
-        (5, "neither an object nor an array"),
-        (None, "neither an object nor an array"),
-        ("5", "neither an object nor an array"),
+        ([], "a list of 0"),
+        ([1, 2], "a list of 2"),
+        ([{"a": 1}], "a list of 1, the first of them an object with a"),
+        (5, "neither an object nor a list"),
+        (None, "neither an object nor a list"),
+        ("5", "neither an object nor a list"),
     ],
 )
 def test_an_unknown_shape_is_an_error_that_says_where_the_formats_are_listed(value, described):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 from msgspec import Struct
 
-from weighbridge.traces.chat.stated_failures import mcp_failure
+from weighbridge.traces.chat.stated_failures import mcp_failure, stated_failure
 from weighbridge.traces.equality import key_of
 from weighbridge.traces.fields import (
     id_of,
@@ -140,13 +140,18 @@ def opened(part: dict[str, Any], kind: str | None = None) -> tuple[PartKind, dic
 
 
 def _with_run(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of Amp with the status, and the result or the error, that stand in its `run`."""
+    """Return a result of Amp with the status, and the result or the error, that stand in its `run`.
+
+    A command that failed is done, with its exit code.
+    """
     run = part["run"]
     if type(run) is not dict:
         return part
     error = run.get("error")
     reason = error.get("message", error) if type(error) is dict else error
-    return {**part, "result": run.get("result", reason), "status": run.get("status")}
+    result = run.get("result", reason)
+    has_failed = type(result) is dict and bool(stated_failure(result))
+    return {**part, "result": result, "status": "error" if has_failed else run.get("status")}
 
 
 def calls_in(kind: PartKind, part: dict[str, Any]) -> Iterator[Call]:

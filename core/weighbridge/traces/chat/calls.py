@@ -54,7 +54,9 @@ def _usual_call(call: Any) -> Call:
         function = call
     if type(function) is dict and function.get("arguments") is not None:
         arguments = parse_arguments(function["arguments"])
-        return Call(id_of(call.get("id")), string_of(function.get("name")), arguments)
+        # A call of the Responses API has an id of its own beside that which its result names.
+        call_id = id_of(call.get("call_id")) or id_of(call.get("id"))
+        return Call(call_id, string_of(function.get("name")), arguments)
     return listed_calls({"tool_calls": [call]})[0]
 
 

@@ -21,6 +21,7 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.formats.atif_steps import AGENTS, TrajectoryReader
 from weighbridge.traces.formats.atif_totals import cost_of_run, usage_of_run
+from weighbridge.traces.formats.coding_agent_results import with_failures_of_coding_agents
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.model import COUNTED, Trace
 from weighbridge.traces.text_actions import missing_calls
@@ -84,7 +85,8 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             raise TraceError(f"this is {version[:40]}", known)
     reader = TrajectoryReader(value.get(SUB_AGENTS))
     reader.segments(segments)
-    steps, tools = tuple(reader.steps), tuple(reader.tools.values())
+    steps = tuple(with_failures_of_coding_agents(reader.steps))
+    tools = tuple(reader.tools.values())
     totals = (steps, reader.mains, reader.others)
     usage, cost_usd = usage_of_run(*totals), cost_of_run(*totals)
     first, agent = segments[0], object_of(segments[0].get("agent"))
@@ -148,6 +150,7 @@ IMPORTER = Importer(
             "output",
             "message; of a tool call, observation.results[].content by source_call_id, or of its step",
         ),
+        ("error", "extra.is_error of a result; a result that states that its call failed"),
         ("model", "model_name of the step, or of the agent"),
         (
             "usage",

@@ -30,6 +30,7 @@ from weighbridge.traces.formats.autogen_studio import (
     USERS,
     is_logged_call,
     messages_of,
+    milliseconds_in,
     rows_in,
     runs_in,
 )
@@ -181,7 +182,7 @@ def _finished(reader: MessageReader, about: dict[str, Any]) -> Trace:
     )
     trace = reader.chat.trace("autogen", _REASONS, run)
     missing: dict[Capability, str] = {"llm_calls": _FAILED} if error else {}
-    return replace(trace, missing={**missing, **trace.missing})
+    return replace(trace, duration_ms=milliseconds_in(about), missing={**missing, **trace.missing})
 
 
 IMPORTER = Importer(
@@ -212,6 +213,7 @@ IMPORTER = Importer(
             "models_usage; prompt_tokens and completion_tokens of an LLMCall; usage of a recorded response",
         ),
         ("started_at, ended_at", "created_at"),
+        ("duration_ms of the run", "duration of team_result of a run in AutoGen Studio"),
         ("tools", "tools of an LLMCall"),
         ("model", "response.model of an LLMCall, also of one that AutoGen Studio logs"),
         ("metadata", "stop_reason, status"),

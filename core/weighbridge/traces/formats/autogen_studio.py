@@ -14,6 +14,7 @@ from weighbridge.traces.chat.conversation import NO_FACTS, Facts
 from weighbridge.traces.fields import (
     count_of,
     counted,
+    duration_of,
     id_of,
     json_in,
     object_of,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.chat.call_parts import Call
     from weighbridge.traces.chat.chat_log import ChatLog
 
+RESULT = "team_result"  #: column of a run with its result, as JSON
 _LOGGED = "llm_call_event"  #: the source of a message with a logged call as its text
 _TOKENS = ("prompt_tokens", "completion_tokens")
 _Tokens = tuple[int | None, int | None]
@@ -78,6 +80,12 @@ def messages_of(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
         if type(message) is dict and "content" in message and "source" in message:
             messages.append({"created_at": row.get("created_at"), **message})
     return messages, len(rows) - len(messages)
+
+
+def milliseconds_in(run: dict[str, Any]) -> int | None:
+    """Return how long a run took, which its result states in seconds."""
+    seconds = duration_of(object_of(json_cell(run, RESULT)).get("duration"))
+    return round((seconds or 0) * 1000) or None
 
 
 def is_logged_call(message: dict[str, Any]) -> bool:

@@ -1,6 +1,6 @@
-"""Failures that results of Codex and Claude Code state in their texts, in chats that were made of their sessions.
+"""Failures that results of Codex and Claude Code state in their texts, in chats, trajectories and spans of their sessions.
 
-Their own sessions have a field for most failures; a chat of another form keeps the text alone.
+Their own sessions have a field for most failures; another form keeps the text alone.
 """
 
 from __future__ import annotations

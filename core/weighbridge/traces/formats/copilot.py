@@ -376,7 +376,10 @@ IMPORTER = Importer(
         ("type", "assistant.message is llm, each of its toolRequests is tool"),
         ("name, arguments", "name and arguments of a tool request, or of tool.execution_start"),
         ("output", "content; of a tool call result.content of tool.execution_complete"),
-        ("error", "success and error of tool.execution_complete; session.error"),
+        (
+            "error",
+            "success and error of tool.execution_complete, or the exit code with which its result ends; session.error",
+        ),
         ("model", "model, or the model that was selected last"),
         (
             "usage",

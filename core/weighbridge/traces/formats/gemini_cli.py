@@ -239,7 +239,10 @@ IMPORTER = Importer(
         ("type", "type: gemini is llm, each of its toolCalls is tool; user is user"),
         ("name, arguments", "toolCalls[].name and args"),
         ("output", "content; of a tool call the functionResponse in result, or resultDisplay"),
-        ("error", "status error or cancelled of a tool call, response.error"),
+        (
+            "error",
+            "status error or cancelled of a tool call, response.error; the exit code that the result of a command states",
+        ),
         ("model", "model"),
         ("usage", "tokens: input with tool, output with thoughts, cached, total"),
         ("usage of the run", "stats of the result, in stream-json"),

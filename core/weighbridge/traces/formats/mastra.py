@@ -54,7 +54,7 @@ _REASONS: dict[Capability, str] = {
     "cost": "Mastra's messages record neither a cost nor the tokens to compute it from",
     "tool_definitions": "Mastra does not keep the tools with a thread",
 }
-_SPANS_BESIDE = "Mastra's messages do not record tokens: its spans do, which are not read beside the messages, as both record the same runs"
+_SPANS_BESIDE = "Mastra's messages do not record tokens: the spans of this thread do, which are not read beside its messages, as both record the same runs"
 _JOINED: dict[Capability, str] = {
     "llm_calls": "Mastra joins the answers of several model calls, not always with a mark between them"
 }
@@ -132,7 +132,7 @@ def _trace(
     run.of_message = of_message
     reasons = _REASONS
     if beside:
-        run.notes.add(f"tables with spans of these and other runs beside the threads: {beside}")
+        run.notes.add(f"tables with spans of this thread: {beside}")
         reasons = {**_REASONS, "token_usage": _SPANS_BESIDE}
     trace = read_messages(messages, "mastra", run, reasons)
     joined = _JOINED if trace.steps_of("llm") else {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import cost_of, count_of, object_of, string_of, time_of
+from weighbridge.traces.formats.coding_agent_results import with_failures_of_coding_agents
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.ai_sdk import are_apart, embeds, wraps_calls
 from weighbridge.traces.spans.attributes import (
@@ -273,7 +274,9 @@ def _read(value: Any) -> list[Trace]:
         include_monocle(span)
         include_genkit(span)
     traces = [
-        with_unread_lines(trace, unread)
+        with_unread_lines(
+            replace(trace, steps=tuple(with_failures_of_coding_agents(trace.steps))), unread
+        )
         for trace in traces_of(spans, "otel", {"log records of no span": unlinked})
     ]
     if len(traces) == 1:

@@ -241,7 +241,10 @@ IMPORTER = Importer(
         ),
         ("name, arguments", "functionCall.name and args"),
         ("output", "text parts that are not thoughts; of a tool call functionResponse.response"),
-        ("error", "response.error; status error or cancelled of toolCallResult"),
+        (
+            "error",
+            "response.error; status error or cancelled of toolCallResult; the exit code that the result of a command states",
+        ),
         ("model", "model"),
         (
             "usage",

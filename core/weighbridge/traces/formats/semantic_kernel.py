@@ -134,7 +134,12 @@ def _add(message: dict[str, Any], chat: ChatLog) -> None:
 
 def _call(item: dict[str, Any]) -> Call:
     arguments = item.get("arguments", item.get("functionarguments"))
-    return Call(id_of(item.get("id")), _name(item), parse_arguments(arguments))
+    return Call(id_of(_call_id(item)), _name(item), parse_arguments(arguments))
+
+
+def _call_id(item: dict[str, Any]) -> Any:
+    """Return the id of a call, as its result names it; in Python, a call of the Responses API also has an id of its own."""
+    return next((item[name] for name in ("callid", "id") if item.get(name)), None)
 
 
 def _name(item: dict[str, Any]) -> str | None:
@@ -147,7 +152,7 @@ def _name(item: dict[str, Any]) -> str | None:
 def _add_result(item: dict[str, Any], chat: ChatLog) -> None:
     of_call = plain_names(item.get("functioncall"))  # older versions keep the ID there
     result = item.get("result")
-    call_id = next((item[name] for name in ("callid", "id") if item.get(name)), of_call.get("id"))
+    call_id = _call_id(item) or of_call.get("id")
     error: Any = (type(result) is str and result.startswith(_FAILURES)) or None
     if type(result) is dict:  # the result of an MCP server
         result, error = result_of(result)
@@ -182,7 +187,7 @@ IMPORTER = Importer(
     read=_read,
     is_line=_is_message,
     fields=(
-        ("id", "of a tool call Id of its FunctionCallContent"),
+        ("id", "of a tool call call_id of its FunctionCallContent if it has one, or else Id"),
         ("type", "Role: assistant is llm, each FunctionCallContent in its Items is tool"),
         ("name, arguments", "PluginName and FunctionName, Arguments"),
         ("output", "Text of TextContent; of a tool call Result of its FunctionResultContent"),

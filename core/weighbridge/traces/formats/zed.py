@@ -274,7 +274,7 @@ IMPORTER = Importer(
             "output",
             "Text; of a tool call content of its tool_results, or output where that has no text",
         ),
-        ("error", "is_error of a result"),
+        ("error", "is_error of a result; the exit code with which a command failed, as it says"),
         ("model", "model, which is the one that was selected last"),
         (
             "usage",

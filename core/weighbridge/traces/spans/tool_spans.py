@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from weighbridge.traces.chat.call_parts import Call, Result
 from weighbridge.traces.equality import key_of
 from weighbridge.traces.spans.attributes import arguments_of, call_id_of, tool_name_of
 from weighbridge.traces.spans.operations import Operation
+
+_ITEM = "fc_"  #: start of the ids of the items of the Responses API that are calls
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
     left = list(_requested_calls(operations))
     for one in left:
         one.result = answers.take(one.call.id, one.call.name)
+    _match_second_ids(left, tools.values(), answers)
     for key_of_call, key_of_tool in _KEYS:
         left = _match(left, tools, found.ran, key_of_call, key_of_tool)
     for one in left:
@@ -64,6 +68,31 @@ def tool_calls_of(operations: Sequence[Operation]) -> ToolCalls:
             found.results[index] = result
     _add_unrecorded(operations, tools.values(), found, answers)
     return found
+
+
+def _match_second_ids(
+    calls: list[RequestedCall], tools: Iterable[_Facts], answers: _Answers
+) -> None:
+    """Match results with calls of the Responses API that OpenLLMetry names by their items' ids; results have the calls' ids.
+
+    They are in the order of the calls if they first stand in one request, before the next such calls, and are as many.
+    """
+    lacking: dict[int, list[RequestedCall]] = {}
+    for one in calls:
+        if one.result is None and (one.call.id or "").startswith(_ITEM):
+            lacking.setdefault(one.caller, []).append(one)
+    if not lacking:
+        return
+    known = {one.call.id for one in calls} | {facts[0] for facts in tools}
+    told = answers.by_request(known)
+    for caller, following in zip_longest(lacking, [*lacking][1:]):
+        request = next((number for number in told if number > caller), None)
+        if request is None or (following is not None and request > following):
+            continue
+        names = told[request]
+        if len(names) == len(lacking[caller]):
+            for one, name in zip(lacking[caller], names, strict=True):
+                one.result = answers.take(name, None)
 
 
 def _add_unrecorded(
@@ -199,6 +228,9 @@ class _Answers:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
+        self._requests: dict[
+            str, int
+        ] = {}  #: by a call's ID: the first model call whose request has its result
         for number, operation in enumerate(operations):
             if operation.has_own_messages:
                 # Requests repeat a message at the same index; the results in an answer are in no other message.
@@ -207,7 +239,17 @@ class _Answers:
                         for part, result in enumerate(message.results):
                             key = result.call_id is not None, result.call_id or result.name or ""
                             found[key].setdefault((source, index, part), result)
+                            if result.call_id is not None and source == -1:
+                                self._requests.setdefault(result.call_id, number)
         self._waiting = {key: deque(results.values()) for key, results in found.items()}
+
+    def by_request(self, known: Container[str | None]) -> dict[int, list[str]]:
+        """Return the IDs of calls in results, without those that are known, by the first model call whose request has them."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for call_id, number in self._requests.items():
+            if call_id not in known:
+                found[number].append(call_id)
+        return found
 
     def take(self, call_id: str | None, name: str | None) -> Result | None:
         """Return the next result of a call by ID, or of a call without an ID by name."""

@@ -50,9 +50,13 @@ _MORE_FIELDS = frozenset(
     }
 )
 _ABOUT_TYPES = re.compile(rb'"type"\s*:\s*"(?:%b)"' % "|".join(_ABOUT_SESSION).encode())
-#: of each line of a history of prompts
+#: of each line of a history of prompts of Claude Code
 _PROMPT = frozenset({"display", "pastedContents", "project"})
 _HISTORY = "history.jsonl"
+_CODEX_PROMPT = frozenset({"session_id", "ts", "text"})  #: all keys of each line of Codex's
+#: All keys of each prompt in the list of Gemini CLI.
+_GEMINI_PROMPT = frozenset({"sessionId", "messageId", "timestamp", "type", "message"})
+_GEMINI_PROMPTS = "logs.json"
 
 
 def without_database_files(files: Iterable[Path]) -> tuple[Path, ...]:
@@ -67,7 +71,11 @@ def without_agent_files(files: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(
         file
         for file in listed
-        if not (_is_of_openclaw(file, known) or _is_of_claude_code(file, known))
+        if not (
+            _is_of_openclaw(file, known)
+            or _is_of_claude_code(file, known)
+            or _is_list_of_prompts(file)
+        )
     )
 
 
@@ -93,10 +101,10 @@ def _is_of_openclaw(file: Path, known: _Files) -> bool:
 def _is_of_claude_code(file: Path, known: _Files) -> bool:
     """Return whether a file is one of those that Claude Code writes beside sessions, or a session without messages.
 
-    They are the history of prompts, the list of a project's sessions, descriptions of sub-agents, and long results.
+    They are the list of a project's sessions, descriptions of sub-agents, and long results.
     """
     if file.suffix == SESSION_ENDING:
-        return _is_history(file) or _is_without_messages(file)
+        return _is_without_messages(file)
     if about := _ABOUT_AGENT.fullmatch(file.name):
         is_beside = file.parent.name == _SUB_AGENTS or known.has(
             file.with_name(about[1] + SESSION_ENDING)
@@ -120,14 +128,35 @@ def _is_object_with(file: Path, some: set[str]) -> bool:
     return not some.isdisjoint(held) and CASE_ID not in held
 
 
-def _is_history(file: Path) -> bool:
+def _is_list_of_prompts(file: Path) -> bool:
+    """Return whether a file has the user's prompts alone, as Claude Code, Codex and Gemini CLI keep them for their input line."""
+    if file.name == _GEMINI_PROMPTS:
+        whole = part(file, 0, _SMALL_BYTES)
+        return len(whole) < _SMALL_BYTES and _are_prompts_of_gemini(whole)
     head = part(file, 0, _HEAD_BYTES) if file.name == _HISTORY else b""
-    if b'"display"' not in head:
+    if b'"display"' not in head and b'"session_id"' not in head:
         return False
     lines = part(file, 0, _SMALL_BYTES)
     # The last line may be cut off by the limit; all before it are enough.
     whole = lines if len(lines) < _SMALL_BYTES else lines[: lines.rfind(b"\n") + 1]
-    return _are_all(whole, lambda line: line.keys() >= _PROMPT and CASE_ID not in line)
+    return _are_all(whole, _is_prompt)
+
+
+def _is_prompt(line: dict[str, Any]) -> bool:
+    is_of_claude_code = line.keys() >= _PROMPT and CASE_ID not in line
+    return is_of_claude_code or line.keys() == _CODEX_PROMPT
+
+
+def _are_prompts_of_gemini(content: bytes) -> bool:
+    try:
+        listed = json_in(content)
+    except ValueError:
+        return False
+    return (
+        type(listed) is list
+        and bool(listed)
+        and all(object_of(each).keys() == _GEMINI_PROMPT for each in listed)
+    )
 
 
 def _is_without_messages(file: Path) -> bool:

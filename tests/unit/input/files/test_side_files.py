@@ -45,6 +45,9 @@ SNAPSHOT = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
 SYSTEM = {"type": "system", "subtype": "info", "parentUuid": None, "isSidechain": False, "uuid": "u", "sessionId": "S"}  # fmt: skip
 PROMPT = {"display": "x", "pastedContents": {}, "timestamp": 1, "project": "/w"}
 
+CODEX_PROMPT = {"session_id": "s", "ts": 1, "text": "x"}
+GEMINI_PROMPT = {"sessionId": "s", "messageId": 0, "type": "user", "message": "x", "timestamp": "2025-01-01T12:00:00.000Z"}  # fmt: skip
+
 
 def taken(folder):
     found = InputFiles(Paths([folder]))
@@ -60,6 +63,8 @@ def taken(folder):
         ("a.jsonl", [{"operation": "enqueue", "type": "queue-operation", "sessionId": "S"}]),
         ("a.jsonl", [{"type": "mode", "mode": "normal", "sessionId": "S"}, SYSTEM]),
         ("history.jsonl", [PROMPT]),
+        ("history.jsonl", [CODEX_PROMPT] * 2),
+        ("logs.json", [[GEMINI_PROMPT] * 2]),
         ("sessions-index.json", [{"version": 1, "entries": []}]),
         ("x/subagents/agent-a1.meta.json", [{}]),
         ("agent-a1.meta.json", [{"agentType": "Explore"}]),
@@ -91,6 +96,10 @@ def test_what_has_no_run_is_left_out_without_its_session_too(tmp_path, name, lin
         ("a.jsonl", [{"type": [], "summary": "x", "leafUuid": "u"}, {"type": "summary"}]),
         ("history.jsonl", [PROMPT, {"display": "x", "steps": []}]),
         ("history.jsonl", [{"messages": [{"role": "user", "content": "x"}]}]),
+        ("history.jsonl", [CODEX_PROMPT, CODEX_PROMPT | {"answer": "y"}]),
+        ("logs.json", [[GEMINI_PROMPT, {"messages": []}]]),
+        ("logs.json", [[]]),
+        ("logs.json", [GEMINI_PROMPT]),
         ("sessions-index.json", [{"steps": []}]),
         ("sessions-index.json", [{"custom_id": "1", "entries": []}]),
         ("agent-a1.meta.json", [{"steps": []}]),

@@ -119,6 +119,22 @@ def test_each_run_of_a_session_is_a_trace():
     assert [name for name, _ in single_traces(session)] == ["r", "r2"]
 
 
+def test_results_for_openai_responses_name_the_second_id_of_a_call():
+    said = json.loads(json.dumps(AGNO["messages"]))
+    for message in said:
+        for number, call in enumerate(message.get("tool_calls") or (), 1):
+            call |= {"id": f"fc_{number}", "call_id": call["id"]}
+    tools = [
+        {**tool, "tool_call_id": f"fc_{number}"} for number, tool in enumerate(AGNO["tools"], 1)
+    ]
+    trace = read_trace({**AGNO, "model_provider": "OpenAI", "messages": said, "tools": tools})
+    assert [(step.id, step.output, step.error) for step in trace.steps_of("tool")] == [
+        ("c1", "none", None),
+        ("c2", "too slow", "too slow"),
+    ]
+    assert "tool_calls" not in trace.missing
+
+
 def test_calls_that_only_the_list_of_tools_has_are_missing():
     run = {**AGNO, "messages": [AGNO["messages"][3], AGNO["messages"][7]]}
     assert "tool_calls" in read_trace(run).missing

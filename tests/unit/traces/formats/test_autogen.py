@@ -251,6 +251,15 @@ def test_a_run_of_the_studio_that_failed_says_why_and_not_how_often_models_were_
     assert "the run failed" in trace.missing["llm_calls"]
 
 
+@pytest.mark.parametrize(
+    ("result", "milliseconds"),
+    [('{"duration": 9.5}', 9500), ('{"duration": 0}', None), ('{"usage": ""}', None), ("[", None), (None, None)],
+)  # fmt: skip
+def test_the_result_of_a_run_of_the_studio_says_how_long_it_took(result, milliseconds):
+    about = AUTOGEN_STUDIO["session"] | {"team_result": result}
+    assert read_trace({**AUTOGEN_STUDIO, "session": about}).duration_ms == milliseconds
+
+
 @pytest.mark.parametrize("odd", ["{", None, 5, "[]", '{"source": 5}'])
 def test_rows_of_the_studio_that_cannot_be_read_leave_lower_bounds(odd):
     rows = AUTOGEN_STUDIO["rows"]

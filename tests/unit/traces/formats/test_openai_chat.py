@@ -29,6 +29,17 @@ def outputs(messages):
     return [(step.id, step.output) for step in read_trace(messages).steps_of("tool")]
 
 
+@pytest.mark.parametrize("more", [{}, {"index": 0}])
+def test_a_result_names_a_call_of_the_responses_api_by_its_second_id(more):
+    calls = [{**call(f"fc_{number}"), "call_id": f"call_{number}", **more} for number in (1, 2)]
+    trace = read_trace([asks(*calls), result("call_2", "second"), result("call_1", "first")])
+    assert [(step.id, step.output) for step in trace.steps_of("tool")] == [
+        ("call_1", "first"),
+        ("call_2", "second"),
+    ]
+    assert (len(trace.steps), "tool_calls" in trace.missing) == (3, False)
+
+
 def test_each_message_is_a_step_and_each_call_one_under_its_message():
     trace = read_trace(
         [

@@ -139,3 +139,14 @@ def test_a_call_that_the_kernel_refused_failed(text):
     ]
     [step] = read_trace({"messages": history}).steps_of("tool")
     assert step.error == text
+
+
+def test_a_call_of_the_responses_api_has_the_id_that_its_result_names():
+    call, answer = ({**NAMED, "id": "fc_1", "call_id": "call_1"} for _ in range(2))
+    listed = [
+        {"content_type": "message", "role": "user", "items": [{"content_type": "text", "text": "Find x."}]},
+        {"content_type": "message", "role": "assistant", "items": [{"content_type": "function_call", "arguments": "{}", **call}]},
+        {"content_type": "message", "role": "tool", "items": [{"content_type": "function_result", "result": "none", **answer}]},
+    ]  # fmt: skip
+    (tool,) = read_trace({"messages": listed}).steps_of("tool")
+    assert (tool.id, tool.output) == ("call_1", "none")

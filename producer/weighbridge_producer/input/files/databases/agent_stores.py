@@ -9,8 +9,9 @@ from weighbridge.errors import Fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
 from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
+from weighbridge_producer.input.files.databases.autogen_runs import AutoGenReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
-from weighbridge_producer.input.files.databases.mastra_spans import MastraSpanReader
+from weighbridge_producer.input.files.databases.mastra_spans import MASTRA_SPANS, MastraReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
 from weighbridge_producer.input.files.databases.row_readers import RowReader
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
@@ -52,8 +53,6 @@ class Store:
     told_by: tuple[str, frozenset[str], str] | None = None
     #: Tables with the same runs; if one has rows, they alone are read.
     instead_of: tuple[str, ...] = ()
-    #: A table with spans of the same runs, which is not read; traces name it if it has rows.
-    beside: str = ""
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
     def is_in(self, database: Database, table: str) -> bool:
@@ -77,7 +76,6 @@ _PHOENIX_TRACES = Table("traces", frozenset({"id", "trace_id", "start_time", "en
 _PHOENIX_COSTS = Table("span_costs", frozenset({"span_rowid", "trace_rowid", "total_cost"}))
 _CHECKPOINTS = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"})
 
-MASTRA_SPANS = "mastra_ai_spans"
 #: Types of spans of which a trace of an agent has one.
 _MASTRA_STEPS = frozenset(
     {
@@ -177,8 +175,8 @@ STORES = (
         ("thread_id",),
         frozenset({"id"}),
         name="mastra_messages",
-        beside=MASTRA_SPANS,
         sessions=Table("mastra_threads", frozenset({"id", "title", "resourceId", "createdAt"})),
+        reader=MastraReader,
     ),
     # Mastra's telemetry of 2025: the spans of Vercel's AI SDK have all that its own lack.
     Store(
@@ -201,8 +199,7 @@ STORES = (
         ),
         name=MASTRA_SPANS,
         told_by=("spanType", _MASTRA_STEPS, "agents, model calls or tool calls"),
-        instead_of=("mastra_messages",),
-        reader=MastraSpanReader,
+        reader=MastraReader,
     ),
     # opencode.
     Store(
@@ -245,8 +242,11 @@ STORES = (
         frozenset({"created_at"}),
         name="message",
         sessions=Table(
-            "run", frozenset({"id", "session_id", "status"}), frozenset({"error_message"})
+            "run",
+            frozenset({"id", "session_id", "status"}),
+            frozenset({"error_message", "team_result"}),
         ),
+        reader=AutoGenReader,
     ),
     # Open WebUI.
     Store(

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.formats.agno_members import MEMBERS, ContainedRuns
-from weighbridge_producer.input.files.databases.row_readers import RowReader
+from weighbridge_producer.input.files.databases.row_readers import RowReader, without_bytes
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.files.databases.sqlite_rows import Row
 
 #: Columns of tables with the sessions of teams and workflows.
 _TEAM_COLUMNS = frozenset({"team_id", "workflow_id"})
+#: Columns by which rows are recognised, and those with runs.
+_COLUMNS = frozenset(
+    {
+        *("run_id", "run_type", "run_data", "session_id", "session_type", "session_data"),
+        *("runs", "memory"),
+    }
+)
 
 
 class AgnoReader(RowReader):
@@ -20,12 +27,13 @@ class AgnoReader(RowReader):
     def __init__(self) -> None:
         self._contained = ContainedRuns()
 
-    def looks_ahead(self, columns: frozenset[str]) -> bool:
-        """Return whether a table may have sessions of teams or workflows."""
-        return not _TEAM_COLUMNS.isdisjoint(columns)
+    def looked_at(self, columns: frozenset[str]) -> frozenset[str]:
+        """Return the columns with runs, of a table that may have sessions of teams or workflows."""
+        return frozenset() if _TEAM_COLUMNS.isdisjoint(columns) else _COLUMNS & columns
 
     def look_ahead(self, row: Row) -> None:
         """Add the runs that the runs in a row contain."""
+        row = without_bytes(row)
         texts = [cell for cell in row.values() if type(cell) is str]
         if any(name in text for text in texts for name in MEMBERS):
             self._contained.add_row(row)

@@ -15,6 +15,8 @@ from weighbridge.traces.fields import json_in, object_of
 
 JSON = "json"  #: the type of values written as JSON, also in tables without types
 CHANNELS = "channel_values"  #: the field of a checkpoint with its state
+_VERSIONS = "channel_versions"
+_OF_ALL = frozenset({"v", "ts", "id"})  #: fields of each checkpoint
 #: Maximum size of a packed value, which takes up to ninety times as much memory when it is unpacked.
 _MOST_BYTES = 8 * MIB
 _MOST_LEVELS = 50  #: maximum number of objects packed in each other
@@ -23,8 +25,17 @@ _CONTENT = 2  #: the place of the content in a packed object, after the module a
 
 
 def unpacked_checkpoint(kind: Any, packed: Any) -> dict[str, Any]:
-    """Return a checkpoint with its state; raises ValueError, TypeError or RecursionError if it cannot be read."""
+    """Return a checkpoint with its state; raises ValueError, TypeError or RecursionError if it cannot be read.
+
+    One that a program has made itself may have neither a state nor versions of channels; its state is empty.
+    """
     checkpoint = object_of(unpacked(kind, packed))
+    if (
+        checkpoint.keys() >= _OF_ALL
+        and CHANNELS not in checkpoint
+        and not checkpoint.get(_VERSIONS)
+    ):
+        return {**checkpoint, CHANNELS: {}}
     if type(checkpoint.get(CHANNELS)) is not dict:
         raise ValueError("no state")
     return checkpoint

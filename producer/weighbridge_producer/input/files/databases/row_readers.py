@@ -18,12 +18,16 @@ class RowReader:
     #: Why a session whose rows can all be read has no trace.
     other_form = "its rows do not have the form of this store"
 
-    def looks_ahead(self, columns: frozenset[str]) -> bool:  # noqa: ARG002 - for subclasses
-        """Return whether the rows of a table with some columns are looked at before the first session is read."""
-        return False
+    def looked_at(self, columns: frozenset[str]) -> frozenset[str]:  # noqa: ARG002 - for subclasses
+        """Return which columns of a table are looked at in all rows before the first session is read."""
+        return frozenset()
 
     def look_ahead(self, row: Row) -> None:
         """Take what the sessions have to know of a row."""
+
+    def beside(self, session: Any) -> str:  # noqa: ARG002 - for subclasses
+        """Return the name of a table that also records what a session does, and is not read for it; empty if there is none."""
+        return ""
 
     def readings(self) -> Iterator[Callable[[Row], Row | None]]:
         """Yield functions with which the rows of a session are read one after the other; what the last one returns counts.
@@ -31,6 +35,10 @@ class RowReader:
         A function returns None for a row that cannot be read.
         """
         yield of_json
+
+    def about(self, row: Row) -> Row:
+        """Return the row of a session as the importer of the format takes it."""
+        return without_bytes(row)
 
     def value(self, rows: list[Row]) -> Any:
         """Return the rows of a session that stand in one table, as the importer of the format takes them."""

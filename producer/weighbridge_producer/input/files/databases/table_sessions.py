@@ -18,8 +18,7 @@ from weighbridge.traces.fields import id_of, json_in
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.stored_rows import BESIDE, PARTS, ROWS, SESSION, SUB_SESSIONS
 from weighbridge.traces.wrappers import UNREAD_LINES
-from weighbridge_producer.input.files.databases.agent_stores import Table, has_rows, shown_name
-from weighbridge_producer.input.files.databases.row_readers import without_bytes
+from weighbridge_producer.input.files.databases.agent_stores import Table, shown_name
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError
 from weighbridge_producer.input.source_lines import SourceLine, length_fault
 from weighbridge_producer.input.temporary import scratch_database
@@ -46,7 +45,6 @@ class TableSessions:
         #: The tables with the rows of sessions, each with the columns that are read.
         self._tables = [(each.name, self._columns_of(each)) for each in (said, store.parts) if each]
         self._store = store
-        self._has_beside = has_rows(database, store.beside)
         self._most = most
         #: By the id of a session: the number of its row, those of its sub-sessions, and of one of these the id of the first.
         self._sessions: dict[Any, int] = {}
@@ -108,12 +106,13 @@ class TableSessions:
 
     def look_ahead(self) -> None:
         """Let the reader look at the rows that are not too long, if it has to before the first session is read."""
-        [(table, columns), *_] = self._tables
-        if not self._reader.looks_ahead(self._database.tables[table]):
+        table = self._tables[0][0]
+        columns = sorted(self._reader.looked_at(self._database.tables[table]))
+        if not columns:
             return
         try:
             for _, *cells in self._database.rows(table, columns):
-                row = without_bytes(dict(zip(columns, cells, strict=True)))
+                row = dict(zip(columns, cells, strict=True))
                 if _characters(row) <= self._most:
                     self._reader.look_ahead(row)
         except DamageError as error:
@@ -188,8 +187,9 @@ class TableSessions:
         about = self._about(self._sessions.get(name)) or {"id": name}
         value = {SESSION: about, **dict(zip((ROWS, PARTS), lists, strict=False))}
         subs = [found for each in self._subs.get(name, ()) if (found := self._about(each))]
-        beside = {BESIDE: self._store.beside} if self._has_beside else {}
-        return value | ({SUB_SESSIONS: subs} if subs else {}) | beside
+        beside = self._reader.beside(name)
+        more = {SUB_SESSIONS: subs, BESIDE: beside}
+        return value | {key: held for key, held in more.items() if held}
 
     def _tells_nothing(self, rows: list[Row]) -> bool:
         """Return whether the rows of a session are all of kinds by which there is nothing to grade."""
@@ -225,7 +225,7 @@ class TableSessions:
         if table is None or number is None:
             return None
         row = self._row(table.name, self._columns_of(table), number)
-        return None if row is None else without_bytes(row)
+        return None if row is None else self._reader.about(row)
 
     def _row(self, table: str, columns: Sequence[str], number: int) -> Row | None:
         """Return a row; None if it is damaged."""

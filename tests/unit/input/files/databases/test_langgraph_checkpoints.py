@@ -373,6 +373,19 @@ def nested(levels: int) -> Any:
 
 
 @pytest.mark.parametrize(
+    ("made", "code"),
+    [({}, "NO_SESSIONS"), ({"channel_versions": {"messages": 1}}, "INVALID_JSON")],
+)
+def test_a_checkpoint_without_a_state_has_no_messages_unless_its_state_is_elsewhere(
+    made: dict[str, Any], code: str, tmp_path: Path
+) -> None:
+    held = {"v": 2, "ts": "2025-01-01T12:00:00Z", "id": "1", **made}
+    row = {**LANGGRAPH_ROWS[0], "checkpoint": msgspec.msgpack.encode(held)}
+    [(found, _)] = faults_in(lines_of(write(tmp_path / "a.db", {"checkpoints": [row]})))
+    assert found == code
+
+
+@pytest.mark.parametrize(
     "odd",
     [
         {"type": "pickle"},

@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -223,14 +224,68 @@ def test_the_spans_of_mastra_are_read_if_there_are_no_messages(tmp_path: Path) -
     assert (code, "no agents, model calls or tool calls" in message) == ("NO_SESSIONS", True)
 
 
-def test_threads_of_mastra_name_the_spans_beside_them(tmp_path: Path) -> None:
+def test_the_result_of_a_run_of_autogen_studio_is_read_without_the_messages_in_it(
+    tmp_path: Path,
+) -> None:
+    messages = json.loads(AUTOGEN_STUDIO["rows"][0]["config"])
+    result = {"task_result": {"messages": [messages]}, "usage": "", "duration": 19.5}
+    run = AUTOGEN_STUDIO["session"] | {"team_result": json.dumps(result)}
+    path = write(tmp_path / "a.db", {"run": [run], "message": AUTOGEN_STUDIO["rows"]})
+    [line] = lines_of(path)
+    assert b"task_result" not in line.raw
+    [trace] = traces_in([line])
+    assert trace == replace(read_trace(AUTOGEN_STUDIO), duration_ms=19_500)
+
+
+THREAD = MASTRA["rows"][0]["thread_id"]
+
+
+def _without_threads() -> list[dict[str, Any]]:
+    """Return spans of a table as the first versions had it."""
+    return [
+        {name: cell for name, cell in row.items() if name != "threadId"} for row in MASTRA_OWN_SPANS
+    ]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"threadId": THREAD},
+        {"metadata": json.dumps({"threadId": THREAD})},
+        {"metadata": jsonb({"threadId": THREAD})},
+    ],
+    ids=["column", "metadata", "binary metadata"],
+)
+@pytest.mark.parametrize("number", [0, 4])
+def test_spans_of_a_thread_of_mastra_that_has_messages_are_left_out(
+    tmp_path: Path, named: dict[str, Any], number: int
+) -> None:
+    spans = [
+        row | (named if at == number else dict.fromkeys(named))
+        for at, row in enumerate(_without_threads())
+    ]
     threads = {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}
-    both = {**threads, "mastra_ai_spans": MASTRA_OWN_SPANS}
-    [trace] = traces_in(lines_of(write(tmp_path / "a.db", both)))
+    [trace] = traces_in(lines_of(write(tmp_path / "a.db", {"mastra_ai_spans": spans, **threads})))
     assert trace.format == "mastra"
-    assert "mastra_ai_spans" in trace.not_carried[0]
-    assert "not read beside the messages" in trace.missing["token_usage"]
+    assert "tables with spans of this thread: mastra_ai_spans (1)" in trace.not_carried
+    assert "the spans of this thread do" in trace.missing["token_usage"]
     assert trace.steps == read_trace(MASTRA).steps
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{}, {"threadId": None}, {"threadId": "other"}, {"metadata": "no JSON"}, {"metadata": b"\x0f"}],
+)
+def test_spans_of_no_thread_of_mastra_that_has_messages_are_traces_of_their_own(
+    tmp_path: Path, named: dict[str, Any]
+) -> None:
+    spans = [row | named for row in _without_threads()]
+    threads = {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}
+    thread, trace = traces_in(
+        lines_of(write(tmp_path / "a.db", {**threads, "mastra_ai_spans": spans}))
+    )
+    assert thread == read_trace(MASTRA)
+    assert trace.steps == read_trace(MASTRA_OWN_SPANS).steps
 
 
 def test_spans_in_binary_json_are_read_as_those_in_text(tmp_path: Path) -> None:
