@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from weighbridge.graders.loop.history.arguments import Arguments, canonical
-from weighbridge.graders.loop.history.call_kinds import is_editing_tool
 from weighbridge.graders.loop.history.commands import command_of
 from weighbridge.graders.loop.history.essential_arguments import common_folder, normalized
 from weighbridge.graders.loop.history.framework_messages import (
@@ -31,6 +30,7 @@ from weighbridge.graders.loop.history.result_kinds import (
     was_not_run,
 )
 from weighbridge.graders.loop.history.results import CallResult
+from weighbridge.graders.loop.history.tool_names import is_editing_tool
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json

@@ -102,9 +102,6 @@ _is_trial_tool = named_like(
         re.IGNORECASE,
     )
 )
-is_editing_tool = named_like(
-    re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
-)
 #: Tools by which the agent reports that it is done.
 _is_completion_tool = named_like(
     re.compile(

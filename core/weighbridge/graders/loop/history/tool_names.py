@@ -99,3 +99,8 @@ tells_of = named_like(
         re.IGNORECASE,
     )
 )
+
+#: Whether a tool's name says that it changes the text of a file.
+is_editing_tool = named_like(
+    re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
+)
