@@ -291,12 +291,14 @@ class RowNotes:
         return f"{note}, and {texts} {such_as}" if self.text_lines else note
 
     def empty_sessions_note(self) -> str:
-        """Return a note on the sessions of databases in which nothing was said; empty if there are none."""
+        """Return a note on the sessions of databases with nothing to grade; empty if there are none."""
         if not self.empty_sessions:
             return ""
         verb = "was" if self.empty_sessions == 1 else "were"
         which = pluralize(self.empty_sessions, "session")
-        return f"{which} of the database in which nothing was said {verb} left out"
+        return (
+            f"{which} of the database in which nothing was said, or no model ran, {verb} left out"
+        )
 
     def other_rows_note(self) -> str:
         """Return a note with the number of rows that are not cases, by kind; empty if there are none."""
