@@ -12,6 +12,7 @@ from weighbridge.graders.loop.finders.exemptions.moving_calls import (
 )
 from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, sorted_out
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
+from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.few_calls import few_calls
 from weighbridge.graders.loop.finders.findings import Finding, joined
@@ -256,7 +257,7 @@ _GROUPS = (
             (_unless_known(unmoved_screens),),
             (_by_calls(silent_rows),),
             (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
-            (_by_calls(failing_rows),),
+            (_by_calls(failing_rows), _by_calls(broken_tools)),
             (_unless_known(unanswered_searches),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),
