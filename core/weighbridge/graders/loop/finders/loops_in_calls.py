@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
 from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, sorted_out
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
-from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.few_calls import few_calls
 from weighbridge.graders.loop.finders.findings import Finding, joined

@@ -303,7 +303,7 @@ class Rule(Enum):
     )
     BROKEN_TOOL = (
         Kind.SAME_FAILURE,
-        "calls of a tool that always fails in the same way,",
+        "questions to a tool that fails in the same way each time,",
         "whatever else was called between them",
         Least(2, 1),
     )
