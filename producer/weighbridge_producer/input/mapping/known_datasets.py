@@ -307,7 +307,7 @@ SHAPES: tuple[Shape, ...] = (
                 simple=True,
             ),
         },
-        {},
+        {"run_id": Path("id")},
         error=RecordedError("LangSmith", _first("error"), answer=_first("outputs")),
     ),
     Shape(
