@@ -118,6 +118,38 @@ def test_logs_of_one_task_in_a_folder_have_the_files_name_in_their_ids(tmp_path:
     assert found == ["a.json/s1/1", "a.json/s2/1", "b.json/s1/1", "b.json/s2/1"]
 
 
+def test_answers_and_traces_of_a_sample_have_one_id_whatever_the_log_is_called(
+    tmp_path: Path,
+) -> None:
+    sample = {"input": "?", "target": "a", "output": {"completion": "a"}}
+    chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "a"}]
+    samples = [
+        sample | {"id": own_id, "epoch": epoch, "messages": chat}
+        for epoch in (1, 2)
+        for own_id in ("s1", 3)
+    ]
+    expected = ["s1/1", "3/1", "s1/2", "3/2"]
+    log, alone = tmp_path / "log.json", tmp_path / "samples.jsonl"
+    log.write_text(json.dumps({"eval": {"task": "t"}, "samples": samples}))
+    alone.write_text("".join(json.dumps(each) + "\n" for each in samples))
+    assert ids(recognised(log)) == expected
+    assert ids(Source(log, Settings())) == expected
+    assert ids(Source(alone, Settings())) == expected
+
+
+@pytest.mark.parametrize(("size", "carried"), [(10, True), (40_000, False)])
+def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
+    size: int, carried: bool, tmp_path: Path
+) -> None:
+    log = json.loads(inspect("a"))
+    log["samples"][0]["metadata"] = {"topic": "x" * size, "epoch": 7}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    [line] = recognised(file)
+    own = {"topic": "x" * size} if carried else {}
+    assert orjson.loads(line.raw)["metadata"] == {**own, "epoch": 1}
+
+
 def test_ids_that_repeat_behind_the_first_rows_of_another_file_are_numbered(
     tmp_path: Path,
 ) -> None:

@@ -25,6 +25,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     json_within,
 )
+from weighbridge_producer.input.mapping.small_objects import SmallObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -154,6 +155,7 @@ INSPECT = Shape(
     },
     {"epoch": Path("epoch"), "model": Path("output.model")},
     rows="/samples",
+    entries=SmallObject(Path("metadata")),
     error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
     expected_list=Path("target"),
 )
