@@ -34,7 +34,7 @@ from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
-from weighbridge_producer.input.skipped_files import skipped_note
+from weighbridge_producer.input.skipped_files import results_note, skipped_note
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
@@ -187,7 +187,11 @@ class Source:
         if self._found is None:
             return ""
         takes_tables = self.mapping is not None
-        return skipped_note(self._found.skipped, self._found.endings, takes_tables=takes_tables)
+        notes = (
+            skipped_note(self._found.skipped, self._found.endings, takes_tables=takes_tables),
+            results_note(self._found.results),
+        )
+        return "; ".join(filter(None, notes))
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
