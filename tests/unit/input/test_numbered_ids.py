@@ -15,6 +15,7 @@ from weighbridge_producer.cli.mapping_choice import choose_mapping
 from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.lost_rows import NOTHING_LOST, LostRows, lost_rows
 from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.numbered_ids import NumberedIds
 from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
@@ -199,3 +200,48 @@ def test_of_a_sample_only_its_own_rows_can_be_lost(tmp_path: Path) -> None:
     source.sample = sample.bounded(source)
     [chosen] = set(ids(source))
     assert lost_rows(source).count == (2 if chosen == "q1" else 0)
+
+
+PANDAS = "inputs.question,outputs.{0},error,reference.{1},execution_time,example_id,id\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("output", "answer"), ("answer", "answer"), ("city", "capital")]
+)
+def test_the_table_of_a_langsmith_experiment_has_the_ids_of_its_examples(
+    answer: str, expected: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "experiment.csv"
+    rows = "a,4,,4,0.1,e1,r1\na,5,,4,0.1,e1,r2\nb,,Timeout(),5,0.1,e2,r3\n"
+    file.write_text(PANDAS.format(answer, expected) + rows)
+    lines = [line for line in recognised(file) if line.raw.strip()]
+    first, second, failed = lines
+    inputs = {"agent_response": "4", "expected_output": "4"}
+    metadata = {"run_id": "r1"}
+    assert orjson.loads(first.raw) == {"custom_id": "e1", "inputs": inputs, "metadata": metadata}
+    assert second.raw.startswith(b'{"custom_id":"e1#2"')
+    assert failed.fault
+    assert "LangSmith recorded an error in place of an answer: Timeout()" in failed.fault.message
+
+
+def test_traces_of_langfuse_have_texts_and_objects_as_outputs(tmp_path: Path) -> None:
+    columns = ("id", "timestamp", "name", "userId", "sessionId", "input", "output", "metadata")
+    file = tmp_path / "traces.csv"
+    file.write_text(
+        ",".join((*columns, "tags"))
+        + """\nt1,x,qa,u,s,q,4,"{""expected"": ""4"", ""dataset_item_id"": ""d1""}",[]\n"""
+        + """t2,x,qa,u,s,q,"{""answer"":""6""}","{""expected"": ""5""}",[]\n"""
+    )
+    found = [orjson.loads(line.raw) for line in recognised(file) if line.raw.strip()]
+    assert [case["custom_id"] for case in found] == ["d1", "t2"]
+    assert [list(case["inputs"].values()) for case in found] == [["4", "4"], ["6", "5"]]
+
+
+def test_a_list_that_is_proposed_in_place_of_a_column_names_that_column() -> None:
+    rows = [
+        {"id": 1, "model_answer": "a", "gold": "b", "accepted": ["b", "c"]},
+        {"id": 2, "model_answer": "d", "gold": "d", "accepted": ["d", "e"]},
+    ]
+    found = propose(rows, ("agent_response", "expected_output"), accepts_several=True)
+    assert found.fields["expected_output"] == "accepted"
+    assert "expected_output: 'accepted' has the answers of 'gold' too" in found.notes
