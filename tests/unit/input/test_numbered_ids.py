@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +76,16 @@ def test_a_number_makes_no_id_that_another_row_has() -> None:
         rows = [("a#2", 1), ("a", 2), ("a", 3), ("a#3", 4), ("a#3", 4)]
         found = [names.id_of(custom_id, {"n": n}) for custom_id, n in rows]
     assert found == ["a#2", "a", "a#3", "a#3#2", "a#3#2"]
+
+
+def test_a_reading_that_one_thread_begins_may_be_closed_by_another(tmp_path: Path) -> None:
+    file = tmp_path / "tests.json"
+    file.write_text(deepeval(("refund", "shoes?"), ("refund", "food?")))
+    lines = iter(recognised(file))
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(next, lines).result()
+    assert isinstance(lines, Generator)
+    lines.close()
 
 
 def test_questions_of_deepeval_with_one_name_are_a_case_each(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ class NumberedIds:
 
     @cached_property
     def _base(self) -> Connection:
-        return scratch_database("ids (id BLOB PRIMARY KEY, row BLOB, number INTEGER)")
+        table = "ids (id BLOB PRIMARY KEY, row BLOB, number INTEGER)"
+        # An interrupted reading is closed by another thread than the one that reads.
+        return scratch_database(table, is_of_one_thread=False)
 
     def id_of(self, custom_id: str, row: Row) -> str:
         """Return the id of the next row: its own or, if an earlier row has it, `id#2` for the second that differs, and so on.
