@@ -26,7 +26,9 @@ _stops = occurs(
 _failed = re.compile(
     r"""\W*(?:(?:sorry|unfortunately|alas)\W+)?(?:(?:i|we|it|this|that|everything|(?:(?:the|this|my|our|all|every|each) )?(?:tasks?|requests?|attempts?|operations?|tries|retries))
 (?: ha(?:s|ve|d))?(?: all| always| still| just)? )?(?:fail(?:ed|ure)?|error(?:ed)?|no luck|nothing worked|(?:did ?n[o']t|did not) work)
-(?: again| once more| (?:every|each) time| (?:after|in) (?:\w+ ){1,3}(?:attempts|tries|retries|times))?\W*""".replace("\n", ""),
+(?: again| once more| (?:every|each) time| (?:after|in) (?:\w+ ){1,3}(?:attempts|tries|retries|times))?\W*""".replace(
+        "\n", ""
+    ),
     re.IGNORECASE,
 ).fullmatch
 #: A courtesy, after which an answer may say that all is well.
