@@ -315,8 +315,8 @@ def test_rows_with_an_empty_expected_output_are_counted_and_those_without_an_ans
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert (
-        "1 row of a.csv has an empty expected_output, which only an empty answer matches: line 3\n"
-        in run.err
+        "1 row of a.csv has an empty expected_output, which only an empty answer matches"
+        " (leave out rows without an expected answer): line 3\n" in run.err
     )
     assert "a.csv: 1 row has an empty cell for both answers" in run.err
     assert "string-match     1/2  50.0%     1/2         1/3" in run.out

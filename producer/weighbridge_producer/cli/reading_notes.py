@@ -65,7 +65,7 @@ def _effect_of_empty(graders: Sequence[GraderSpec]) -> str:
         return ""
     if graders and all(spec.grader == "true-false" for spec in graders):
         return ", which is not a boolean, so true-false cannot grade it"
-    return ", which only an empty answer matches"
+    return ", which only an empty answer matches (leave out rows without an expected answer)"
 
 
 def _decides_notation(graders: Sequence[GraderSpec]) -> bool:

@@ -203,12 +203,14 @@ def _difference(found: dict[str, Any], *, is_of_one: bool) -> str:
     """Return a difference between totals in words, with its numbers if it is of one trace alone."""
     from weighbridge.graders.budget.stated_totals import SumOf, in_words
 
-    sums: tuple[SumOf, ...] = ("by_parts", "by_calls", "by_steps")
+    sums: tuple[SumOf, ...] = ("by_parts", "by_calls", "by_times", "by_steps")
     sum_of = next(each for each in sums if each in found)
     if is_of_one:
         return in_words(found["where"], f"{found['by_source']:,}", f"{found[sum_of]:,}", sum_of)
     if sum_of == "by_parts":
         return "a stated total is less than input and output together"
+    if sum_of == "by_times":
+        return "the source states another duration than the times of the steps"
     return f"{found['where']} states other totals"
 
 
