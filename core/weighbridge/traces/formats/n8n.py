@@ -334,7 +334,7 @@ IMPORTER = Importer(
         ("id", "id of the execution; of a tool call its toolCallId"),
         (
             "type",
-            "a run whose data is under ai_languageModel is llm, under ai_tool tool; so is a result of a node that calls a model itself llm. A run that these name as their source is agent. chatInput of a chat's trigger is user",
+            "a run whose data is under ai_languageModel is llm, and so is each result of a node that calls a model itself; one under ai_tool is tool. A run that these name as their source is agent. chatInput of a chat's trigger is user",
         ),
         ("parent_id", "source: the nearest agent, model or tool that started the run"),
         ("name", "the node; of a node with several tools, the name of the tool that it was given"),
