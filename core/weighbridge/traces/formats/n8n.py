@@ -21,7 +21,7 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
-from weighbridge.traces.flatted import Held, flatted
+from weighbridge.traces.flatted import LazyValue, flatted
 from weighbridge.traces.formats.n8n_answers import answer_of, error_in, own_answer
 from weighbridge.traces.formats.n8n_runs import MODEL, TOOL, Nodes, Run, spans_of
 from weighbridge.traces.importer import Importer
@@ -139,7 +139,7 @@ class _Execution:
     def __init__(self, value: dict[str, Any]) -> None:
         self._about = value
         data = value.get("data", value)
-        held = flatted(data) if type(data) is str else Held(data)
+        held = flatted(data) if type(data) is str else LazyValue(data)
         self._nodes = Nodes(json_cell(value, "workflowData"))
         listed = held["resultData"]["runData"].items()
         named = [

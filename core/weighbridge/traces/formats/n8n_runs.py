@@ -18,7 +18,7 @@ from weighbridge.traces.spans.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.traces.flatted import Held
+    from weighbridge.traces.flatted import LazyValue
 
 MODEL, TOOL = "ai_languageModel", "ai_tool"  #: how a node is connected to the one that uses it
 _CONNECTED = "ai_"  #: the beginning of all such names
@@ -33,7 +33,7 @@ _MODEL_KEYS = ("model", "modelName", "modelId")
 class Run:
     """One run of a node."""
 
-    def __init__(self, node: str, number: int, held: Held, calls_model: bool) -> None:
+    def __init__(self, node: str, number: int, held: LazyValue, calls_model: bool) -> None:
         self.node = node
         self.number = number  #: among the runs of the node
         self._held = held
