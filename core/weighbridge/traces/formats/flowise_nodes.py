@@ -58,7 +58,8 @@ def add_used_tools(
 
     The answer of one that returns what its tool gave is that result. `is_asked` is for calls of the answer before.
     """
-    tools = [tool for each in used if type(used) is list for tool in _flat(each)] if used else []
+    entries = used if type(used) is list else []
+    tools = [tool for each in entries for tool in _flat(each)]
     if not tools:
         return False
     calls = [
@@ -205,7 +206,7 @@ class NodeReader:
         """Add the system prompts of a node that no node before it had."""
         for message in messages:
             text = text_of(message.get("content"))
-            if message.get("role") in {"system", "developer"} and text:
+            if word_of(message.get("role")) in {"system", "developer"} and text:
                 if text not in self._prompts:
                     self.chat.say("system", text)
                 self._prompts.add(text)
