@@ -17,9 +17,10 @@ _GREEK = (
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
 )
 _OTHERS = "\u0131\u0251\u0261\u02bc\u02bb\u0219\u0218\u021b\u021a\u0110\u0189\u06cc\u06a9"
+_DEGREES = "\u00ba\u02da"
 #: Each character that looks like another one, with that one.
 _LOOKS_LIKE = str.maketrans(
-    _CYRILLIC + _GREEK + _OTHERS + "\u00ba\u02da",
+    _CYRILLIC + _GREEK + _OTHERS + _DEGREES,
     "aeopcyxsijqwhd" "ABEKMHOPCTYXSIJYG"
     "aikvopu" "ABEZHIKMNOPTYX"
     "iag''\u015f\u015e\u0163\u0162\u00d0\u00d0\u064a\u0643" "\u00b0\u00b0",

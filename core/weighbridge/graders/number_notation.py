@@ -33,6 +33,12 @@ _IN_TEXT_CHARACTERS = 1_000  #: of a text in which numbers are compared
 _MAY_BE_NO_NUMBER = re.compile(r"[-+]?(?:0[0-9]|[0-9]+(?: [0-9]{3})+\Z)").match
 #: A number of which the point may be a decimal one, or separate thousands.
 _ONE_DOT = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}").fullmatch
+#: Groups of three digits with one space or apostrophe between them, which may be one number.
+_GROUPS = re.compile(r"(?<!\d)\d{1,3}([.,'\u2019 \u00a0\u202f])\d{3}(?:\1\d{3})*(?!\d)")
+_DIGITS = re.compile(r"\d+")
+#: Arabic marks, which are a decimal point and a separator of thousands for certain.
+_DECIMALS = re.compile("(?<=[0-9])\u066b([0-9]+)")
+_THOUSAND = re.compile("(?<=[0-9])\u066c(?=[0-9]{3}(?![0-9]))")
 
 
 class _Reading(NamedTuple):
@@ -43,16 +49,8 @@ class _Reading(NamedTuple):
     is_sure: bool  #: the text is one number, whatever country it is from
 
 
-#: Groups of three digits with one space or apostrophe between them, which may be one number.
-_GROUPS = re.compile(r"(?<!\d)\d{1,3}([.,'\u2019 \u00a0\u202f])\d{3}(?:\1\d{3})*(?!\d)")
-_DIGITS = re.compile(r"\d+")
-#: Arabic marks, which are a decimal point and a separator of thousands for certain.
-_DECIMALS = re.compile("(?<=[0-9])\u066b([0-9]+)")
-_THOUSAND = re.compile("(?<=[0-9])\u066c(?=[0-9]{3}(?![0-9]))")
-
-
 def groups_of_digits(text: str) -> list[str]:
-    """Return the digits that stand together in a text; groups of thousands are together."""
+    """Return the rows of digits in a text, without the separators between groups of thousands."""
     return _DIGITS.findall(_GROUPS.sub(lambda found: found[0].replace(found[1], ""), text))
 
 

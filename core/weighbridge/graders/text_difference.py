@@ -60,6 +60,7 @@ _PUNCTUATION = dict.fromkeys(
     )
 )
 _REMOVED = _WHITESPACE | _PUNCTUATION
+#: Characters without a width, which part no digits.
 _WITHOUT_WIDTH = {
     code: None
     for code in _WHITESPACE

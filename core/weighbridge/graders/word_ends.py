@@ -21,22 +21,26 @@ _HANGUL = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 _script = re.compile(
     f"(?P<han>[{_HAN}])|(?P<hiragana>[{_HIRAGANA}])|(?P<katakana>[{_KATAKANA}])|(?P<thai>[{_THAI}])|(?P<hangul>[{_HANGUL}])"
 ).match
-#: Scripts of which a text of one character is too often a part of a longer word.
-_LEAST_CHARACTERS = 2
-_LEAST_HIRAGANA = 3
+#: Minimum lengths of a text that is a word; a shorter one is too often a part of a longer word.
+_LEAST_CHARACTERS, _LEAST_HIRAGANA = 2, 3
+#: Chinese words of one character before an answer in a sentence, and after it.
+_HAN_BEFORE, _HAN_AFTER = (
+    "是为為在于於叫即的说說称稱選选和与與或答",
+    "是在的了吗嗎呢吧啊呀和与與或也",
+)
 #: What stands before an answer in a sentence, and after it, by the script of the answer.
 _BEFORE = {
-    "han": re.compile(rf"[是为為在于於叫即的说說称稱選选和与與或答]\Z|(?![おごみ])[{_HIRAGANA}]\Z"),
+    "han": re.compile(rf"[{_HAN_BEFORE}]\Z|(?![おごみ])[{_HIRAGANA}]\Z"),
     "hiragana": re.compile(r"[はがもの]\Z"),
-    "katakana": re.compile(rf"[是为為在于於叫即的说說称稱選选和与與或答]\Z|[{_HIRAGANA}]\Z"),
+    "katakana": re.compile(rf"[{_HAN_BEFORE}]\Z|[{_HIRAGANA}]\Z"),
     "thai": re.compile(r"(?:คือ|เป็น|ว่า|ที่|ใน|ชื่อ|และ|หรือ|ของ)\Z"),
 }
 _COPULA = r"です|でし|だ(?![ぁ-ゟ])|だった|である|じゃ"
 _PARTICLE = rf"{_COPULA}|[はがをにへでとものかねよ]|から|まで|より|など|なの"
 _AFTER = {
-    "han": re.compile(rf"\A(?:[是在的了吗嗎呢吧啊呀和与與或也]|{_PARTICLE})"),
+    "han": re.compile(rf"\A(?:[{_HAN_AFTER}]|{_PARTICLE})"),
     "hiragana": re.compile(rf"\A(?:{_COPULA})"),
-    "katakana": re.compile(rf"\A[是在的了吗嗎呢吧啊呀和与與或也{_HIRAGANA}]"),
+    "katakana": re.compile(rf"\A[{_HAN_AFTER}{_HIRAGANA}]"),
     "thai": re.compile(r"\A(?:ครับ|ค่ะ|คะ|นะ|เป็น|คือ|และ|หรือ|ใน|ที่)"),
     "hangul": re.compile(
         rf"\A(?:입니다|이에요|예요|이다|이야|야|은|는|이|가|을|를|에|에서|의|도|로|으로|와|과|까지|부터|만|이라고|라고)(?![{_HANGUL}])"
@@ -45,7 +49,7 @@ _AFTER = {
 LOOKED_AT = 8  #: characters that are looked at on each side of a text
 
 
-def is_word_character(character: str) -> bool:
+def _is_of_word(character: str) -> bool:
     """Return whether a character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
 
@@ -69,7 +73,7 @@ def _is_joined(
     inner: str, outer: str, length: int, beside: str, ends: Mapping[str, re.Pattern[str]]
 ) -> bool:
     """Return whether two characters, at one end of a text of a length and beside it, are of one word."""
-    if not outer or not (is_word_character(inner) and is_word_character(outer)):
+    if not outer or not (_is_of_word(inner) and _is_of_word(outer)):
         return False
     own, other = _script_of(inner), _script_of(outer)
     if other is None:

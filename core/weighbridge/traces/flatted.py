@@ -42,29 +42,29 @@ class _Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LazyValue:
     """A JSON value, plain or of flatted, of which only what is asked for is put together."""
 
     shallow: Any  #: the value; of flatted, with references in it
     _source: _Source | None = None
 
-    def __getitem__(self, key: str) -> Held:
+    def __getitem__(self, key: str) -> LazyValue:
         """Return what an object holds; null for anything else."""
-        return self._inner(self.shallow.get(key)) if type(self.shallow) is dict else Held(None)
+        return self._inner(self.shallow.get(key)) if type(self.shallow) is dict else LazyValue(None)
 
-    def items(self) -> list[tuple[str, Held]]:
+    def items(self) -> list[tuple[str, LazyValue]]:
         """Return what an object holds, by its keys; empty for anything else."""
         held = self.shallow if type(self.shallow) is dict else {}
         return [(key, self._inner(each)) for key, each in held.items()]
 
-    def each(self) -> list[Held]:
+    def each(self) -> list[LazyValue]:
         """Return the items of a list; empty for anything else."""
         return list(map(self._inner, self.shallow)) if type(self.shallow) is list else []
 
-    def first(self) -> Held:
+    def first(self) -> LazyValue:
         """Return the first item of a list; null if there is none."""
         held = self.shallow if type(self.shallow) is list else []
-        return self._inner(held[0]) if held else Held(None)
+        return self._inner(held[0]) if held else LazyValue(None)
 
     def whole(self) -> Any:
         """Return the value itself, in which one that contains itself is null.
@@ -73,8 +73,8 @@ class Held:
         """
         return self.shallow if self._source is None else _whole(self.shallow, self._source, [])
 
-    def _inner(self, held: Any) -> Held:
-        return Held(held if self._source is None else self._source.at(held), self._source)
+    def _inner(self, held: Any) -> LazyValue:
+        return LazyValue(held if self._source is None else self._source.at(held), self._source)
 
 
 def _whole(held: Any, source: _Source, around: list[int]) -> Any:
@@ -100,7 +100,7 @@ def _whole(held: Any, source: _Source, around: list[int]) -> Any:
     return whole
 
 
-def flatted(text: str) -> Held:
+def flatted(text: str) -> LazyValue:
     """Return the value that flatted wrote as a text. Raises TraceError if it is damaged."""
     try:
         values = json_in(text)
@@ -108,4 +108,4 @@ def flatted(text: str) -> Held:
         values = None
     if type(values) is not list or not values:
         raise damaged("its data is not JSON as the library flatted writes it")
-    return Held(values[0], _Source(values, _TIMES_AS_LONG * len(text) + _LEAST_CHARACTERS))
+    return LazyValue(values[0], _Source(values, _TIMES_AS_LONG * len(text) + _LEAST_CHARACTERS))

@@ -80,7 +80,10 @@ def run_to_end(
 
 
 def _is_refusal(error: WeighbridgeError) -> bool:
-    """Return whether the unchanged input would be refused again, unlike a file that may be readable later."""
+    """Return whether the input would be refused again if it does not change.
+
+    If the cause is an error of the system, such as of a disk, the file may be readable later.
+    """
     of_form = (type(None), LookupError, TypeError, ValueError)
     return isinstance(error, InputError) and isinstance(error.__context__, of_form)
 

@@ -145,11 +145,15 @@ def _checked(
         result.errors.clear()
         lose(fault)
     if not result.traces and not result.errors:
-        message = "the file is empty"
-        if Path(file).is_file() and Path(file).stat().st_size:
-            message = "the file has no trace: only blank lines, or sessions in which nothing was typed or answered"
-        result.errors.append({"code": "EMPTY", "message": message, "hint": ""})
+        result.errors.append({"code": "EMPTY", "message": _why_empty(Path(file)), "hint": ""})
     return result
+
+
+def _why_empty(file: Path) -> str:
+    """Return why a file has no trace."""
+    if file.is_file() and file.stat().st_size:
+        return "the file has no trace: only blank lines, or sessions in which nothing was typed or answered"
+    return "the file is empty"
 
 
 def _read(found: NamedTrace) -> CheckedTrace:

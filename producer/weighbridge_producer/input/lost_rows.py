@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,16 +76,16 @@ def lost_rows(source: Source) -> LostRows:
         nonlocal count
         count += 1
 
-    cases = NumberedIds(note)
-    for number, line, row in _cases_with_rows(source):
-        cases.id_of(_text(line), row)
-        if count and not found:
-            found.append((number, line, row))
-    cases.close()
-    return _told(source, count, *found[0]) if found else NOTHING_LOST
+    with closing(NumberedIds(note)) as cases:
+        for number, line, row in _cases_with_rows(source):
+            cases.id_of(_text(line), row)  # by its whole text, as equal cases have one id
+            if count and not found:
+                found.append((number, line, row))
+    return _lost(source, count, *found[0]) if found else NOTHING_LOST
 
 
-def _told(source: Source, count: int, number: int, line: SourceLine, row: Row) -> LostRows:
+def _lost(source: Source, count: int, number: int, line: SourceLine, row: Row) -> LostRows:
+    """Return `count` lost rows, given the first of them, which is compared with the earlier row of its case."""
     text = _text(line)
     earlier = next(each for _, other, each in _cases_with_rows(source) if _text(other) == text)
     columns = [name for name in {**earlier, **row} if earlier.get(name) != row.get(name)]
@@ -108,10 +109,8 @@ def _cases_with_rows(source: Source) -> Iterator[tuple[int, SourceLine, Row]]:
         return custom_id
 
     again = source.mapped(source.mapping)
-    again.joins, again.only, again.graders, again.on_row = (
-        *(source.joins, source.only, source.graders),
-        keep,
-    )
+    again.joins, again.only, again.graders = source.joins, source.only, source.graders
+    again.on_row = keep
     for number, line in enumerate(again, 1):
         if rows and not line.fault and line.raw.strip(JSON_SPACE):
             yield number, line, rows[0]

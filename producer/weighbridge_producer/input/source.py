@@ -381,7 +381,7 @@ class Source:
             is_one_of_several=False,
             reads_all=True,
         )
-        lines = as_lines(read, mapping, self._settings, self.notes, name=naming)
+        lines = as_lines(read, mapping, self._settings, self.notes, naming=naming)
         for line in (
             within_expansion(lines, self._settings.expansion_limit) if mapping.each else lines
         ):

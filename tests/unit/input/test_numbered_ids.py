@@ -6,29 +6,20 @@ import json
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
-from weighbridge.jobs.grader_spec import GraderSpec
+from support.recognised import ids, recognised
 from weighbridge.settings import Settings
-from weighbridge_producer.cli.mapping_choice import choose_mapping
-from weighbridge_producer.input.files.input_paths import Paths
-from weighbridge_producer.input.lost_rows import NOTHING_LOST, LostRows, lost_rows
-from weighbridge_producer.input.mapping.mapping_text import parse_mapping
-from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.rows.numbered_ids import NumberedIds
-from weighbridge_producer.input.sampling import Sample
 from weighbridge_producer.input.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GRADERS = [GraderSpec("string-match")]
 LANGSMITH = "example_id,id,inputs,outputs,reference_outputs,error\n"
-MAPPING = "custom_id=id,agent_response=output,expected_output=gold"
-OWN = "id,trial,output,gold\nq1,1,4,4\nq1,2,4,4\nq1,2,4,4\nq1,3,4,4\nq2,1,6,5\n"
 
 
 def deepeval(*rows: tuple[str, str]) -> str:
@@ -48,18 +39,6 @@ def inspect(*answers: str) -> str:
         for number, answer in enumerate(answers, 1)
     ]
     return json.dumps({"samples": samples})
-
-
-def recognised(*paths: Path) -> Source:
-    mapping, _ = choose_mapping(
-        Paths.of(paths), GRADERS, Settings(), texts=(), saved=None, joins=()
-    )
-    assert mapping is not None
-    return Source(Paths.of(paths), Settings(), mapping)
-
-
-def ids(source: Source) -> list[Any]:
-    return [orjson.loads(line.raw)["custom_id"] for line in source if line.raw.strip()]
 
 
 def test_rows_that_differ_get_numbers_in_their_order_and_equal_ones_the_id_of_the_first() -> None:
@@ -172,88 +151,3 @@ def test_ids_that_repeat_behind_the_first_rows_of_another_file_are_numbered(
     found = ids(recognised(tmp_path))
     assert found[0] == "late"
     assert found[-1] == "late#2"
-
-
-def test_rows_of_a_mapping_of_ones_own_keep_their_ids_and_those_that_are_lost_are_told(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text(OWN)
-    source = Source(file, Settings(), parse_mapping([MAPPING]))
-    assert ids(source) == ["q1", "q1", "q1", "q1", "q2"]
-    lost = lost_rows(source)
-    assert lost == LostRows(2, "q1", "line 3", ("trial",), "{id}/{trial}")
-    assert "2 rows were left out that the mapping makes equal" in lost.message
-
-
-def test_of_a_parquet_file_columns_are_compared_that_the_mapping_does_not_read(
-    tmp_path: Path,
-) -> None:
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = [{"id": "q1", "trial": trial, "output": "4", "gold": "4"} for trial in (1, 2, 2)]
-    file = tmp_path / "own.parquet"
-    pq.write_table(pa.Table.from_pylist(rows), file)
-    lost = lost_rows(Source(file, Settings(), parse_mapping([MAPPING])))
-    assert (lost.count, lost.columns) == (1, ("trial",))
-
-
-@pytest.mark.parametrize("mapping", [f"{MAPPING},metadata=*", f"{MAPPING},metadata=trial"])
-def test_nothing_is_lost_of_rows_whose_columns_are_all_mapped(mapping: str, tmp_path: Path) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text(OWN)
-    assert lost_rows(Source(file, Settings(), parse_mapping([mapping]))) == NOTHING_LOST
-
-
-def test_of_a_sample_only_its_own_rows_can_be_lost(tmp_path: Path) -> None:
-    file = tmp_path / "own.csv"
-    file.write_text(OWN)
-    sample = Sample.parse("1")
-    source = Source(file, Settings(), parse_mapping([MAPPING]))
-    source.sample = sample.bounded(source)
-    [chosen] = set(ids(source))
-    assert lost_rows(source).count == (2 if chosen == "q1" else 0)
-
-
-PANDAS = "inputs.question,outputs.{0},error,reference.{1},execution_time,example_id,id\n"
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"), [("output", "answer"), ("answer", "answer"), ("city", "capital")]
-)
-def test_the_table_of_a_langsmith_experiment_has_the_ids_of_its_examples(
-    answer: str, expected: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "experiment.csv"
-    rows = "a,4,,4,0.1,e1,r1\na,5,,4,0.1,e1,r2\nb,,Timeout(),5,0.1,e2,r3\n"
-    file.write_text(PANDAS.format(answer, expected) + rows)
-    lines = [line for line in recognised(file) if line.raw.strip()]
-    first, second, failed = lines
-    inputs = {"agent_response": "4", "expected_output": "4"}
-    metadata = {"run_id": "r1"}
-    assert orjson.loads(first.raw) == {"custom_id": "e1", "inputs": inputs, "metadata": metadata}
-    assert second.raw.startswith(b'{"custom_id":"e1#2"')
-    assert failed.fault
-    assert "LangSmith recorded an error in place of an answer: Timeout()" in failed.fault.message
-
-
-def test_traces_of_langfuse_have_texts_and_objects_as_outputs(tmp_path: Path) -> None:
-    columns = ("id", "timestamp", "name", "userId", "sessionId", "input", "output", "metadata")
-    file = tmp_path / "traces.csv"
-    file.write_text(
-        ",".join((*columns, "tags"))
-        + """\nt1,x,qa,u,s,q,4,"{""expected"": ""4"", ""dataset_item_id"": ""d1""}",[]\n"""
-        + """t2,x,qa,u,s,q,"{""answer"":""6""}","{""expected"": ""5""}",[]\n"""
-    )
-    found = [orjson.loads(line.raw) for line in recognised(file) if line.raw.strip()]
-    assert [case["custom_id"] for case in found] == ["d1", "t2"]
-    assert [list(case["inputs"].values()) for case in found] == [["4", "4"], ["6", "5"]]
-
-
-def test_a_list_that_is_proposed_in_place_of_a_column_names_that_column() -> None:
-    rows = [
-        {"id": 1, "model_answer": "a", "gold": "b", "accepted": ["b", "c"]},
-        {"id": 2, "model_answer": "d", "gold": "d", "accepted": ["d", "e"]},
-    ]
-    found = propose(rows, ("agent_response", "expected_output"), accepts_several=True)
-    assert found.fields["expected_output"] == "accepted"
-    assert "expected_output: 'accepted' has the answers of 'gold' too" in found.notes

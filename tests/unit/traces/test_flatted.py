@@ -10,13 +10,13 @@ import pytest
 from support.flatted import flatted as written
 from support.growth import assert_takes_at_most
 from weighbridge.errors import TraceError
-from weighbridge.traces.flatted import Held, flatted
+from weighbridge.traces.flatted import LazyValue, flatted
 
 VALUE = {"a": ["x", 1, None, True, {"b": "x"}], "2": "1", "c": {}}
 
 
-@pytest.mark.parametrize("held", [Held(VALUE), flatted(written(VALUE))])
-def test_values_are_those_that_were_written(held: Held) -> None:
+@pytest.mark.parametrize("held", [LazyValue(VALUE), flatted(written(VALUE))])
+def test_values_are_those_that_were_written(held: LazyValue) -> None:
     assert held.whole() == VALUE
     assert [key for key, _ in held.items()] == ["a", "2", "c"]
     assert [each.whole() for each in held["a"].each()] == VALUE["a"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weighbridge.traces import Step, Trace
 
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262; later times are ignored
-_MILLISECOND = 10**6
+_MILLISECOND = 10**6  #: in nanoseconds
 _CALLS = frozenset({"llm", "tool"})
 
 
@@ -41,7 +41,8 @@ class RunTimes:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.steps
-        self._stated = (trace.duration_ms or 0) * _MILLISECOND  #: 0 if it is not stated
+        #: How long the run took, and how long at least, in nanoseconds; 0 if it is not stated.
+        self._stated = (trace.duration_ms or 0) * _MILLISECOND
         self._least = (trace.least_duration_ms or 0) * _MILLISECOND
         self._run_started, self._run_ended = valid_times((trace.started_at, trace.ended_at))
         self._started = valid_times([step.started_at for step in trace.steps])

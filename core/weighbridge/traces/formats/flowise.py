@@ -37,9 +37,8 @@ _EXECUTION = frozenset({"executionData", "agentflowId"})  #: keys of an executio
 _CHAT = frozenset({"source", "sessionId", "memoryType", "messages"})  #: of an exported chat
 _PREDICTION = frozenset({"text", "chatId", "chatMessageId"})  #: of an answer of the API
 _LISTS = ("ChatMessage", "Execution")  #: keys of an export of all data
-_LEFT_OUT = (
-    "left_out"  #: key of the number of sessions without runs, in the first row of the first session
-)
+#: Key of the number of sessions without runs, in the first row of the first session.
+_LEFT_OUT = "left_out"
 _LOOKED_AT = 20  #: number of rows by which the format is recognised
 #: Nodes of sequential agents that call no model.
 _PROGRAMS = frozenset(

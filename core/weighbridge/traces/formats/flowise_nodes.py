@@ -58,7 +58,8 @@ def add_used_tools(
 
     The answer of one that returns what its tool gave is that result. `is_asked` is for calls of the answer before.
     """
-    tools = [tool for each in used if type(used) is list for tool in _flat(each)] if used else []
+    entries = used if type(used) is list else []
+    tools = [tool for each in entries for tool in _flat(each)]
     if not tools:
         return False
     calls = [
@@ -129,6 +130,7 @@ class NodeReader:
         self.chat.result(None, output, Facts(error=error or None))
 
     def _add_model(self, node: dict[str, Any], data: dict[str, Any]) -> None:
+        """Add the calls of a node that runs a model: those among its messages, and the last, whose answer is its output."""
         sent, output = object_of(data.get("input")), object_of(data.get("output"))
         label = string_of(node.get("nodeLabel"))
         error = data.get("error")
@@ -136,40 +138,25 @@ class NodeReader:
             self.missing |= _FAILED
             self.chat.answer(None, (), Facts(error=error or True), name=label)
             return
-        model = _model_in(object_of(output.get("responseMetadata"))) or _configured(sent)
+        about = object_of(output.get("responseMetadata"))
+        model = _model_in(about) or _configured(sent)
         self._offer(output)
         messages = list(map(_plain, objects_of(sent.get("messages"))))
         self._say_prompts(messages)
         times = object_of(output.get("timeMetadata"))
         started_at, ended_at = (time_of(times.get(key), "ms") for key in ("start", "end"))
         turns = [message for message in messages if message.get("is_of_run")]
-        start = started_at
-        for turn in turns:
-            if turn["role"] == "tool":
-                self.chat.result(turn.get("tool_call_id"), turn.get("content"))
-                continue
-            facts = Facts(
-                model=_model_in(object_of(turn.get("response_metadata"))) or model,
-                usage=counted(read_usage(turn.get("usage_metadata"))),
-                started_at=start,
-                finish_reason=object_of(turn.get("response_metadata")).get("finish_reason"),
-            )
-            start = None
-            self.chat.answer(text_of(turn.get("content")), _calls(turn), facts, name=label)
-        used = output.get("usedTools")
-        cost = _cost(output)
-        if cost and count_of(object_of(output["usageMetadata"]).get("tool_call_tokens")):
-            self.chat.notes.add("costs of nodes that used tools, in which calls count twice")
-            cost = None
+        is_answered = self._add_turns(turns, Facts(model=model, started_at=started_at), label)
+        cost = self._cost(output)
         facts = Facts(
             model=model,
             usage=_usage(output),
             cost_usd=cost,
-            started_at=start,
+            started_at=None if is_answered else started_at,
             ended_at=ended_at,
-            finish_reason=object_of(output.get("responseMetadata")).get("finish_reason"),
+            finish_reason=about.get("finish_reason"),
         )
-        content = output.get("content")
+        used, content = output.get("usedTools"), output.get("content")
         if not turns and add_used_tools(self.chat, used, content, facts, name=label):
             self.missing |= _BETWEEN
             return
@@ -177,6 +164,35 @@ class NodeReader:
         asked = _calls({"tool_calls": output.get("calledTools")}) if waits else []
         asked = [call for call in asked if not self.chat.has_call(call.id)]
         self.chat.answer(content, asked, facts, name=label)
+
+    def _add_turns(self, turns: list[dict[str, Any]], first: Facts, name: str | None) -> bool:
+        """Add the answers and results among a node's messages, given its model and start; return whether there are answers."""
+        started_at = first.started_at
+        is_answered = False
+        for turn in turns:
+            if turn["role"] == "tool":
+                self.chat.result(turn.get("tool_call_id"), turn.get("content"))
+                continue
+            about = object_of(turn.get("response_metadata"))
+            facts = Facts(
+                model=_model_in(about) or first.model,
+                usage=counted(read_usage(turn.get("usage_metadata"))),
+                started_at=started_at,
+                finish_reason=about.get("finish_reason"),
+            )
+            self.chat.answer(text_of(turn.get("content")), _calls(turn), facts, name=name)
+            started_at, is_answered = None, True
+        return is_answered
+
+    def _cost(self, output: dict[str, Any]) -> float | None:
+        """Return the cost of a node; None if it used tools, as calls then count twice in it."""
+        held = object_of(output.get("usageMetadata"))
+        stated = held.get("total_cost")
+        cost = None if stated is None else cost_of(stated)
+        if cost and count_of(held.get("tool_call_tokens")):
+            self.chat.notes.add("costs of nodes that used tools, in which calls count twice")
+            return None
+        return cost
 
     def _offer(self, output: dict[str, Any]) -> None:
         for tool in objects_of(output.get("availableTools")):
@@ -190,7 +206,7 @@ class NodeReader:
         """Add the system prompts of a node that no node before it had."""
         for message in messages:
             text = text_of(message.get("content"))
-            if message.get("role") in {"system", "developer"} and text:
+            if word_of(message.get("role")) in {"system", "developer"} and text:
                 if text not in self._prompts:
                     self.chat.say("system", text)
                 self._prompts.add(text)
@@ -232,8 +248,3 @@ def _usage(output: dict[str, Any]) -> Usage | None:
     if count_of(held.get("tool_call_tokens")):
         held = {key: item for key, item in held.items() if key != "total_tokens"}
     return counted(read_usage(held))
-
-
-def _cost(output: dict[str, Any]) -> float | None:
-    cost = object_of(output.get("usageMetadata")).get("total_cost")
-    return None if cost is None else cost_of(cost)

@@ -21,7 +21,7 @@ from weighbridge.traces.fields import (
     time_of,
     word_of,
 )
-from weighbridge.traces.flatted import Held, flatted
+from weighbridge.traces.flatted import LazyValue, flatted
 from weighbridge.traces.formats.n8n_answers import answer_of, error_in, own_answer
 from weighbridge.traces.formats.n8n_runs import MODEL, TOOL, Nodes, Run, spans_of
 from weighbridge.traces.importer import Importer
@@ -139,7 +139,7 @@ class _Execution:
     def __init__(self, value: dict[str, Any]) -> None:
         self._about = value
         data = value.get("data", value)
-        held = flatted(data) if type(data) is str else Held(data)
+        held = flatted(data) if type(data) is str else LazyValue(data)
         self._nodes = Nodes(json_cell(value, "workflowData"))
         listed = held["resultData"]["runData"].items()
         named = [
@@ -168,12 +168,7 @@ class _Execution:
         """Return the execution as a trace."""
         parents = nearest(parents_of(spans_of(self._runs)), [run.is_step for run in self._runs])
         wanted = _with_parents(self._calls, parents)
-        starts = [run.started_at for run in self._runs]
-        for index in reversed(range(len(parents))):
-            # The run of an agent that waited for its tools begins a second time.
-            above, start = parents[index], starts[index]
-            if wanted[index] and above is not None and start:
-                starts[above] = min(starts[above] or start, start)
+        starts = self._starts(parents, wanted)
         step_ids: dict[int | None, str] = {}
         has_tools_between = False
         for index in in_order(parents, starts):
@@ -189,15 +184,7 @@ class _Execution:
                 step_ids[index] = self._add_model(run, parent)
             else:
                 step_ids[index] = self._add_agent(run, starts[index])
-        others = len(self._runs) - len(step_ids) - self._earlier
-        for what, count in (
-            (_OTHERS, others),
-            (_EARLIER, self._earlier),
-            (_STARTED, sum(run.starts_other for run in self._runs)),
-            (_BESIDE, self._about.get(_LEFT_OUT) or 0),
-        ):
-            if count:
-                self._notes.add(what, count)
+        self._note_others(len(step_ids))
         unknown = _CALLED_TOOLS if has_tools_between else {}
         if self._about.get("status") in _NOT_ENDED:
             unknown = dict.fromkeys(COUNTED, "the execution had not ended when it was recorded")
@@ -205,6 +192,26 @@ class _Execution:
             unknown = dict.fromkeys(COUNTED, "a run of a node cannot be read")
         trace = with_unknown_part(self._trace(), unknown)
         return with_unread_lines(trace, self._about.get(_UNREAD) or 0)
+
+    def _starts(self, parents: Parents, wanted: list[bool]) -> list[int | None]:
+        """Return when each run started: one that waited for runs below it, which n8n begins a second time, with the first of these."""
+        starts = [run.started_at for run in self._runs]
+        for index in reversed(range(len(parents))):
+            above, start = parents[index], starts[index]
+            if wanted[index] and above is not None and start:
+                starts[above] = min(starts[above] or start, start)
+        return starts
+
+    def _note_others(self, steps: int) -> None:
+        """Note the runs and executions that are none of the steps, by why they are not."""
+        for what, count in (
+            (_OTHERS, len(self._runs) - steps - self._earlier),
+            (_EARLIER, self._earlier),
+            (_STARTED, sum(run.starts_other for run in self._runs)),
+            (_BESIDE, self._about.get(_LEFT_OUT) or 0),
+        ):
+            if count:
+                self._notes.add(what, count)
 
     def _trace(self) -> Trace:
         steps = tuple(self._steps)
@@ -327,7 +334,7 @@ IMPORTER = Importer(
         ("id", "id of the execution; of a tool call its toolCallId"),
         (
             "type",
-            "a run whose data is under ai_languageModel is llm, under ai_tool tool; so is a result of a node that calls a model itself llm. A run that these name as their source is agent. chatInput of a chat's trigger is user",
+            "a run whose data is under ai_languageModel is llm, and so is each result of a node that calls a model itself; one under ai_tool is tool. A run that these name as their source is agent. chatInput of a chat's trigger is user",
         ),
         ("parent_id", "source: the nearest agent, model or tool that started the run"),
         ("name", "the node; of a node with several tools, the name of the tool that it was given"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Usage
 
 _MODEL_KEYS = ("model", "modelName", "model_name")
-_ENDED_KEYS = ("finish_reason", "finishReason", "stop_reason")
+_FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def answer_of(sent: Any, result: Any) -> Answer:
         text="\n".join(texts) or None,
         prompt=prompt or None,
         model=next(filter(None, map(string_of, names)), None),
-        finish_reason=finish_reason_of(next(filter(None, map(about.get, _ENDED_KEYS)), None)),
+        finish_reason=finish_reason_of(next(filter(None, map(about.get, _FINISH_KEYS)), None)),
         usage=usage,
         is_estimated=bool(usage and not stated),
         cost_usd=None if cost is None else cost_of(cost),

@@ -18,7 +18,7 @@ from weighbridge.traces.spans.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge.traces.flatted import Held
+    from weighbridge.traces.flatted import LazyValue
 
 MODEL, TOOL = "ai_languageModel", "ai_tool"  #: how a node is connected to the one that uses it
 _CONNECTED = "ai_"  #: the beginning of all such names
@@ -33,7 +33,7 @@ _MODEL_KEYS = ("model", "modelName", "modelId")
 class Run:
     """One run of a node."""
 
-    def __init__(self, node: str, number: int, held: Held, calls_model: bool) -> None:
+    def __init__(self, node: str, number: int, held: LazyValue, calls_model: bool) -> None:
         self.node = node
         self.number = number  #: among the runs of the node
         self._held = held
@@ -43,7 +43,7 @@ class Run:
         self.started_at = time_of(start, "ms")
         seconds = passed / 1000 if type(passed) in {int, float} else passed
         self.ended_at = time_after(self.started_at, seconds)
-        #: Whether what it was and did is recorded; where nodes ran at the same time, n8n may leave a gap in a list of runs.
+        #: Whether what it did is recorded; where nodes ran at the same time, n8n may leave a gap in a list of runs.
         self.is_readable = type(held.shallow) is dict and type(held["data"].shallow) in _HELD
         kinds = {
             key
@@ -51,9 +51,8 @@ class Run:
             for key, _ in held[name].items()
             if key.startswith(_CONNECTED)
         }
-        self.is_connected = bool(
-            kinds
-        )  #: to a node that used it; otherwise it is of the workflow itself
+        #: Whether a node used this one; otherwise it is of the workflow itself.
+        self.is_connected = bool(kinds)
         self.is_tool = TOOL in kinds
         has_ended = held["data"]["main"].shallow or held["error"].shallow
         self.calls_model = calls_model and not kinds and bool(has_ended)

@@ -228,9 +228,8 @@ class _Answers:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         found: dict[tuple[bool, str], dict[tuple[int, ...], Result]] = defaultdict(dict)
-        self._requests: dict[
-            str, int
-        ] = {}  #: by a call's ID: the first model call whose request has its result
+        #: By a call's ID: the first model call whose request has its result.
+        self._requests: dict[str, int] = {}
         for number, operation in enumerate(operations):
             if operation.has_own_messages:
                 # Requests repeat a message at the same index; the results in an answer are in no other message.

@@ -21,12 +21,12 @@ _LINE_BYTES = 4 * MIB
 
 def without_results(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Return the files that are not results without their cases, and those that are."""
-    results = [file for file in files if is_only_results(file)]
+    results = [file for file in files if _is_only_results(file)]
     left_out = set(results)
     return [file for file in files if file not in left_out], results
 
 
-def is_only_results(file: Path) -> bool:
+def _is_only_results(file: Path) -> bool:
     """Return whether a file begins with a result line that does not have its case."""
     if not file.name.endswith(_ENDINGS):
         return False

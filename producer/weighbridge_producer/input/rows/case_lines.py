@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.rows.source_rows import SourceRow
     from weighbridge_producer.input.rows.table_cells import Cells
 
-    Naming = Callable[[str, Row], str]
+    Naming = Callable[
+        [str, Row], str
+    ]  #: returns the id of a case, given the mapped one and the row
 
 #: Codes of faults of values that JSON lacks.
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
@@ -46,12 +48,13 @@ def as_lines(
     notes: RowNotes,
     file: str | None = None,
     cells: Cells = NO_CELLS,
-    name: Naming | None = None,
+    naming: Naming | None = None,
 ) -> Iterator[SourceLine]:
     """Convert rows to lines with their cases, and add notes on the rows.
 
-    `name` returns the id of a row's case, from the one that the mapping gives it. A row whose answers are both empty `cells` is ungradable. A row that is not a case becomes a blank line. Blank lines are
-    also inserted so that line numbers match row numbers; with several files, lines have locations instead.
+    `naming` returns the id of a row's case, from the one that the mapping gives it and the row. A row whose answers are both empty
+    `cells` is ungradable. A row that is not a case becomes a blank line. Blank lines are also inserted so that line numbers match
+    row numbers; with several files, lines have locations instead.
     """
     case, limit = mapping.case, settings.line_limit_bytes + 1
     fault_of = mapping.fault if mapping.may_fault else None
@@ -67,7 +70,7 @@ def as_lines(
             notes.count_other(kind)
             line = SourceLine(b"\n")
         elif fault:
-            line = _faulty_line(row, fault, mapping, name)
+            line = _faulty_line(row, fault, mapping, naming)
         else:
             made = case(row.values, row.place)
             inputs = made["inputs"]
@@ -83,8 +86,8 @@ def as_lines(
                 notes.count_empty_expected(f"{in_line if file else 'line'} {number}")
             elif type(expected) is str and expected in _NULLS:
                 notes.count_null(expected, inputs.get("agent_response"))
-            if name and not is_total and type(own_id := made.get("custom_id")) is str:
-                made["custom_id"] = name(own_id, row.values)
+            if naming and not is_total and type(own_id := made.get("custom_id")) is str:
+                made["custom_id"] = naming(own_id, row.values)
             line = encode_case(made, plain_value)
             if is_total:
                 notes.count_total()
@@ -233,13 +236,13 @@ def _has_doubtful(row: SourceRow, paths: Iterable[Path]) -> bool:
 
 
 def _faulty_line(
-    row: SourceRow, fault: Fault, mapping: FieldMapping, name: Naming | None
+    row: SourceRow, fault: Fault, mapping: FieldMapping, naming: Naming | None
 ) -> SourceLine:
     """Return a line with a fault and, if its row could be read and has one, the case's id."""
     custom_id = mapping.case(row.values, row.place).get("custom_id") if row.values else None
     if not isinstance(custom_id, str) or not is_valid_name(custom_id):
         return SourceLine(b"\n", fault)
-    if name:
-        custom_id = name(custom_id, row.values)
+    if naming:
+        custom_id = naming(custom_id, row.values)
     only_id = encode_case({"custom_id": custom_id})
     return SourceLine(only_id.raw, fault, custom_id=None if only_id.fault else custom_id)

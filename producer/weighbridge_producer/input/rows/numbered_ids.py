@@ -41,7 +41,7 @@ class NumberedIds:
 
         A row that is equal to an earlier one with its id has the id of that one.
         """
-        digest = row_digest(row)
+        digest = _digest(row)
         if self._is_new(custom_id, digest):
             return custom_id
         first, number = self._base.execute(
@@ -74,7 +74,7 @@ class NumberedIds:
             self._base.close()
 
 
-def row_digest(row: Row) -> bytes:
+def _digest(row: Row) -> bytes:
     """Return a digest of all values of a row."""
     try:
         text = orjson.dumps(row, plain_value, orjson.OPT_NON_STR_KEYS)

@@ -197,7 +197,7 @@ PLANS = [
 def plans(count):
     """Return attempts that ask for different things."""
     return [
-        tool("generate", {"query": plan}, "Error: the model does not exist")
+        tool("generate", {"goal": plan}, "Error: the model does not exist")
         for plan in PLANS[:count]
     ]
 

@@ -696,3 +696,13 @@ def test_a_record_around_the_answer_is_not_guessed_to_be_the_expected_one() -> N
     assert propose(rows, NEEDED).missing == ("expected_output",)
     rows = [{"a": f'{{"city": "{text}"}}', "b": f'{{"city": "{text}"}}'} for text in texts]
     assert not propose(rows, NEEDED).missing
+
+
+def test_a_list_that_is_proposed_in_place_of_a_column_names_that_column() -> None:
+    rows = [
+        {"id": 1, "model_answer": "a", "gold": "b", "accepted": ["b", "c"]},
+        {"id": 2, "model_answer": "d", "gold": "d", "accepted": ["d", "e"]},
+    ]
+    found = propose(rows, ("agent_response", "expected_output"), accepts_several=True)
+    assert found.fields["expected_output"] == "accepted"
+    assert "expected_output: 'accepted' has the answers of 'gold' too" in found.notes

@@ -92,6 +92,16 @@ def test_tools_of_older_versions_stand_in_lists_and_may_have_failed():
     assert (tool.name, tool.arguments, tool.error) == ("a", {"q": 1}, "no")
 
 
+@pytest.mark.parametrize("odd", [5, True, "x", {"tool": "a"}, [5]])
+def test_tools_that_cannot_be_read_leave_the_answer(odd: Any) -> None:
+    agent = {"agentName": "Asker", "messages": ["Hi."], "usedTools": odd}
+    assert said(read_trace([flowise_message("apiMessage", "Hello.", usedTools=odd)])) == [
+        ("llm", "Hello.")
+    ]
+    answer = flowise_message("apiMessage", "Hi.", agentReasoning=[agent])
+    assert said(read_trace([answer])) == [("llm", "Hi.")]
+
+
 def test_a_chat_without_tools_leaves_open_whether_there_were_any():
     trace = read_trace([FLOWISE_CHAT[0], flowise_message("apiMessage", "Hello.", 1)])
     assert said(trace) == [("user", "Find x."), ("llm", "Hello.")]
@@ -185,6 +195,12 @@ def test_a_node_that_cannot_be_read_leaves_lower_bounds(damaged: Any) -> None:
     assert "tool_calls" in read_trace(execution).missing
     trace = read_trace([FLOWISE_CHAT[0], {**FLOWISE_EXECUTION, "executionData": "{"}])
     assert "tool_calls" in trace.missing
+
+
+@pytest.mark.parametrize("odd", [[], {}, 5, None])
+def test_a_prompt_of_an_unknown_role_does_not_hide_the_answer_of_its_node(odd: Any) -> None:
+    node = {**LLM, "input": {"messages": [{"role": odd, "content": "You find."}]}}
+    assert said(read_trace(ran(node))) == [("llm", "Here.")]
 
 
 def exported(**fields: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-_MESSAGES = 2  #: messages more than `max_repeats` in which such calls lie: those of one message cannot know of each other
+_MESSAGES = 2  #: messages more than `max_repeats` in which such calls lie: those of one message are made before any result
 _SPREAD = 3  #: maximum number of calls in the range of a loop for each that fails
 
 
@@ -29,7 +29,7 @@ def broken_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
     """
     least = Rule.BROKEN_TOOL.least(limits)
     failing: dict[str, list[int]] = {}  #: indices of the last failures of each tool
-    said: dict[str, str] = {}
+    said: dict[str, str] = {}  #: how each tool failed last, without noise
 
     def ended(tools: Sequence[str]) -> Iterator[Finding]:
         for tool in tools:
@@ -64,5 +64,5 @@ def _is_loop(calls: Sequence[Call | None], found: Sequence[int], limits: Limits)
     span = found[-1] - found[0] + 1
     messages = len({call.message or call.step.id for call in row})
     # Some sources have all calls of a turn in one message, also those that followed the results of others.
-    is_aware = messages >= limits.max_repeats + _MESSAGES or span > len(found)
-    return is_aware and span <= _SPREAD * len(found) and not goes_through_list(row)
+    follows_results = messages >= limits.max_repeats + _MESSAGES or span > len(found)
+    return follows_results and span <= _SPREAD * len(found) and not goes_through_list(row)

@@ -257,16 +257,7 @@ class _HistoryReader:
         if kind == "user":
             return None
         tool = step.name if type(step.name) is str else as_json(step.name)
-        given = step.arguments
-        if self._code and type(given) in _NO_ARGUMENTS and not given:
-            # A call without arguments is about the code that the agent has just written, such as a run of its tests.
-            given = {"code": self._code}
-        self._code = ""
-        is_edit = is_editing_tool(tool)
-        if step.arguments_as_shown and not _shows_content(given) and (is_edit or not step.output):
-            is_refused = step.error is not None or reports_failure(_text_of(step.output))
-            given = given if is_refused else None
-        arguments = Arguments(normalized(given, tool, self._folder))
+        arguments = Arguments(normalized(self._given(step, tool), tool, self._folder))
         if was_not_run(step.error or step.output):
             return None
         outer = self._calls.get(parent) if kind in self._call_types and parent is not None else None
@@ -278,23 +269,40 @@ class _HistoryReader:
                 self._calls[step.id] = before
                 return None
             self._take_shared_result(message, step, arguments)
-        result = CallResult(
-            step.output, step.error, arguments.value, self._budget, tool, self._last_result
-        )
-        self._last_result = result
-        is_unseen = step.arguments_as_shown and not result.text
-        if (
-            arguments.value is None
-            and (is_edit or is_unseen)
-            and not (result.has_failed or result.is_informative)
-        ):
-            # Nothing tells what was written or read, so that no two of such calls are the same.
-            result = CallResult(None, None, None, self._budget, tool)
+        result = self._result(step, tool, arguments)
         speaker = self._speakers.get(parent) if parent is not None else None
         began = self._began.get(parent, -1) if parent is not None else -1
         call = Call(step, tool, arguments, result, message, speaker, began)
         self._calls[step.id] = call
         return call
+
+    def _given(self, step: Step, tool: str) -> Any:
+        """Return the arguments of a call; None for a name alone of what it wrote or read, unless the call was refused."""
+        given = step.arguments
+        if self._code and type(given) in _NO_ARGUMENTS and not given:
+            # A call without arguments is about the code that the agent has just written, such as a run of its tests.
+            given = {"code": self._code}
+        self._code = ""
+        is_name_alone = step.arguments_as_shown and not _shows_content(given)
+        if is_name_alone and (is_editing_tool(tool) or not step.output):
+            is_refused = step.error is not None or reports_failure(_text_of(step.output))
+            return given if is_refused else None
+        return given
+
+    def _result(self, step: Step, tool: str, arguments: Arguments) -> CallResult:
+        """Return the result of a call, which is unknown if the trace does not have what the call wrote or read.
+
+        Such calls may differ, so no two of them are the same.
+        """
+        result = CallResult(
+            step.output, step.error, arguments.value, self._budget, tool, self._last_result
+        )
+        self._last_result = result
+        is_unseen = step.arguments_as_shown and not result.text
+        if arguments.value is not None or not (is_unseen or is_editing_tool(tool)):
+            return result
+        is_told = result.has_failed or result.is_informative
+        return result if is_told else CallResult(None, None, None, self._budget, tool)
 
     def _delivered_before(
         self, message: str, step: Step, tool: str, arguments: Arguments
@@ -385,7 +393,7 @@ class _HistoryReader:
 
 
 def _shows_content(shown: Any) -> bool:
-    """Return whether arguments as a file shows them are more than a line or two, such as the name of a file."""
+    """Return whether arguments as a file shows them have more than a line or two, which may be the name of a file."""
     return (
         type(shown) is not str
         or len([*filter(None, map(str.strip, shown[:_SHOWN_CHARACTERS].splitlines()))])

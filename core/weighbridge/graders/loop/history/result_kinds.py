@@ -71,10 +71,10 @@ _BARE_STATUS = re.compile(
 )
 _EMPTY_CHARACTERS = 20  #: of a result that holds nothing, with its white space
 _EMPTY = frozenset(("", "[]", "{}", "()", "null", "None", '""'))
-_BLANK_CHARACTERS = 16
+_BLANK_CHARACTERS = 16  #: of a row of zeros, at least
 _BLANK_BEGINNINGS = frozenset("0\0\\ \t\n'\"b\u2003\u3000")
 _BLANK_DATA = re.compile(r"b?(?:0|\\x00|\\0|\\u2003|[\s\0'\"])+")
-_SILENCE_CHARACTERS = 160
+_SILENCE_CHARACTERS = 160  #: of a result that says only that nothing was printed, at most
 #: What harnesses write in place of the output of a command that succeeded and printed nothing.
 _SILENCE = re.compile(
     r"""\s{0,9}(?:

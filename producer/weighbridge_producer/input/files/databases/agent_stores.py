@@ -12,7 +12,7 @@ from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
 from weighbridge_producer.input.files.databases.autogen_runs import AutoGenReader
 from weighbridge_producer.input.files.databases.flow_runs import FlowiseReader, N8nReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
-from weighbridge_producer.input.files.databases.mastra_spans import MASTRA_SPANS, MastraReader
+from weighbridge_producer.input.files.databases.mastra_runs import MASTRA_SPANS, MastraReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
 from weighbridge_producer.input.files.databases.row_readers import RowReader
 from weighbridge_producer.input.files.databases.sqlite_rows import DamageError

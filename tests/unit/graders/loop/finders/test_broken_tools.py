@@ -62,7 +62,7 @@ def test_after_a_change_or_a_request_a_tool_may_work():
     assert rules([*with_others(failed[:4]), request, *with_others(failed[4:])]) == []
 
 
-def test_calls_of_one_message_cannot_know_of_each_other():
+def test_calls_of_one_message_are_made_before_any_of_them_fails():
     answer = {"type": "llm", "output": "I search for all of it."}
     failed = [search(query, parent_id="s1") for query in QUERIES]
     assert "broken_tool" not in dict(rules([answer, *failed]))

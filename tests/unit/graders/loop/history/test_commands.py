@@ -23,8 +23,13 @@ from weighbridge.graders.loop.history.commands import command_of
 )
 def test_a_command_is_a_line_or_a_list_of_its_words(arguments: Any, line: str) -> None:
     assert command_of("shell", arguments) == line
-    is_known_program = line.startswith(("grep ", "bash "))
-    assert command_of("look_up", arguments) == (line if is_known_program else None)
+
+
+def test_a_line_for_another_tool_is_a_command_if_it_begins_with_a_known_program() -> None:
+    for line in ("grep -n 'a b' x.py", "bash run.sh", "python3 -c 'print(7)'"):
+        assert command_of("look_up", {"command": line}) == line
+    for line in ("make test", "grep", "greps of the harbour", "the bash script"):
+        assert command_of("look_up", {"command": line}) is None
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.files.databases.sqlite_rows import Row
 
-
-MASTRA_SPANS = "mastra_ai_spans"
+MASTRA_SPANS = "mastra_ai_spans"  #: table of the spans
 _OF_MESSAGE = "thread_id"  #: column of a message with the id of its thread
 _TRACE, _THREAD, _METADATA = "traceId", "threadId", "metadata"
 _OF_SPAN = frozenset({_TRACE, _THREAD, _METADATA})  #: columns of a span
@@ -42,7 +41,7 @@ class MastraReader(RowReader):
         return frozenset({_OF_MESSAGE}) if _OF_MESSAGE in columns else _OF_SPAN & columns
 
     def look_ahead(self, row: Row) -> None:
-        """Take which thread a message is in, or a trace names."""
+        """Note the thread that a message is in, or that a span names."""
         if _OF_MESSAGE in row:
             self._threads.update(filter(None, [string_of(row[_OF_MESSAGE])]))
             return
