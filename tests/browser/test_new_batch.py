@@ -139,6 +139,29 @@ def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
     expect(page.get_by_role("alert")).to_have_text("")
 
 
+def test_a_refused_file_is_told_at_its_field(page: Page, watch: Watch, tmp_path: Path) -> None:
+    workbook, cases = tmp_path / "qa.xlsx", tmp_path / "cases.jsonl"
+    workbook.write_bytes(b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml" + b"\0" * 99)
+    write_cases(cases, true_false_cases(2))
+    watch.expected_statuses = {400}
+    page.goto("/new")
+    field = page.get_by_label("Or drop files here")
+    field.scroll_into_view_if_needed()
+    field.set_input_files(workbook)
+    told = page.locator("#cases-problem").filter(has_text="Excel workbook")
+    expect(told).to_be_focused()
+    expect(told).to_be_in_viewport()
+    expect(field).to_be_in_viewport()
+    expect(field).to_have_accessible_description(re.compile("INPUT_UNREADABLE"))
+    expect(page.locator("#problem")).to_be_empty()
+    page.get_by_label("True/False", exact=True).check()
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(told).to_be_focused()
+    field.set_input_files(cases)
+    expect(preview(page)).to_contain_text("2 cases")
+    expect(page.locator("#cases-problem")).to_be_empty()
+
+
 def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watch) -> None:
     page.goto("/new")
     page.get_by_label("Or drop files here").set_input_files(SHOP_AGENT)
