@@ -30,6 +30,7 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
         *(report.summary, counts, console, report.examples),
         names_words=names_words,
         weak=report.weak_passes,
+        recorded=report.recorded_verdicts,
     )
     print_slices(report.slices, console)
     if report.errored.messages:
@@ -74,6 +75,7 @@ def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, obj
             for (label, cause), example in report.examples.items()
         ],
         **report.weak_passes.as_dict(),
+        "recorded_verdicts": report.recorded_verdicts.as_dict(),
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,
