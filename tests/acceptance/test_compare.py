@@ -193,6 +193,14 @@ def test_what_is_neither_file_nor_batch_is_refused(cli, runs) -> None:
     assert cli("compare", runs[0]).status == 2
 
 
+def test_a_misspelt_baseline_is_refused_with_the_nearest_one(cli, runs) -> None:
+    assert cli("baseline", "set", "main", runs[0]).status == 0
+    refusals = (cli("compare", "maim", runs[1]), cli("baseline", "delete", "Mains"))
+    for refused in refusals:
+        assert refused.status == 1
+        assert "; did you mean 'main'?" in refused.err
+
+
 def test_a_batch_is_compared_with_a_file(cli, server, worker, tmp_path: Path) -> None:
     cases = [case(f"q{n}", "Lisbon" if n else "Porto") for n in range(5)]
     (tmp_path / "cases.jsonl").write_bytes(b"\n".join(cases))

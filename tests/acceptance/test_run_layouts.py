@@ -31,6 +31,32 @@ def test_answers_beside_a_conversation_need_a_mapping_which_is_suggested(cli, tm
     assert "1 case, 1 job." in run.out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "rows.json",
+            '[{"id": 1, "answer": "a", "gold": "a"}, {"id": 2,}]',
+            "row 2 cannot be read: INVALID_JSON: not JSON: trailing comma",
+        ),
+        (
+            "rows.jsonl",
+            '{"id": 1, "answer": "a", "gold": "a"}\n{"id": 2,}\n\n{"id\n',
+            "line 2 cannot be read: INVALID_JSON: not JSON: trailing comma",
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_beside_the_proposed_mapping(
+    cli, tmp_path, name, text, told
+):
+    (tmp_path / name).write_text(text)
+    refused = cli("run", name, "-g", "string-match")
+    assert refused.err.startswith("MAPPING_NEEDED")
+    assert told in refused.err
+    assert ("1 more of the first rows as well" in refused.err) == name.endswith("l")
+    assert "its columns suggest --map" in refused.err
+
+
 def test_rows_without_a_mapping_and_a_grader_are_refused_for_both_at_once(cli, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("id,answer,truth\n1,yes,true\n")
