@@ -57,6 +57,32 @@ def test_a_row_that_cannot_be_read_is_named_beside_the_proposed_mapping(
     assert "its columns suggest --map" in refused.err
 
 
+def test_rows_without_an_input_can_be_left_out_and_are_counted(cli, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(
+        '{"id": "a", "answer": "x", "gold": "x"}\n{"id": "b", "answer": "x"}\n'
+        '{"id": "c", "answer": "x", "gold": null}\n{"id": "d", "answer": "y", "gold": "y"}\n'
+    )
+    run = ("run", "rows.jsonl", "-g", "string-match", "--map")
+    run = (*run, "custom_id=id,agent_response=answer,expected_output=gold")
+    told = cli(*run)
+    assert told.status == 1
+    assert "--skip-without expected_output leaves such rows out" in told.err
+    skipping = (*run, "--skip-without", "expected_output", "-o", "out.jsonl")
+    ended = cli(*skipping)
+    assert ended.status == 0
+    assert "2 rows of other kinds are not graded: 2 without expected_output" in ended.err
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {line["custom_id"]: line["line"] for line in lines} == {"a": 1, "d": 4}
+    verified = cli("verify", "out.jsonl", *skipping[1:-2])
+    assert verified.out == "2 proven, 0 changed, 0 missing, 0 surplus, 0 unproven\n"
+    wrong = cli(*run, "--skip-without", "expected")
+    assert (wrong.status, "did you mean 'expected_output'?" in wrong.err) == (2, True)
+    case = {"custom_id": "q", "inputs": {"agent_response": "a", "expected_output": "a"}}
+    write(tmp_path / "cases.jsonl", case)
+    cases = cli("run", "cases.jsonl", "-g", "string-match", "--skip-without", "expected_output")
+    assert cases.status == 2
+
+
 def test_rows_without_a_mapping_and_a_grader_are_refused_for_both_at_once(cli, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("id,answer,truth\n1,yes,true\n")

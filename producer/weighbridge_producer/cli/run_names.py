@@ -69,7 +69,7 @@ def no_case(source: Source) -> InputError:
     notes = source.notes
     return InputError(
         f"no row of {source.name!r} is a case; nothing is written: {notes.leaves_out}",
-        "give a log of an eval that matches answers with expected ones"
+        "give a log of an eval that matches answers with expected ones, or leave out --skip-without if that is the reason"
         if notes.other_rows
         else "correct the mapping: no member of the document has one of its inputs",
     )
