@@ -608,7 +608,7 @@ def test_an_object_as_the_expected_value_is_said_to_need_its_values_compared(cli
     given = ("run", "a.jsonl", "-g", "string-match", "-o", "o.jsonl", "--map")
     whole = "custom_id=id,agent_response=output,expected_output=gold,metadata=gold.kind"
     ended = cli(*given, whole)
-    assert "string-match: an expected value is an object, and text is compared; 'Answers in JSON'" in ended.out  # fmt: skip
+    assert "string-match: an expected value is an object, and text is compared; in the repository, docs/" in ended.out  # fmt: skip
     assert "metadata.kind=gold.kind\n" in ended.err, "the name that --by takes"
     fields = "custom_id=id,agent_response={output.a},expected_output={gold.a}"
     assert "an object" not in cli(*given, fields).out
