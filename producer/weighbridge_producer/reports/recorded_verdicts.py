@@ -21,9 +21,9 @@ _NAMED = 5  #: cases with another verdict, per label
 _OUTCOMES = {
     "pass": Outcome.PASSED,
     "fail": Outcome.FAILED,
-    # As a column of one's own has it.
-    "true": Outcome.PASSED,
-    "false": Outcome.FAILED,
+    # As a column of one's own may have it.
+    **dict.fromkeys(("true", "1", "1.0"), Outcome.PASSED),
+    **dict.fromkeys(("false", "0", "0.0"), Outcome.FAILED),
 }
 
 
@@ -38,7 +38,8 @@ class RecordedVerdicts:
     def add(self, row: ResultRow) -> None:
         """Count a result if it passed or failed, and its metadata have a recorded verdict."""
         recorded = row.metadata.get(RECORDED_VERDICT) if row.metadata else None
-        there = _OUTCOMES.get(str(recorded).lower()) if isinstance(recorded, (str, bool)) else None
+        is_one_value = isinstance(recorded, (str, bool, int, float))
+        there = _OUTCOMES.get(str(recorded).lower()) if is_one_value else None
         if there is None or row.outcome not in (Outcome.PASSED, Outcome.FAILED):
             return
         label = row.label or ""

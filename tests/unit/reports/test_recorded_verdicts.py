@@ -45,7 +45,8 @@ def test_verdicts_unlike_the_recorded_ones_are_counted_and_named_in_the_order_of
 
 def test_a_summary_says_so_if_all_verdicts_are_as_recorded() -> None:
     found = RecordedVerdicts()
-    for line in graded([answer("a", "+", "pass"), answer("b", "-", "False")]):
+    recorded = [("+", "pass"), ("-", "False"), ("+", 1), ("-", 0.0), ("-", [1])]
+    for line in graded(answer(f"q{n}", *each) for n, each in enumerate(recorded)):
         found.add(ResultRow.from_bytes(line))
-    assert found.of("string-match") == "2 verdicts as recorded in the input"
+    assert found.of("string-match") == "4 verdicts as recorded in the input"
     assert RecordedVerdicts().as_dict() == {}
