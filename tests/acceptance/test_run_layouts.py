@@ -83,6 +83,19 @@ def test_rows_without_an_input_can_be_left_out_and_are_counted(cli, tmp_path):
     assert cases.status == 2
 
 
+def test_rows_that_are_left_out_do_not_change_the_ids_of_the_others(cli, tmp_path):
+    rows = [
+        {"example_id": "e1", "id": "r1", "outputs": {"output": "4"}, "reference_outputs": {"output": "4"}},
+        {"example_id": "e2", "id": "r2", "outputs": {"output": "5"}, "reference_outputs": {}},
+        {"example_id": "e1", "id": "r3", "outputs": {"output": "4"}, "reference_outputs": {"output": "4"}},
+    ]  # fmt: skip
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = cli("run", "runs.jsonl", "-g", "string-match", "--skip-without", "expected_output", "-o", "out.jsonl")  # fmt: skip
+    assert ended.status == 0
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {line["custom_id"]: line["line"] for line in lines} == {"e1": 1, "e1#2": 3}
+
+
 def test_rows_without_a_mapping_and_a_grader_are_refused_for_both_at_once(cli, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("id,answer,truth\n1,yes,true\n")
@@ -367,8 +380,8 @@ def test_rows_with_an_empty_expected_output_are_counted_and_those_without_an_ans
     mapping = "custom_id=id,agent_response=answer,expected_output=gold"
     run = cli("run", "a.csv", "-g", "string-match", "-o", "o.jsonl", "--map", mapping)
     assert (
-        "1 row of a.csv has an empty expected_output, which only an empty answer matches: line 3\n"
-        in run.err
+        "1 row of a.csv has an empty expected_output, which only an empty answer matches"
+        " (leave out rows without an expected answer): line 3\n" in run.err
     )
     assert "a.csv: 1 row has an empty cell for both answers" in run.err
     assert "string-match     1/2  50.0%     1/2         1/3" in run.out

@@ -736,3 +736,15 @@ def test_a_line_that_is_not_utf8_is_an_error_and_the_others_are_read(cli, tmp_pa
     assert "INVALID_UTF8" in printed
     assert "Traceback" not in printed
     assert ("1 tool call" if command == "check" else "probe") in ended.out
+
+
+def test_a_table_among_files_that_are_checked_is_one_error_and_the_others_are_checked(
+    cli, tmp_path
+):
+    (tmp_path / "a.csv").write_text("topic,words\nferry,7\n")
+    (tmp_path / "s.md").write_text(SPECSTORY_HISTORY)
+    ended = cli("trace", "check", "a.csv", "s.md")
+    assert ended.status == 1
+    assert "a.csv  not read\n  MAPPING_NEEDED: " in ended.out
+    assert "s.md  specstory" in ended.out
+    assert ended.out.endswith("1 of 2 files read whole, 1 trace\n")

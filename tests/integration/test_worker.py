@@ -101,7 +101,7 @@ def test_the_heartbeat_says_who_lives_and_what_it_can(
         assert info.name.startswith(f"{socket.gethostname()}:{worker.pid}:")
         assert (info.host, info.pid) == (socket.gethostname(), worker.pid)
         assert (info.concurrency, info.queue, info.schema_version) == (3, "weighbridge", 1)
-        assert (info.graders["true-false"], info.graders["string-match"]) == (3, 6)
+        assert (info.graders["true-false"], info.graders["string-match"]) == (3, 7)
         assert info.graders["kills-itself"] == 1
         assert list(info.broken_plug_ins) == ["broken"]
         assert "ModuleNotFoundError" in info.broken_plug_ins["broken"]

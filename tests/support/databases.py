@@ -21,6 +21,13 @@ from support.trace_examples.agent_frameworks import (
 )
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
+from support.trace_examples.flow_builders import (
+    FLOWISE,
+    FLOWISE_CHAT,
+    FLOWISE_EXECUTION,
+    N8N_ROW,
+    N8N_STORED,
+)
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
 from support.trace_examples.observability import PHOENIX_STORED
 from support.trace_examples.personal_agents import HERMES_STORED
@@ -146,6 +153,9 @@ STORES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[Trace]]] = {
     ),
     "AutoGen Studio": ({"run": [AUTOGEN_STUDIO["session"]], "message": AUTOGEN_STUDIO["rows"]}, list(read_traces(AUTOGEN_STUDIO))),
     "Open WebUI": ({"chat": OPEN_WEBUI_ROWS}, [read_trace(OPEN_WEBUI)]),
+    "n8n": ({"execution_entity": [N8N_STORED["session"]], "execution_data": [N8N_ROW]}, list(read_traces(N8N_STORED))),
+    "Flowise": ({"chat_message": FLOWISE[:2], "execution": [FLOWISE_EXECUTION]}, list(read_traces(FLOWISE))),
+    "Flowise before 3": ({"chat_message": FLOWISE_CHAT}, list(read_traces(FLOWISE_CHAT))),
     "LangGraph": ({"checkpoints": LANGGRAPH_ROWS}, [LANGGRAPH_TRACE]),
     "opencode": ({"session": [OPENCODE_STORED["session"]], "message": OPENCODE_STORED["rows"], "part": OPENCODE_STORED["parts"]}, list(read_traces(OPENCODE_STORED))),
 }  # fmt: skip

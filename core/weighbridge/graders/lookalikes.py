@@ -19,10 +19,10 @@ _GREEK = (
 _OTHERS = "\u0131\u0251\u0261\u02bc\u02bb\u0219\u0218\u021b\u021a\u0110\u0189\u06cc\u06a9"
 #: Each character that looks like another one, with that one.
 _LOOKS_LIKE = str.maketrans(
-    _CYRILLIC + _GREEK + _OTHERS,
+    _CYRILLIC + _GREEK + _OTHERS + "\u00ba\u02da",
     "aeopcyxsijqwhd" "ABEKMHOPCTYXSIJYG"
     "aikvopu" "ABEZHIKMNOPTYX"
-    "iag''\u015f\u015e\u0163\u0162\u00d0\u00d0\u064a\u0643",
+    "iag''\u015f\u015e\u0163\u0162\u00d0\u00d0\u064a\u0643" "\u00b0\u00b0",
 )  # fmt: skip
 
 

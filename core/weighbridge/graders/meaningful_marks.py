@@ -15,14 +15,14 @@ _SIGN = rf"(?<![\w)\]]){_DASH}(?=[$€£¥]?\.?\d|[\u221a\u221e])"
 _NUMBER = re.compile(r"(?<!\d)\d++(?:[.,]\d++)+")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _OF_NUMBERS = re.compile(
-    rf"{_SIGN}|(?<=\d)(?:[.,;/:^]|\*|\.\.\.?|{_DASH})(?=\d)|(?<![\w.])\.(?=\d)"
+    rf"{_SIGN}|(?<=\d)(?:[.,;/:^\u066b\u066c]|\*|\.\.\.?|{_DASH})(?=\d)|(?<![\w.])\.(?=\d)"
 )
 _SIGNED = re.compile(rf"\s*{_DASH}\s+[$€£¥]?[\d.,]*\d\s*").fullmatch
 _LETTER = r"(?<![^\W_])[^\W\d_]"  #: that is a name of its own, before a mark
 _LETTER_AFTER = r"[^\W\d_](?![^\W_])"
 _SYMBOLS = re.compile(
     # Always, but for headings and quotes at the beginning of lines.
-    r"[+=<\\&|^~@%/]|//+|\#(?!\s)|(?<=[^\W_])\#|(?<!^)>|>(?!\s\D)|[\u2016\u2030-\u2037]"
+    r"[+=<\\&|^~@%/\u066a]|//+|\#(?!\s)|(?<=[^\W_])\#|(?<!^)>|>(?!\s\D)|[\u2016\u2030-\u2037]"
     # Negation, members, scopes, derivatives, amounts and variables, but not the dollars around a formula.
     r"|(?<!\w)!(?=[\w(])|!(?==)|(?<=[\d)])!|::|:(?==)|(?<=\w\w)\.(?=[a-z])|(?<![\w.])\.(?=[^\W\d_])"
     r"|(?<=[^\W\d_])'+(?=\()|\$(?=\d)|\$(?=[^\W\d]|\{)(?![^$\n]*\$)"
@@ -44,6 +44,7 @@ _BRACKETS = re.compile(r"[(\[{](?=\s*[-+\u2212]?\d)|(?<=\d)\s*+[)\]}]")
 _PRIME = re.compile(r"[^'\"]*\d(['\"])(?![^\W\d_])").match  #: the first quote is after a number
 
 _KEPT = 0xF0000  #: added to the code of a mark that is kept, which is then no punctuation
+_DOTTED = "i\u0307"  #: the Turkish capital of `i`, folded
 _SAME = {'"': "'", **dict.fromkeys(_DASHES, "-")}
 
 Mark = Literal["number", "symbol"]
@@ -82,8 +83,8 @@ def is_cut(before: str, part: str, after: str) -> bool:
 
 
 def _differ(texts: list[str], mere: dict[int, None]) -> bool:
-    one, other = texts
-    return one.casefold().translate(mere) != other.casefold().translate(mere)
+    one, other = (text.casefold().replace(_DOTTED, "i").translate(mere) for text in texts)
+    return one != other
 
 
 def _prime(text: str) -> str:

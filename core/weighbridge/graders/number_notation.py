@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ _WITH_CURRENCY = re.compile(
 ).fullmatch
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
 PERCENT = "%"
-_DIGIT = re.compile("[0-9]").search
+_DIGIT = re.compile(r"\d").search
 _MINUS = str.maketrans("\u2212", "-")
 _CHARACTERS = 100  #: a longer text is no number
 #: A number in other text, of which a digit or a letter before or after it would be a part.
@@ -40,6 +41,32 @@ class _Reading(NamedTuple):
     numbers: frozenset[Decimal]
     currency: str
     is_sure: bool  #: the text is one number, whatever country it is from
+
+
+#: Groups of three digits with one space or apostrophe between them, which may be one number.
+_GROUPS = re.compile(r"(?<!\d)\d{1,3}([.,'\u2019 \u00a0\u202f])\d{3}(?:\1\d{3})*(?!\d)")
+_DIGITS = re.compile(r"\d+")
+#: Arabic marks, which are a decimal point and a separator of thousands for certain.
+_DECIMALS = re.compile("(?<=[0-9])\u066b([0-9]+)")
+_THOUSAND = re.compile("(?<=[0-9])\u066c(?=[0-9]{3}(?![0-9]))")
+
+
+def groups_of_digits(text: str) -> list[str]:
+    """Return the digits that stand together in a text; groups of thousands are together."""
+    return _DIGITS.findall(_GROUPS.sub(lambda found: found[0].replace(found[1], ""), text))
+
+
+def _with_common_digits(text: str) -> str:
+    """Return a text with the digits 0 to 9 for those of other scripts, whose width or form is not all that differs."""
+    if text.isascii():
+        return text
+    digits = {
+        ord(character): str(unicodedata.decimal(character))
+        for character in set(text)
+        if character.isdecimal() and unicodedata.normalize("NFKC", character) == character
+    }
+    # More than three decimals cannot be taken for thousands.
+    return _THOUSAND.sub("", _DECIMALS.sub(r".\g<1>000", text.translate(digits)))
 
 
 def numbers_in(text: str) -> set[Decimal]:
@@ -62,10 +89,10 @@ def one_number(one: str, other: str) -> str:
     """
     if not _may_have_numbers(one, other, _CHARACTERS):
         return ""
-    one, other = (text.strip().translate(_MINUS) for text in (one, other))
-    if one == other:
+    given = [text.strip().translate(_MINUS) for text in (one, other)]
+    if given[0] == given[1]:
         return ""
-    first, second = _read(one), _read(other)
+    first, second = (_read(_with_common_digits(text)) for text in given)
     if first.currency and second.currency and first.currency != second.currency:
         return ""
     if first.numbers.isdisjoint(second.numbers):
@@ -80,6 +107,7 @@ def equal_but_for_notation(one: str, other: str) -> str:
     """Return in words that two texts may be equal but for the notation of the numbers in them; empty if they cannot be."""
     if not _may_have_numbers(one, other, _IN_TEXT_CHARACTERS):
         return ""
+    one, other = map(_with_common_digits, (one, other))
     if _IN_TEXT.split(one) != _IN_TEXT.split(other):
         return ""
     pairs = zip(_IN_TEXT.findall(one), _IN_TEXT.findall(other), strict=True)

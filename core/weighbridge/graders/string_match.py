@@ -80,7 +80,7 @@ class StringMatchGrader(OutputGrader):
     id = "string-match"
     name = "String Match"
     description = "Exact string matching with optional normalization"
-    version = 6
+    version = 7
     has_plain_results = True
     Config = StringMatchConfig
     settings: StringMatchConfig

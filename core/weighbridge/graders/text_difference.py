@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from weighbridge.graders.lookalikes import differing_characters, look_alike
 from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
-from weighbridge.graders.number_notation import equal_but_for_notation, one_number
+from weighbridge.graders.number_notation import (
+    equal_but_for_notation,
+    groups_of_digits,
+    one_number,
+)
+from weighbridge.graders.word_ends import LOOKED_AT, is_begun_or_ended_by, is_within_word
 from weighbridge.text import pluralize, revealed
 
 if TYPE_CHECKING:
@@ -33,10 +39,32 @@ _WHITESPACE = dict.fromkeys(
         *range(0xE0000, 0xE01F0),
     )
 )
+#: Blocks with punctuation of text: not those of mathematics, whose brackets carry meaning.
+_PUNCTUATED = (
+    range(0x80, 0x2070),
+    range(0x2CF0, 0x3100),
+    range(0xA000, 0xAC00),
+    range(0xFE00, 0x10000),
+)
+#: Unicode has sections and ditto marks among its punctuation, which stand for words.
+_WORDS_OF_MARKS = frozenset("§¶〃")
 _PUNCTUATION = dict.fromkeys(
-    map(ord, string.punctuation + "¡«·»¿‐‑‒–—―−‖‗‘’‚‛“”„‟†‡•‣․‥…‧‰‱′″‴‵‶‷‸‹›※‼‽‾、。！，．：？")  # noqa: RUF001
+    (
+        *map(ord, string.punctuation + "−"),  # noqa: RUF001
+        *(
+            code
+            for block in _PUNCTUATED
+            for code in block
+            if unicodedata.category(chr(code)).startswith("P") and chr(code) not in _WORDS_OF_MARKS
+        ),
+    )
 )
 _REMOVED = _WHITESPACE | _PUNCTUATION
+_WITHOUT_WIDTH = {
+    code: None
+    for code in _WHITESPACE
+    if not chr(code).isspace() and chr(code) not in "\u115f\u1160\u2800\u3164\uffa0"
+}
 _INVISIBLE_CHARACTERS = "".join(map(chr, _WHITESPACE))
 #: Without controls, which something has to have written.
 _BLANK_CHARACTERS = "".join(c for c in _INVISIBLE_CHARACTERS if c.isspace() or c > "\x9f")
@@ -48,6 +76,8 @@ _CUT_START, _CUT_END = re.compile(r"\A\S*"), re.compile(r"\S*\Z")
 _EXPONENT = re.compile(
     r"(?:(?<=[\d)\]])|(?<=(?<![^\W_])[^\W\dcdmsCDMS_]))[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u207f]"
 )
+#: The Turkish capital of `i`, whose lower case has two characters elsewhere.
+_DOTTED = "\u0130"
 #: The signs of ohm, kelvin and angstrom, whose lower case is that of letters.
 _UNITS = frozenset("\u2126\u212a\u212b")
 _LEAST_FOLDED = 3  #: shorter texts are searched case-sensitively
@@ -75,7 +105,7 @@ WORDS: dict[Kind, str] = {
     "punctuation": "only punctuation differs",
     "unicode": "only the Unicode form differs",
     "formatting": "only the formatting differs (case, whitespace, punctuation or Unicode form)",
-    "number": "a sign, a separator or an operator of a number differs",
+    "number": "a sign, a separator, an operator or a space of a number differs",
     "symbol": "a symbol that may carry meaning differs, such as + or #",
     "notation": "the same number in another notation",
     "lookalike": "only characters that look alike differ",
@@ -120,7 +150,7 @@ class UnequalTexts(NamedTuple):
             return "notation"
         if _is_inside(wanted, got):
             return "wrapped"
-        if _is_inside(got, wanted):
+        if _is_inside(got, wanted) or is_begun_or_ended_by(wanted, got):
             return "partial"
         return "notation" if equal_but_for_notation(*self._in_context()) else "other"
 
@@ -130,7 +160,17 @@ class UnequalTexts(NamedTuple):
         may_carry_meaning = kind in _MAY_CARRY_MEANING
         if (may_carry_meaning or is_inner_space) and self._sameness():
             return "notation"
+        if kind != "unicode" and self._has_other_groups_of_digits():
+            return "number"
         return (may_carry_meaning and self._differing_mark()) or kind
+
+    def _has_other_groups_of_digits(self) -> bool:
+        """Return whether blanks and punctuation part digits at other places, which makes them other numbers."""
+        expected, observed = (
+            groups_of_digits(normalized("NFKC", text).translate(_WITHOUT_WIDTH))
+            for text in self._in_context()
+        )
+        return expected != observed
 
     def words(self, kind: Kind) -> str:
         """Return a description of the difference, of a kind that was found; empty if the texts have little in common."""
@@ -282,6 +322,12 @@ def _differ_in_case(one: str, other: str) -> bool:
 
     `casefold` alone also makes `ß` and `ss`, or `µ` and `μ`, equal, which are lower case both; `upper` alone the Turkish letters of i.
     """
+    if _DOTTED in one + other:
+        if any({_DOTTED, "I"} == {*pair} for pair in zip(one, other, strict=False)):
+            return False
+        one, other = (text.replace(_DOTTED, "i") for text in (one, other))
+        if one == other:
+            return True
     if one.lower() == other.lower():
         return _UNITS.isdisjoint(one + other)
     upper = one.upper()
@@ -315,11 +361,8 @@ def _stands_in(part: str, whole: str) -> bool:
         if at < 0:
             return False
         end = at + len(part)
-        before, after = whole[max(0, at - 2) : at], whole[end : end + 2]
-        is_within_word = (part[0].isalnum() and before[-1:].isalnum()) or (
-            part[-1].isalnum() and after[:1].isalnum()
-        )
-        if not (is_within_word or is_cut(before, part, after)):
+        before, after = whole[max(0, at - LOOKED_AT) : at], whole[end : end + LOOKED_AT]
+        if not (is_within_word(before, part, after) or is_cut(before[-2:], part, after[:2])):
             return True
     return False
 

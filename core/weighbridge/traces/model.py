@@ -103,6 +103,9 @@ class Trace:
     ended_at: int | None = None
     #: How long the whole run took in milliseconds, if the source states it.
     duration_ms: int | None = None
+    #: How long it took at least, if the source has records around its steps.
+    least_duration_ms: int | None = None
+    duration_from: str = ""  #: what states one of these, for display, unless it is `totals_from`
     #: Capabilities that the source lacks, with reasons.
     missing: dict[Capability, str] = field(default_factory=dict)
     #: Readable notes on source data that the model cannot represent.

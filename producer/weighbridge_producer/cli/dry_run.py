@@ -12,11 +12,17 @@ from weighbridge.errors import BadLine
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
-from weighbridge_producer.cli.reading_notes import print_chosen, print_notes, print_unused
+from weighbridge_producer.cli.reading_notes import (
+    print_chosen,
+    print_left_out,
+    print_notes,
+    print_unused,
+)
 from weighbridge_producer.cli.show import err, out, print_json, shown
 from weighbridge_producer.gating.gates import ERROR
-from weighbridge_producer.input.duplicates import DuplicateIndex
-from weighbridge_producer.submit.strict_submission import FAULTS_SHOWN, fault_of
+from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
+from weighbridge_producer.input.lost_rows import NOTHING_LOST, lost_rows
+from weighbridge_producer.submit.strict_submission import FAULTS_SHOWN, checked_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +48,7 @@ def dry_run(
     1 otherwise.
     """
     grader = LineGrader(graders)
-    jobs = lines = faults = 0
+    jobs = lines = faults = repeats = 0
     first: list[bytes] = []
     bad_lines: list[BadLine] = []
     with closing(DuplicateIndex()) as earlier_ids:
@@ -52,7 +58,11 @@ def dry_run(
                 continue
             lines += 1
             job = line.as_job(number)
-            if fault := fault_of(number, line, grader, earlier_ids):
+            fault, claim = checked_line(number, line, grader, earlier_ids)
+            if claim is Duplicate.REPEAT:
+                repeats += 1
+                continue
+            if fault:
                 faults += 1
                 if len(bad_lines) < FAULTS_SHOWN:
                     bad_lines.append(BadLine(number, fault, job.location))
@@ -63,24 +73,27 @@ def dry_run(
     print_chosen(source, only_failed)
     print_unused(source)
     print_notes(source, graders)
+    lost = lost_rows(source) if repeats else NOTHING_LOST
+    cases = lines - faults - repeats
     if as_json:
-        print_json(_as_dict(lines, jobs, faults, first, bad_lines))
+        left = {"repeats": repeats, "lost_rows": lost.as_dict()}
+        print_json(_as_dict(cases, jobs, faults, first, bad_lines) | left)
     else:
         for content in first:
             out.print(shown(shorten(content.decode(), _WIDTH)), soft_wrap=True)
-        cases = pluralize(lines - faults, "case")
         bad = f"; {pluralize(faults, 'line')} cannot be graded" if faults else ""
-        out.print(f"{cases}, {pluralize(jobs, 'job')}{bad}. Nothing was graded.")
+        out.print(f"{pluralize(cases, 'case')}, {pluralize(jobs, 'job')}{bad}. Nothing was graded.")
+        print_left_out(repeats, lost, source, out)
         for bad_line in bad_lines:
             err.print(shown(str(bad_line)), soft_wrap=True)
     raise typer.Exit(ERROR if faults or not lines or lacks_output else 0)
 
 
 def _as_dict(
-    lines: int, jobs: int, faults: int, first: list[bytes], bad_lines: list[BadLine]
+    cases: int, jobs: int, faults: int, first: list[bytes], bad_lines: list[BadLine]
 ) -> dict[str, Any]:
     return {
-        "cases": lines - faults,
+        "cases": cases,
         "jobs": jobs,
         "bad_lines": faults,
         "first_cases": [orjson.loads(content) for content in first],

@@ -29,6 +29,7 @@ from weighbridge_producer.input.mapping.missing_paths import (
     refuse_missing_paths,
     refuse_no_list,
 )
+from weighbridge_producer.input.mapping.row_values import WithFile
 from weighbridge_producer.input.rows.row_notes import other_lists_note
 
 if TYPE_CHECKING:
@@ -287,9 +288,8 @@ def _recognised_mapping(
     if seen.proposal and seen.proposal.missing:
         [needed] = groups or [()]
         _check_shape(seen, needed)
-    mapping = seen.mapping or _confirmed_mapping(
-        _with_different_ids(seen, files, settings), graders
-    )
+    seen = _with_different_ids(seen, files, settings)
+    mapping = seen.mapping or _confirmed_mapping(seen, graders)
     print_layout(seen.file, seen.layout, mapping, None)
     return mapping
 
@@ -336,6 +336,10 @@ def print_layout(
         err.print(f"  {shown(other_lists_note(layout.others), _WIDTH)}", soft_wrap=True)
     _print_joins(joined)
     err.print(f"  mapped: {shown(mapping.with_names, _WIDTH)}", soft_wrap=True)
+    if isinstance(mapping.custom_id, WithFile):
+        from weighbridge_producer.input.repeated_ids import FILE_NOTE
+
+        err.print(f"  {FILE_NOTE}", soft_wrap=True)
 
 
 def _print_joins(joined: Joins | None) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize
-from weighbridge_producer.cli.show import err, shown
+from weighbridge_producer.cli.show import err, left_out, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
+
     from weighbridge.jobs.grader_spec import GraderSpec
+    from weighbridge_producer.input.lost_rows import LostRows
     from weighbridge_producer.input.source import Source
 
 _NOTE_WIDTH = 600
@@ -62,12 +65,29 @@ def _effect_of_empty(graders: Sequence[GraderSpec]) -> str:
         return ""
     if graders and all(spec.grader == "true-false" for spec in graders):
         return ", which is not a boolean, so true-false cannot grade it"
-    return ", which only an empty answer matches"
+    return ", which only an empty answer matches (leave out rows without an expected answer)"
 
 
 def _decides_notation(graders: Sequence[GraderSpec]) -> bool:
     """Return whether one of the graders compares texts; without any, the cases may name some that do."""
     return not graders or any(spec.grader in _OF_NOTATION for spec in graders)
+
+
+def print_left_out(repeats: int, lost: LostRows, source: Source, console: Console) -> None:
+    """Print how many lines repeat earlier ones, and a warning if the rows that they are made of do not."""
+    from weighbridge_producer.input.lost_rows import LOST_ROWS, may_lose_rows
+
+    if not repeats:
+        return
+    if lost.count:
+        console.print(f"[bold red]{LOST_ROWS}[/]: {shown(lost.message)}", soft_wrap=True)
+        console.print(f"  {shown(lost.hint)}", soft_wrap=True)
+    if repeats > lost.count:
+        unread = not source.rereadable and may_lose_rows(source)
+        why = (
+            ", by the columns that are mapped: of a pipe, others are not compared" if unread else ""
+        )
+        console.print(f"{left_out(repeats - lost.count)}{why}", soft_wrap=True)
 
 
 def print_notes(source: Source, graders: Sequence[GraderSpec] = ()) -> None:

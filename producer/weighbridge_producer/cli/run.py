@@ -27,6 +27,7 @@ from weighbridge_producer.cli.run_report import print_report, report_as_dict
 from weighbridge_producer.cli.run_to_end import run_to_end
 from weighbridge_producer.cli.show import err, exit_with, print_json, shown
 from weighbridge_producer.cli.slices_text import print_slice_notes
+from weighbridge_producer.input.lost_rows import NOTHING_LOST, lost_rows
 from weighbridge_producer.reports.forms import goes_to_stdout
 from weighbridge_producer.run.options import RunOptions, default_output
 from weighbridge_producer.run.outputs import check_outputs, check_source, check_targets
@@ -183,10 +184,11 @@ def run(
         print_unused(source)
         print_empty_expected(source, specs)
         print_notes(source, specs)
+    lost = lost_rows(source) if report.state.duplicates else NOTHING_LOST
     if as_json:
-        print_json(report_as_dict(report, outputs) | decision.as_dict())
+        print_json(report_as_dict(report, outputs, lost) | decision.as_dict())
     else:
-        print_report(report, outputs, source)
+        print_report(report, outputs, source, lost)
     _print_further_notes(report, source)
     exit_with(decision)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.text import pluralize, printable
-from weighbridge_producer.cli.show import err, left_out, out, shown
+from weighbridge_producer.cli.reading_notes import print_left_out
+from weighbridge_producer.cli.show import err, out, shown
 from weighbridge_producer.cli.slices_text import print_slices
 from weighbridge_producer.cli.summary_tables import print_summary
 from weighbridge_producer.reports.forms import goes_to_stdout
 
 if TYPE_CHECKING:
+    from weighbridge_producer.input.lost_rows import LostRows
     from weighbridge_producer.input.source import Source
     from weighbridge_producer.run.first_errors import FirstErrors
     from weighbridge_producer.run.run_report import RunReport
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 _ERROR_WIDTH = 800
 
 
-def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) -> None:
-    """Print the summary of a run, its errors, and where its results are."""
+def print_report(
+    report: RunReport, outputs: tuple[str, ...], source: Source, lost: LostRows
+) -> None:
+    """Print the summary of a run, its errors, the rows of its source that are `lost`, and where its results are."""
     console = err if any(map(goes_to_stdout, outputs)) else out
     counts = report.state.counts
     if report.byte_order_mark:
@@ -39,8 +43,7 @@ def print_report(report: RunReport, outputs: tuple[str, ...], source: Source) ->
         console.print("\n".join(shown(line, _ERROR_WIDTH) for line in text.splitlines()))
     if counts.errored > report.errored.jobs:
         console.print(_all_errored(report.errored, counts.errored))
-    if report.state.duplicates:
-        console.print(left_out(report.state.duplicates))
+    print_left_out(report.state.duplicates, lost, source, console)
     if not counts.total:
         of = f"the sample of {source.sample} of " if source.sample else ""
         console.print(
@@ -64,7 +67,9 @@ def _all_errored(first: FirstErrors, errored: int) -> str:
     return f"{jobs}, on {pluralize(first.lines, 'line')}" if is_known else jobs
 
 
-def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, object]:
+def report_as_dict(
+    report: RunReport, outputs: tuple[str, ...], lost: LostRows
+) -> dict[str, object]:
     """Return the report in its JSON form."""
     return {
         "batch": report.state.as_dict(),
@@ -76,6 +81,7 @@ def report_as_dict(report: RunReport, outputs: tuple[str, ...]) -> dict[str, obj
         ],
         **report.weak_passes.as_dict(),
         "recorded_verdicts": report.recorded_verdicts.as_dict(),
+        "lost_rows": lost.as_dict(),
         "seconds": report.seconds,
         "server": report.server,
         "resumed": report.resumed,

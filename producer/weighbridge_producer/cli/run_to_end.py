@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weighbridge.errors import InterruptionError, OutputError, WeighbridgeError
+from weighbridge.errors import InputError, InterruptionError, OutputError, WeighbridgeError
 from weighbridge_producer.cli.interruption import ignore_interruption
 from weighbridge_producer.cli.progress_bar import Bar
 from weighbridge_producer.cli.show import (
@@ -54,6 +54,7 @@ def run_to_end(
 
         run = LocalRun(options, settings, show, stdout, print_waiting, _print_restart)
         _print_interrupted(run, cases, settings)
+        is_refused = False
         try:
             return run.go()
         except KeyboardInterrupt:
@@ -65,22 +66,34 @@ def run_to_end(
         except WeighbridgeError as error:
             print_error(error, as_json=quiet)
             left = "stopped"
+            is_refused = _is_refusal(error)
         except OSError as error:
             fault = OutputError(f"{error.strerror}: {error.filename or 'the results'}")
             print_error(fault, as_json=quiet)
             left = "stopped"
-    _print_how_to_continue(run, left, cases, as_json=quiet and left == _INTERRUPTED)
+    as_json = quiet and left == _INTERRUPTED
+    _print_how_to_continue(run, left, cases, as_json=as_json, is_refused=is_refused)
     if run.stuck:
         # A thread blocked on a pipe cannot be stopped, and would block the interpreter's exit.
         os._exit(ERROR)
     raise typer.Exit(ERROR)
 
 
-def _print_how_to_continue(run: LocalRun, left: str, cases: list[str], *, as_json: bool) -> None:
+def _is_refusal(error: WeighbridgeError) -> bool:
+    """Return whether the unchanged input would be refused again, unlike a file that may be readable later."""
+    of_form = (type(None), LookupError, TypeError, ValueError)
+    return isinstance(error, InputError) and isinstance(error.__context__, of_form)
+
+
+def _print_how_to_continue(
+    run: LocalRun, left: str, cases: list[str], *, as_json: bool, is_refused: bool
+) -> None:
     """Print why a run has ended, and what becomes of its work, also as a JSON error if that is wanted."""
     hint = why = ""
     if not run.state.resumable:
         why = ", because the input cannot be read a second time"
+    elif is_refused:
+        why = ", because the input would be refused again"
     elif left == _READER_LEFT and run.saved_nothing:
         why = ", because no result was saved yet"
     if run.state.batch and not why:

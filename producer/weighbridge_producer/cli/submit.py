@@ -16,6 +16,7 @@ from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
     print_empty_expected,
+    print_left_out,
     print_notes,
     print_unused,
 )
@@ -34,6 +35,7 @@ from weighbridge_producer.cli.show import (
 from weighbridge_producer.client.client import check_resumed
 from weighbridge_producer.gating.exit_status import Decision
 from weighbridge_producer.gating.gates import ERROR
+from weighbridge_producer.input.lost_rows import lost_rows
 
 if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
@@ -113,6 +115,8 @@ def submit(
         print_unused(given)
         print_empty_expected(given, specs)
         print_notes(given, specs)
+        if batch.status().duplicates and (lost := lost_rows(given)).count:
+            print_left_out(lost.count, lost, given, err)
         _end_with(batch, given.name, durability, as_json=as_json)
 
 

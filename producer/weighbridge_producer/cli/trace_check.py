@@ -75,7 +75,8 @@ def check(
     Exit status: 0 when all files were read completely, 1 when a part of one could not be read, or after another error.
     """
     mapping = trace_mapping_of(trace_mapping)
-    checked = [_checked(each, mapping, maps) for each in _files(files, mapping, maps)]
+    named = _files(files, mapping, maps)
+    checked = [_checked(each, mapping, maps, is_only=len(named) == 1) for each in named]
     if as_json:
         print_json({"files": [asdict(each) for each in checked]})
     else:
@@ -108,8 +109,14 @@ def _files(
 
 
 def _checked(
-    named: InputFile | str, mapping: TraceMapping | None, maps: list[str] | None
+    named: InputFile | str,
+    mapping: TraceMapping | None,
+    maps: list[str] | None,
+    *,
+    is_only: bool,
 ) -> CheckedFile:
+    """Return what was read from a file; a table among several files is one error, and the others are checked."""
+    from weighbridge.errors import MappingNeededError
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.files.file_groups import FileGroup
     from weighbridge_producer.input.files.input_paths import Paths
@@ -123,8 +130,14 @@ def _checked(
 
     group = Paths((named,)) if isinstance(named, FileGroup) and not maps else file
     traces = Traces(group, mapping, lose, maps)
-    for found in traces:
-        result.traces.append(_read(found))
+    try:
+        for found in traces:
+            result.traces.append(_read(found))
+    except MappingNeededError as error:
+        if is_only:
+            raise
+        lose(error.fault)
+        return result
     result.pointers_without_value = traces.pointers_without_value()
     result.prefix_note = traces.prefix_note()
     result.empty_sessions_note = traces.empty_sessions_note()
@@ -203,12 +216,14 @@ def _difference(found: dict[str, Any], *, is_of_one: bool) -> str:
     """Return a difference between totals in words, with its numbers if it is of one trace alone."""
     from weighbridge.graders.budget.stated_totals import SumOf, in_words
 
-    sums: tuple[SumOf, ...] = ("by_parts", "by_calls", "by_steps")
+    sums: tuple[SumOf, ...] = ("by_parts", "by_calls", "by_times", "by_steps")
     sum_of = next(each for each in sums if each in found)
     if is_of_one:
         return in_words(found["where"], f"{found['by_source']:,}", f"{found[sum_of]:,}", sum_of)
     if sum_of == "by_parts":
         return "a stated total is less than input and output together"
+    if sum_of == "by_times":
+        return "the source states another duration than the times of the steps"
     return f"{found['where']} states other totals"
 
 

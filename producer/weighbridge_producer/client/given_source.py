@@ -12,6 +12,7 @@ from weighbridge_producer.input.first_rows import Opened, from_first_row_on
 from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import described_without
 from weighbridge_producer.input.recognition import recognise, traces_behind
+from weighbridge_producer.input.repeated_ids import with_file_in_id
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.source_lines import encode_case
@@ -63,8 +64,8 @@ def _recognised(source: Source, graders: Sequence[GraderSpec], settings: Setting
     seen = recognise(files[0], graders, settings)
     if seen is None or traces_behind(files, graders, settings):
         return source
-    if seen.mapping:
-        return source.mapped(seen.mapping)
+    if found := with_file_in_id(seen, files, settings).mapping:
+        return source.mapped(found)
     if seen.proposal:
         raise _unmapped(seen, graders)
     return source

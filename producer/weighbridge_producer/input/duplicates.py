@@ -27,7 +27,9 @@ class DuplicateIndex:
     @cached_property
     def _base(self) -> Connection:
         # Created on first use: most inputs do not need the database, and creating it takes time.
-        return scratch_database("first_lines (id BLOB PRIMARY KEY, line BLOB, file TEXT)")
+        table = "first_lines (id BLOB PRIMARY KEY, line BLOB, file TEXT)"
+        # An interrupted reading is closed by another thread than the one that reads.
+        return scratch_database(table, is_of_one_thread=False)
 
     def claim(self, custom_id: str, line: bytes, file: str | None = None) -> Duplicate:
         """Register the id of a line in a file, and return how the line relates to an earlier one with that id."""

@@ -30,12 +30,13 @@ def mapped_rows(
     on_layout: Callable[[Layout], None] | None,
     *,
     is_one_of_several: bool,
+    reads_all: bool,
 ) -> Iterator[SourceRow]:
     """Return the rows of a file for a mapping, and note what is to be said of the file.
 
-    `on_layout` is called with the layout as soon as it is detected.
+    `on_layout` is called with the layout as soon as it is detected; `reads_all` reads also columns that nothing needs.
     """
-    columns = mapping.columns
+    columns = None if reads_all else mapping.columns
     if columns and joins:
         columns = sorted({*columns, *joins.columns})
     rows = reader.read(cast("BinaryIO", stream), columns)

@@ -17,6 +17,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Path,
     Template,
     Value,
+    WithFile,
 )
 from weighbridge_producer.input.proposals.column_values import column_values
 from weighbridge_producer.input.proposals.proposed_ids import id_paths
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.first_rows import Opened, SeenRows
+    from weighbridge_producer.input.mapping.field_mapping import FieldMapping
     from weighbridge_producer.input.mapping.row_values import Row
     from weighbridge_producer.input.proposals.proposal import Proposal
 
@@ -33,7 +35,7 @@ _FILES = 20  #: whose first rows are compared with those of the first file
 _PAIRS = 100  #: of rows with the same id, which are compared
 _WIDTH = 40
 _ID = "custom_id"
-_NOTE = f"{_ID}: ids repeat in several files, so the file's name is part of them"
+FILE_NOTE = f"{_ID}: ids repeat in several files, so the file's name is part of them"
 
 
 def with_variants_in_id(seen: SeenRows, rows: Iterable[Row]) -> SeenRows:
@@ -90,10 +92,14 @@ def _with_id(seen: SeenRows, proposal: Proposal, template: Template, note: str) 
 
 
 def with_file_in_id(seen: SeenRows, files: Sequence[Opened], settings: Settings) -> SeenRows:
-    """Return rows whose proposed id has the file's name, if the first rows of another file have ids of the first."""
+    """Return rows whose proposed or recognised id has the file's name, if the first rows of another file have ids of the first."""
+    if len(files) < 2:
+        return seen
+    if seen.mapping:
+        return _with_file_in_mapping(seen, seen.mapping, files, settings)
     proposal = seen.proposal
     written = proposal.fields.get(_ID, "") if proposal else ""
-    if proposal is None or not written or len(files) < 2:
+    if proposal is None or not written:
         return seen
     value = value_of(written)
     template = Template(f"{{{FILE}}}/{_in_template(value)}")
@@ -102,7 +108,17 @@ def with_file_in_id(seen: SeenRows, files: Sequence[Opened], settings: Settings)
     if not _repeat(value, seen, files[1 : _FILES + 1], settings):
         return seen
     rows: list[Row] = [{FILE: files[0].name, **row} for row in seen.rows]
-    return replace(_with_id(seen, proposal, template, _NOTE), rows=rows)
+    return replace(_with_id(seen, proposal, template, FILE_NOTE), rows=rows)
+
+
+def _with_file_in_mapping(
+    seen: SeenRows, mapping: FieldMapping, files: Sequence[Opened], settings: Settings
+) -> SeenRows:
+    """Return rows of a known tool, such as several logs of one task; ids that the user has named are left as they are."""
+    value = mapping.custom_id
+    if not mapping.numbers_repeats or not _repeat(value, seen, files[1 : _FILES + 1], settings):
+        return seen
+    return replace(seen, mapping=replace(mapping, custom_id=WithFile(value)))
 
 
 def _repeat(value: Value, seen: SeenRows, others: Iterable[Opened], settings: Settings) -> bool:

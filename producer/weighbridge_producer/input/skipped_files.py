@@ -21,11 +21,20 @@ def skipped_note(names: Sequence[str], endings: tuple[str, ...], *, takes_tables
     """
     if not names:
         return ""
-    more = ", ..." if len(names) > _NAMES_SHOWN else ""
-    which = f"{pluralize(len(names), 'file')} skipped ({', '.join(names[:_NAMES_SHOWN])}{more})"
+    which = _which(names)
     if all(_is_beside_run(name, endings) for name in names):
         return f"{which}: they have no run of their own"
     return f"{which}: {_rule(names, endings, takes_tables=takes_tables)}"
+
+
+def results_note(names: Sequence[str]) -> str:
+    """Return which files are not read because they have results of earlier runs; empty without such files."""
+    return f"{_which(names)}: results of earlier runs, without their cases" if names else ""
+
+
+def _which(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > _NAMES_SHOWN else ""
+    return f"{pluralize(len(names), 'file')} skipped ({', '.join(names[:_NAMES_SHOWN])}{more})"
 
 
 def _rule(names: Sequence[str], endings: tuple[str, ...], *, takes_tables: bool) -> str:

@@ -28,12 +28,13 @@ from weighbridge_producer.input.mapped_rows import mapped_rows
 from weighbridge_producer.input.mapping.expected_answers import with_accepted_answers
 from weighbridge_producer.input.rows.case_lines import as_lines, within_expansion
 from weighbridge_producer.input.rows.given_rows import GivenRows
+from weighbridge_producer.input.rows.numbered_ids import NumberedIds
 from weighbridge_producer.input.rows.row_formats import RowReader, table_format
 from weighbridge_producer.input.rows.row_notes import RowNotes
 from weighbridge_producer.input.rows.source_rows import LeftOut
 from weighbridge_producer.input.rows.span_tables import is_span_table, span_lines
 from weighbridge_producer.input.rows.table_cells import Cells
-from weighbridge_producer.input.skipped_files import skipped_note
+from weighbridge_producer.input.skipped_files import results_note, skipped_note
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.chosen_ids import ChosenIds
     from weighbridge_producer.input.joins import Joins
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+    from weighbridge_producer.input.rows.case_lines import Naming
     from weighbridge_producer.input.rows.row_formats import Layout
     from weighbridge_producer.input.sampling import Sample
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
@@ -103,6 +105,8 @@ class Source:
         self.on_lines: Callable[[Iterator[SourceLine]], Iterator[SourceLine]] | None = None
         #: Called once with the first bytes that arrive in a pipe which is read without a mapping.
         self.on_beginning: Callable[[bytes], None] | None = None
+        #: Called with the id and the whole row of each case that is made of a row, whose id it returns.
+        self.on_row: Naming | None = None
         self.is_read_to_end = False  #: True once all lines have been yielded
         self.only: ChosenIds | None = None  #: ids of the cases to read; None for all
         self.byte_order_mark = False  #: True if a BOM was skipped at the start
@@ -183,7 +187,11 @@ class Source:
         if self._found is None:
             return ""
         takes_tables = self.mapping is not None
-        return skipped_note(self._found.skipped, self._found.endings, takes_tables=takes_tables)
+        notes = (
+            skipped_note(self._found.skipped, self._found.endings, takes_tables=takes_tables),
+            results_note(self._found.results),
+        )
+        return "; ".join(filter(None, notes))
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
@@ -236,8 +244,9 @@ class Source:
         count = total = self.consumed = 0
         self.notes.clear()
         self._pointers = PointerUse()
-        with closing(DuplicateIndex()) as ids:
-            reading = self._chosen_lines(ids, in_blocks=in_blocks)
+        numbered = NumberedIds(self.notes.count_numbered)
+        with closing(DuplicateIndex()) as ids, closing(numbered):
+            reading = self._chosen_lines(ids, numbered, in_blocks=in_blocks)
             for read in self.on_lines(reading) if self.on_lines else reading:
                 count += read.count
                 total += read.size
@@ -254,12 +263,21 @@ class Source:
                     yield line
         self.is_read_to_end = True
 
-    def _chosen_lines(self, ids: DuplicateIndex, *, in_blocks: bool) -> Iterator[SourceLine]:
-        lines = self._lines_of_all(ids, in_blocks=in_blocks)
+    def _chosen_lines(
+        self, ids: DuplicateIndex, numbered: NumberedIds, *, in_blocks: bool
+    ) -> Iterator[SourceLine]:
+        lines = self._lines_of_all(ids, numbered, in_blocks=in_blocks)
         lines = lines if self.only is None else self.only.of(lines)
         return self.sample.of(lines) if self.sample else lines
 
-    def _lines_of_all(self, ids: DuplicateIndex, *, in_blocks: bool) -> Iterator[SourceLine]:
+    def _lines_of_all(
+        self, ids: DuplicateIndex, numbered: NumberedIds, *, in_blocks: bool
+    ) -> Iterator[SourceLine]:
+        numbers = self.mapping is not None and self.mapping.numbers_repeats
+        naming = self.on_row or (numbered.id_of if numbers else None)
+        if self._holds_bytes and self.mapping:
+            lines = self._mapped_lines(self.mapping, naming)
+            return grouped(lines) if in_blocks else lines
         if self._holds_bytes:
             # No generator around each stream: every layer costs time per line.
             streams = self.streams()
@@ -267,7 +285,16 @@ class Source:
                 self._lines(stream, name, ids, in_blocks=in_blocks) for name, stream in streams
             )
         given = cast("Iterable[Any]", self._cases)
-        return self._mapped_objects(given) if self.mapping else map(self._encoded, given)
+        return (
+            self._mapped_objects(given, self.mapping, naming)
+            if self.mapping
+            else map(self._encoded, given)
+        )
+
+    def _mapped_lines(self, mapping: FieldMapping, naming: Naming | None) -> Iterator[SourceLine]:
+        return chain.from_iterable(
+            self._mapped(stream, name, mapping, naming) for name, stream in self.streams()
+        )
 
     @property
     def _holds_bytes(self) -> bool:
@@ -305,10 +332,6 @@ class Source:
     def _lines(
         self, stream: BinaryIO, name: str, ids: DuplicateIndex, *, in_blocks: bool
     ) -> Iterator[SourceLine]:
-        if self.mapping:
-            mapped = self._mapped(stream, name, self.mapping)
-            yield from grouped(mapped) if in_blocks else mapped
-            return
         if self.on_beginning and isinstance(stream, io.BufferedReader):
             self.on_beginning(stream.peek())
             self.on_beginning = None
@@ -348,22 +371,26 @@ class Source:
         on_known = partial(self.notes.count_known_format, name)
         return lambda lines: mapped_cases(lines, wrapper, mapping, self._pointers, on_known)
 
-    def _mapped_objects(self, rows: Iterable[Any]) -> Iterator[SourceLine]:
+    def _mapped_objects(
+        self, rows: Iterable[Any], mapping: FieldMapping, naming: Naming | None
+    ) -> Iterator[SourceLine]:
         """Yield the cases of rows that are Python objects."""
-        assert self.mapping is not None
-        mapping = with_accepted_answers(self.mapping, self.graders)
+        mapping = with_accepted_answers(mapping, self.graders)
         read = mapped_rows(
             *(GivenRows(rows, self.name), None, mapping, self.joins, self.notes, None),
             is_one_of_several=False,
+            reads_all=True,
         )
-        lines = as_lines(read, mapping, self._settings, self.notes)
+        lines = as_lines(read, mapping, self._settings, self.notes, name=naming)
         for line in (
             within_expansion(lines, self._settings.expansion_limit) if mapping.each else lines
         ):
             line.size = len(line.raw)
             yield line
 
-    def _mapped(self, stream: BinaryIO, name: str, mapping: FieldMapping) -> Iterator[SourceLine]:
+    def _mapped(
+        self, stream: BinaryIO, name: str, mapping: FieldMapping, naming: Naming | None
+    ) -> Iterator[SourceLine]:
         mapping = with_accepted_answers(mapping, self.graders)
         added = mapping.added | self.joins.added if self.joins else mapping.added
         reader = RowReader(
@@ -376,13 +403,14 @@ class Source:
         rows = mapped_rows(
             *(reader, stream, mapping, self.joins, self.notes, on_layout),
             is_one_of_several=self.names_locations,
+            reads_all=self.on_row is not None,
         )
         # Lines have locations where their numbers are not those of the rows.
         file = name if self.has_locations else None
         is_table = reader.layout is not None and reader.layout.dialect is not None
         cells = Cells(is_table, self.joins.tables if self.joins else ())
         mapping = cells.mapping(mapping)
-        lines = as_lines(rows, mapping, self._settings, self.notes, file, cells)
+        lines = as_lines(rows, mapping, self._settings, self.notes, file, cells, naming)
         limit = self._settings.expansion_limit
         yield from within_expansion(lines, limit) if mapping.each else lines
 

@@ -58,7 +58,7 @@ def check(
     grader = LineGrader(graders)
     with closing(DuplicateIndex()) as earlier_ids:
         for number, line in enumerate(source, 1):
-            fault = fault_of(number, line, grader, earlier_ids)
+            fault, _ = checked_line(number, line, grader, earlier_ids)
             if fault:
                 total += 1
                 location = line.as_job(number).location
@@ -70,16 +70,16 @@ def check(
         raise InvalidInputError(source.name, bad_lines, total)
 
 
-def fault_of(
+def checked_line(
     number: int, line: SourceLine, grader: LineGrader, earlier_ids: DuplicateIndex
-) -> Fault | None:
-    """Return the reason why a line cannot be graded, or None; `earlier_ids` are those of the lines before it."""
+) -> tuple[Fault | None, Duplicate]:
+    """Return the reason why a line cannot be graded, or None, and how it relates to the lines before it with `earlier_ids`."""
     content = line.raw.strip(JSON_SPACE)
     if not line.fault and not content:
-        return None
+        return None, Duplicate.FIRST
     fault = grader.fault_of(line.as_job(number))
     custom_id = None if fault else peek_custom_id(content)
     if custom_id is None:
-        return fault
-    is_conflict = earlier_ids.claim(custom_id, content) is Duplicate.CONFLICT
-    return id_conflict(custom_id) if is_conflict else None
+        return fault, Duplicate.FIRST
+    claim = earlier_ids.claim(custom_id, content)
+    return id_conflict(custom_id) if claim is Duplicate.CONFLICT else None, claim

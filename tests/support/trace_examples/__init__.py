@@ -13,6 +13,7 @@ from support.trace_examples import (
     editor_agents,
     evaluation_tools,
     exchange_formats,
+    flow_builders,
     model_apis,
     multi_agent_frameworks,
     observability,
@@ -38,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     **multi_agent_frameworks.EXAMPLES,
     **vendor_sdks.EXAMPLES,
     **chat_apps.EXAMPLES,
+    **flow_builders.EXAMPLES,
     **voice_agents.EXAMPLES,
     **personal_agents.EXAMPLES,
 }

@@ -201,9 +201,133 @@ def shown(observed, expected):
         ("It is 5.", "5", "wrapped"),
         ("between 3-5", "5", "wrapped"),
         ("Lisbon", "", "other"),
+        ("\u0130stanbul", "istanbul", "case"),
+        ("\u0130STANBUL", "istanbul", "case"),
+        ("istanbul!", "\u0130stanbul", "formatting"),
+        ("\u0130stanbul", "Istanbul", "other"),
+        ("\u0130", "\u0131", "other"),
+        ("20 \u00baC", "20 \u00b0C", "lookalike"),
+        ("20 \u02daC", "20 \u00b0C", "lookalike"),
+        ("\u0646\u0639\u0645\u061f", "\u0646\u0639\u0645", "punctuation"),
+        ("\u0928\u092e\u0938\u094d\u0924\u0947\u0964", "\u0928\u092e\u0938\u094d\u0924\u0947", "punctuation"),
+        ("\u300c北京\u300d", "北京", "punctuation"),
+        ("5", "\u00a75", "partial"),
+        ("5", "5\u066a", "symbol"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_difference_has_its_name(observed, expected, found):
+    assert kind(observed, expected) == found
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected"),
+    [
+        ("1, 23", "12, 3"),
+        ("12 3", "1 23"),
+        ("[12, 3]", "[1, 23]"),
+        ("12", "1 2"),
+        ("12", "1, 2"),
+        ("21/2", "2 1/2"),
+        ("56 7", "5 6 7"),
+        ("Room 101", "Room 10 1"),
+        ("v1.23", "v1.2 3"),
+        ("123", "1\n2\n3"),
+        ("1000", "10 00"),
+        ("1\u301c2", "12"),
     ],
 )
-def test_each_kind_of_difference_has_its_name(observed, expected, found):
+@pytest.mark.parametrize("in_text", ["{}", "Take {} of them.", "{}!"])
+def test_digits_that_stand_together_elsewhere_are_other_numbers(observed, expected, in_text):
+    assert kind(in_text.format(observed), in_text.format(expected)) == "number"
+    assert kind(in_text.format(expected), in_text.format(observed)) == "number"
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "found"),
+    [
+        ("A1 B2", "A 1, B 2", "formatting"),
+        ("1,2,3", "1, 2, 3", "whitespace"),
+        ("3.4.2026", "3. 4. 2026", "whitespace"),
+        ("1\u200b2", "12", "whitespace"),
+        ("A1 000", "A1000", "whitespace"),
+        ("It is 1 000.", "It is 1000.", "notation"),
+        ("1'000", "1000", "notation"),
+        ("1\u202f000", "1000", "notation"),
+        ("1\u2009000", "1000", "whitespace"),
+        ("1,234", "1 234", "notation"),
+        ("covid19", "covid-19", "punctuation"),
+        ("5 km", "5km", "whitespace"),
+    ],
+)
+def test_digits_that_stand_together_as_before_are_the_same_numbers(observed, expected, found):
+    assert kind(observed, expected) == found
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "words"),
+    [
+        ("٤٢", "42", "the same number in another notation"),
+        ("१२३", "123", "the same number in another notation"),
+        ("\u0663\u066b\u0661\u0664", "3.14", "the same number in another notation"),
+        ("\u0661\u066b\u0662\u0663\u0664", "1.234", "perhaps the same number in another notation"),
+        ("\u0661\u066c\u0660\u0660\u0660", "1,000", "perhaps the same number in another notation"),
+        ("\u0661\u0662\u0663", "\u06f1\u06f2\u06f3", "the same number in another notation"),
+        ("\u0664\u0662 كتاب", "42 كتاب", "perhaps the same number in another notation"),
+        ("\u0661\u066b\u0662\u0663\u0664", "1234", ""),
+        ("\u0664\u0663", "42", ""),
+        ("\u0664 \u0662", "42", ""),
+    ],
+)
+def test_digits_of_other_scripts_are_the_same_number_in_another_notation(observed, expected, words):
+    found = unequal_texts(expected, observed)
+    assert found.words(found.kind()) == words
+    assert (found.kind() == "notation") == bool(words)
+
+
+@pytest.mark.parametrize("observed", ["\u0663\u0661\u0664", "\u0663:\u0661\u0664"])
+def test_marks_of_numbers_in_other_scripts_carry_meaning(observed):
+    assert kind(observed, "\u0663\u066b\u0661\u0664") == "number"
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "found"),
+    [
+        ("首都是北京。", "北京", "wrapped"),
+        ("答案是东京", "东京", "wrapped"),
+        ("我认为是巴黎。", "巴黎", "wrapped"),
+        ("北京是首都。", "北京", "wrapped"),
+        ("答案\uff1a北京", "北京", "wrapped"),
+        ("答案是42。", "42", "wrapped"),
+        ("答案是Paris。", "Paris", "wrapped"),
+        ("首都是北京市。", "北京", "other"),
+        ("北京市", "北京", "other"),
+        ("東京都", "東京", "other"),
+        ("東京タワーです", "東京", "other"),
+        ("答案是京", "京", "other"),
+        ("答えは大阪です", "大阪", "wrapped"),
+        ("答えは大阪府です", "大阪", "other"),
+        ("首都はパリです。", "パリ", "wrapped"),
+        ("首都はパリ市です。", "パリ", "other"),
+        ("それはスキーです", "スキ", "other"),
+        ("答えはさくらです", "さくら", "wrapped"),
+        ("それはおはなしです", "はな", "other"),
+        ("気持ちです", "気持", "other"),
+        ("เมืองหลวงคือกรุงเทพครับ", "กรุงเทพ", "wrapped"),
+        ("เมืองหลวงคือกรุงเทพมหานคร", "กรุงเทพ", "other"),
+        ("เป็นไก่ย่าง", "ไก่", "other"),
+        ("답은 서울입니다.", "서울", "wrapped"),
+        ("답은 서울시입니다.", "서울", "other"),
+        ("답은 서울대는", "서울", "other"),
+        ("caf\u0065\u0301 noir", "cafe", "other"),
+        ("北京", "北京市", "partial"),
+        ("北京", "中国北京", "partial"),
+        ("京", "北京", "other"),
+        ("the", "theatre", "other"),
+    ],
+)
+def test_words_of_scripts_without_blanks_end_at_particles_and_other_scripts(
+    observed, expected, found
+):
     assert kind(observed, expected) == found
 
 

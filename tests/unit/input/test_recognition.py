@@ -219,7 +219,8 @@ def test_what_was_asked_expected_or_judged_is_not_proposed_as_the_answer(
 def test_a_known_shape_whose_values_are_json_in_cells_is_mapped(tmp_path: Path) -> None:
     data = b'id,outputs,reference_outputs\nr1,"{""answer"": ""a""}","{""answer"": ""b""}"\n'
     case = mapped(tmp_path / "a.csv", data, "string-match")
-    assert case == {"custom_id": "r1", "inputs": {"agent_response": "a", "expected_output": "b"}}
+    inputs = {"agent_response": "a", "expected_output": "b"}
+    assert case == {"custom_id": "r1", "inputs": inputs, "metadata": {"run_id": "r1"}}
 
 
 def test_a_known_shape_without_a_value_for_any_input_gets_a_proposal(tmp_path: Path) -> None:

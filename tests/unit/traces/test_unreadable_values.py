@@ -29,6 +29,8 @@ VALUES = (
     ("google-adk", "events/4/timestamp", TIME),
     ("kimi-code", "0/created_at", TIME),
     ("openai-assistants", "runs/0/completed_at", TIME),
+    ("n8n", "data/resultData/runData/Model/0/startTime", TIME),
+    ("n8n", "data/resultData/runData/Search/0/executionTime", TIME),
     ("opencode", "info/time/updated", TIME),
     ("smolagents", "3/timing/end_time", TIME),
     ("harbor", "agent_result/cost_usd", COST),

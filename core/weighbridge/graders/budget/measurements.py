@@ -11,7 +11,13 @@ from weighbridge.graders.budget.consumption import UsageSteps, stated_tokens
 from weighbridge.graders.budget.costs import cost, own_cost
 from weighbridge.graders.budget.limit_table import BY_MEASUREMENT
 from weighbridge.graders.budget.run_times import RunTimes
-from weighbridge.graders.budget.stated_totals import Difference, of_count, of_tokens, of_total
+from weighbridge.graders.budget.stated_totals import (
+    Difference,
+    of_count,
+    of_duration,
+    of_tokens,
+    of_total,
+)
 from weighbridge.graders.values import EXCERPT_CHARACTERS
 from weighbridge.text import encodable
 from weighbridge.traces import Counts
@@ -95,6 +101,7 @@ class Measurements:
             "llm_calls": of_count(counts.llm_calls, len(self.llm_steps)),
             "tool_calls": of_count(counts.tool_calls, len(self.tool_steps)),
             "steps": of_count(counts.steps, len(trace.steps), self.unread_calls),
+            "duration_ms": self._difference_of_durations(),
         }
 
     def counted(self, name: str, read: int) -> int:
@@ -105,6 +112,18 @@ class Measurements:
         found = self.differences.get(name)
         least = read + self.unread_calls if name == "steps" else read
         return int(max(found.by_source, least)) if found else least
+
+    def _difference_of_durations(self) -> Difference | None:
+        durations = self.times.stated_and_timed()
+        if durations is None:
+            return None
+        stated, timed = map(milliseconds, durations)
+        return of_duration(int(stated), int(timed) if timed == int(timed) else timed)
+
+    def stated_by(self, name: str) -> str:
+        """Return the names of the source's fields that state a total, for display."""
+        from_trace = self.trace.duration_from if name == "duration_ms" else ""
+        return from_trace or self.trace.totals_from
 
     @property
     def unread_calls(self) -> int:
@@ -201,7 +220,7 @@ class Measurements:
         shown["at_least"] = sorted(partly, key=FIELDS.index)
         shown["ignored"] = list(ignored)
         shown["differences"] = [
-            found.shown(name, self.trace.totals_from)
+            found.shown(name, self.stated_by(name))
             for name, found in self.differences.items()
             if found
         ]

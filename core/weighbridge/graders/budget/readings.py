@@ -88,7 +88,7 @@ class Readings:
 
     def _difference(self, name: str) -> str:
         found = self._measured.differences.get(name)
-        return found.remark(self._measured.trace.totals_from, shown) if found else ""
+        return found.remark(self._measured.stated_by(name), shown) if found else ""
 
     def _tokens(self, limit: Limit) -> Reading:
         total = self._measured.totals[limit.measured]
@@ -145,6 +145,7 @@ class Readings:
             course=self._moments,
             steps=took.edges,
             inexact_reason="" if is_exact else self._reasons.of_duration(),
+            remark=self._difference(limit.measured),
         )
 
     def _moments(self) -> Iterator[tuple[Step, Amount]]:

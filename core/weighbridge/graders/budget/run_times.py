@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from weighbridge.traces import Step, Trace
 
 _NANOSECONDS_LIMIT = 2**63  #: the year 2262; later times are ignored
+_MILLISECOND = 10**6
 _CALLS = frozenset({"llm", "tool"})
 
 
@@ -40,7 +41,8 @@ class RunTimes:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.steps
-        self._stated = (trace.duration_ms or 0) * 10**6  #: in nanoseconds; 0 if it is not stated
+        self._stated = (trace.duration_ms or 0) * _MILLISECOND  #: 0 if it is not stated
+        self._least = (trace.least_duration_ms or 0) * _MILLISECOND
         self._run_started, self._run_ended = valid_times((trace.started_at, trace.ended_at))
         self._started = valid_times([step.started_at for step in trace.steps])
         self._ended = valid_times([step.ended_at for step in trace.steps])
@@ -58,18 +60,26 @@ class RunTimes:
         If the run does not state both its start and its end, but how long it took, that counts, unless its steps took longer.
         """
         by_times = self._between_times()
-        if not self._stated or by_times.is_of_run:
+        stated = max(self._stated, self._least)
+        if not stated or by_times.is_of_run:
             return by_times
-        is_longer = by_times.nanoseconds > self._stated
+        is_longer = by_times.nanoseconds > stated
         known = (self._run_started, self._run_ended, *self._started, *self._ended)
         return Duration(
-            max(by_times.nanoseconds, self._stated),
-            is_exact=True,
+            max(by_times.nanoseconds, stated),
+            is_exact=bool(self._stated) or by_times.is_exact,
             is_stated=True,
-            is_of_run=True,
+            is_of_run=bool(self._stated),
             first=min((time for time in known if time is not None), default=0),
             edges=by_times.edges if is_longer else (),
         )
+
+    def stated_and_timed(self) -> tuple[int, int] | None:
+        """Return how long the run took as stated, and by its times, in nanoseconds; None if one of these is not known or not used."""
+        stated, by_times = max(self._stated, self._least), self._between_times()
+        if not stated or not by_times.is_stated or by_times.is_of_run:
+            return None
+        return stated, by_times.nanoseconds
 
     def _between_times(self) -> Duration:
         """Return the time from the first start to the last end.

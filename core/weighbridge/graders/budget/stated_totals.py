@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
 
 _WHERE_CHARACTERS = 100
+_TIME_SHARE = 100  #: durations that differ by less than one part of so many, or by less than 1 ms, are the same
 #: What a sum is of, by the name of its field in the details: the steps, the input and output tokens beside a total, or
-#: the steps and the calls that were not read.
-SumOf = Literal["by_steps", "by_parts", "by_calls"]
+#: the steps and the calls that were not read. A duration is no sum: it is from the first time to the last one.
+SumOf = Literal["by_steps", "by_parts", "by_calls", "by_times"]
 _ADDS_UP: dict[SumOf, str] = {
     "by_steps": "the steps add up",
     "by_parts": "input and output add up",
     "by_calls": "the steps and the calls that were not read add up",
+    "by_times": "the times of its steps come",
 }
 _OF_STEPS = "the steps' own totals"
 
@@ -93,6 +96,13 @@ def of_tokens(trace: Trace, total: Total) -> Difference | None:
     if added < total.known:
         return Difference(added, total.known, "by_parts", of_steps=True)
     return None
+
+
+def of_duration(stated: Amount, timed: Amount) -> Difference | None:
+    """Return the difference between the duration that the source states and that of its times, in milliseconds, or None."""
+    less, more = sorted((Decimal(stated), Decimal(timed)))
+    is_notable = more - less >= 1 and (more - less) * _TIME_SHARE > more
+    return Difference(stated, timed, "by_times") if is_notable else None
 
 
 def of_count(counted: int | None, read: int, unread: int = 0) -> Difference | None:

@@ -159,7 +159,7 @@ IMPORTER = Importer(
         ),
         (
             "name, arguments",
-            "execute_code with the blocks of code before an exit code or ComputerTerminal's text; what WebSurfer says it did; the calls of a printed ToolCallRequestEvent",
+            "execute_code with the blocks of code before an exit code, and their language if they have one, or ComputerTerminal's text; what WebSurfer says it did; the calls of a printed ToolCallRequestEvent",
         ),
         ("arguments_as_shown", "true for what WebSurfer says it did"),
         ("output", "content; of a tool call, the message that records its outcome"),

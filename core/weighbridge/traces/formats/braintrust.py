@@ -21,6 +21,7 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.records import recorded_span
+from weighbridge.traces.spans.run_duration import spans_but
 from weighbridge.traces.spans.spans import nearest, parents_of
 from weighbridge.traces.spans.steps import traces_of
 
@@ -79,7 +80,8 @@ def _read(value: Any) -> list[Trace]:
     for span, row in zip(spans, rows, strict=True):
         traces.setdefault(span.trace_id, []).append((span, _is_judge(row)))
     own = [span for listed in traces.values() for span in _of_agent(listed)]
-    return traces_of(own, "braintrust", {"spans of scorers": len(spans) - len(own)})
+    notes = {"spans of scorers": len(spans) - len(own)}
+    return traces_of(own, "braintrust", notes, others=spans_but(own, spans))
 
 
 def _of_agent(listed: list[tuple[Span, bool]]) -> list[Span]:

@@ -103,9 +103,14 @@ def _parts(value: dict[str, Any]) -> list[tuple[str | None, Any]]:
 
 
 def _id(sample: dict[str, Any]) -> str | None:
-    """Return a sample's name, as Inspect names its file in a log."""
-    own_id = id_of(sample.get("id"))
-    return f"{own_id}_epoch_{sample.get('epoch', 1)}" if own_id else None
+    """Return a sample's id, with its epoch."""
+    return sample_id(sample.get("id"), sample.get("epoch", 1))
+
+
+def sample_id(own_id: Any, epoch: Any) -> str | None:
+    """Return the id of one epoch of a sample, `3/1`; None for a sample without an id."""
+    named = id_of(own_id)
+    return f"{named}/{epoch}" if named else None
 
 
 def _read_sample(sample: dict[str, Any], log: dict[str, Any]) -> Trace:
@@ -405,7 +410,7 @@ IMPORTER = Importer(
     read=_read,
     parts=_parts,
     fields=(
-        ("id", "id and epoch of the sample: 1_epoch_1"),
+        ("id", "id and epoch of the sample: 1/2 for epoch 2"),
         (
             "id of a message, of a tool call",
             "id, tool_calls[].id; also of calls that only the answer of the model event, or the output, has",

@@ -12,8 +12,10 @@ from weighbridge.traces.chat.call_parts import first_of, json_of
 from weighbridge.traces.fields import (
     cost_of,
     count_of,
+    duration_of,
     id_of,
     input_with_caches,
+    milliseconds_of,
     object_of,
     objects_of,
     scalars,
@@ -22,6 +24,7 @@ from weighbridge.traces.fields import (
     whole_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.run_duration import with_duration
 from weighbridge.traces.spans.spans import FIELDS, Span
 from weighbridge.traces.spans.steps import traces_of
 
@@ -145,8 +148,9 @@ def _with_totals(found: Trace, recorded: dict[str, Any]) -> Trace:
         user=recorded.get("userId"),
         environment=recorded.get("environment"),
     )
+    took = milliseconds_of((duration_of(recorded.get("latency")) or 0) * 1000)
     return replace(
-        found,
+        with_duration(found, took, "latency"),
         id=string_of(recorded.get("id")) or found.id,
         cost_usd=cost_of(recorded.get("totalCost")) or None,
         totals_from="totalCost" if cost_of(recorded.get("totalCost")) else "",
@@ -270,6 +274,7 @@ IMPORTER = Importer(
         ("usage", "usageDetails: the sums of input... and output...; else inputUsage and so on"),
         ("cost_usd", "totalCost, or costDetails.total; of the run totalCost of the trace"),
         ("started_at, ended_at", "startTime, endTime"),
+        ("duration_ms of the run", "latency of the trace, in seconds"),
         ("tools", "toolDefinitions, input.tools, metadata.tools"),
         *((ours, f"metadata.attributes: {theirs}") for ours, theirs in FIELDS[1:2]),
     ),

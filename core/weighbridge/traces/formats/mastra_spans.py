@@ -21,6 +21,7 @@ from weighbridge.traces.fields import (
     word_of,
 )
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.run_duration import spans_but
 from weighbridge.traces.spans.spans import LACKS, Span, nearest, parents_of
 from weighbridge.traces.spans.steps import traces_of
 from weighbridge.traces.stored_rows import are_rows, in_order, json_cell, rows_by_session, several
@@ -119,7 +120,7 @@ def _read(value: Any) -> list[Trace]:
             ),
             damaged,
         )
-        for trace in traces_of(own, "mastra-spans", left)
+        for trace in traces_of(own, "mastra-spans", left, others=spans_but(own, spans))
     ]
 
 

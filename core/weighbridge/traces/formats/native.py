@@ -55,7 +55,8 @@ _STEP_FIELDS = frozenset(Step.__struct_fields__)
 _TRACE_FIELDS = frozenset(
     {
         *("format", "id", "steps", "tools", "metadata", "usage", "cost_usd"),
-        *("started_at", "ended_at", "duration_ms", "missing", "counts", "totals_from"),
+        *("started_at", "ended_at", "duration_ms", "least_duration_ms", "duration_from"),
+        *("missing", "counts", "totals_from"),
     }
 )
 _REASONS: dict[Capability, str] = {
@@ -109,6 +110,10 @@ def _read(value: dict[str, Any]) -> list[Trace]:
         started_at=started_at,
         ended_at=ended_at,
         duration_ms=_optional(value, "duration_ms", count_of, "the trace", "a whole number"),
+        least_duration_ms=_optional(
+            value, "least_duration_ms", count_of, "the trace", "a whole number"
+        ),
+        duration_from=string_of(value.get("duration_from")) or "",
         missing=missing,
         not_carried=notes.summaries(),
     )
@@ -238,6 +243,8 @@ def to_native(trace: Trace) -> dict[str, Any]:
         "started_at": _time_data(trace.started_at),
         "ended_at": _time_data(trace.ended_at),
         "duration_ms": trace.duration_ms,
+        "least_duration_ms": trace.least_duration_ms,
+        "duration_from": trace.duration_from or None,
         "missing": trace.missing,
     }
     return _known(data)
@@ -330,6 +337,14 @@ IMPORTER = Importer(
         (
             "duration_ms",
             "duration_ms, beside steps: how long the run took, which counts where it lacks its start or its end",
+        ),
+        (
+            "least_duration_ms",
+            "least_duration_ms, beside steps: how long it took at least, which counts if it is longer than the times of the steps",
+        ),
+        (
+            "duration_from",
+            "duration_from, beside steps: what of its source states one of these, unless totals_from does",
         ),
         (
             "counts",

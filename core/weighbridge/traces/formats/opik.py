@@ -27,6 +27,7 @@ from weighbridge.traces.fields import (
 )
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.spans.records import recorded_span
+from weighbridge.traces.spans.run_duration import spans_but, with_duration
 from weighbridge.traces.spans.spans import nearest, parents_of
 from weighbridge.traces.spans.steps import traces_of
 
@@ -109,7 +110,7 @@ def _read(value: Any) -> list[Trace]:
         "spans of scorers": len(spans) - len(own),
         "tokens of spans that are no model call": others,
     }
-    found = traces_of(own, "opik", notes)
+    found = traces_of(own, "opik", notes, others=spans_but(own, spans))
     total = _page_total(value)
     if total:
         reason = f"the spans are a part of a list of {total:,}: others of the trace may be missing"
@@ -173,8 +174,12 @@ def _with_totals(found: Trace, trace: dict[str, Any], records: list[dict[str, An
         thread=trace.get("thread_id", trace.get("threadId")),
         environment=trace.get("environment"),
     )
+    began, ended = time_of(first_of(trace, _STARTS)), time_of(first_of(trace, _ENDS))
+    took = max(0, ended - began) // 10**6 if began and ended else None
+    if any(map(_is_scoring, records)):
+        took = None  # it includes their time
     return replace(
-        found,
+        with_duration(found, took, "start and end of the trace"),
         id=id_of(trace.get("id")) or found.id,
         usage=usage,
         cost_usd=cost,
@@ -336,6 +341,7 @@ IMPORTER = Importer(
             "total_estimated_cost; of the run that of the trace, if it is more than the spans have",
         ),
         ("started_at, ended_at", "start_time, end_time"),
+        ("duration_ms of the run", "start_time and end_time of a trace without scorers"),
     ),
     tried_on="spans that its Python client sent for runs of OpenAI's client and of LangGraph with made-up models;"
     " synthetic spans",

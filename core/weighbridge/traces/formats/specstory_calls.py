@@ -55,9 +55,13 @@ def read_body(use: ToolUse) -> Body:
         shown += [line for line in lines[index : end + 1] if line.rstrip() not in CALL_ENDS]
         index = end + 1
     recorded = _parameters(shown, blocks)
-    arguments = _arguments(use, shown, blocks) if recorded is None else recorded
-    if use.is_of_editor and result is None and use.kind != _WRITES and not blocks:
+    has_text_alone = result is None and use.kind != _WRITES and not blocks
+    # Below a summary of an editor, or one that names the argument, a text is the result.
+    names_argument = recorded is None and _command(use.summary) is not None
+    if has_text_alone and (use.is_of_editor or names_argument):
         result = string_of("\n".join(shown).strip())
+        shown = shown if use.is_of_editor else []
+    arguments = _arguments(use, shown, blocks) if recorded is None else recorded
     return Body(arguments, recorded is not None, result, has_failed)
 
 

@@ -41,6 +41,7 @@ _TIME = re.compile(
 _MODE = re.compile(r"(?:model (?P<model>.*?))?(?:(?:, )?mode .*)?")
 _call = re.compile(
     r'<tool-use data-tool-type="([^"]{0,100})" data-tool-name="([^"]{0,300})"[^>]{0,300}>(<details>)?\s*'
+    r"(?:<summary>(?:Tool use: \*\*[^*]{1,300}\*\*)?(.*)</summary>\s*)?"
 ).fullmatch
 CALL_ENDS = ("</details></tool-use>", "</tool-use>")
 _old_call = re.compile(r"Tool use: \*\*([^*]{1,300})\*\*(.*)").fullmatch
@@ -275,8 +276,8 @@ class Scanner:
         found = _call(self._lines[index])
         assert found is not None
         body = self._lines[index + 1 : end]
-        summary = ""
-        for number, line in enumerate(body[:LINES_BELOW]):
+        summary = found[4] or ""
+        for number, line in enumerate([] if found[4] is not None else body[:LINES_BELOW]):
             if about := _SUMMARY.fullmatch(line):
                 summary, body = about[1], body[number + 1 :]
                 break

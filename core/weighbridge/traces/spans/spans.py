@@ -49,6 +49,10 @@ FIELDS = (
     ),
     ("cost_usd", "llm.cost.total, gen_ai.usage.cost, mlflow.llm.cost"),
     ("started_at, ended_at", "the span's own"),
+    (
+        "least_duration_ms of the run",
+        "the outermost spans around its steps, whatever their kind: from the first start to the last end",
+    ),
     ("tools", "gen_ai.tool.definitions, llm.request.functions.*, llm.tools.*"),
 )
 LACKS = "the content of messages, arguments and results, unless the instrumentation records it"

@@ -31,6 +31,7 @@ from weighbridge.traces.spans.content import (
     tools_of_span,
 )
 from weighbridge.traces.spans.operations import Operation, operations_of
+from weighbridge.traces.spans.run_duration import run_duration
 from weighbridge.traces.spans.tool_spans import RequestedCall, tool_calls_of
 from weighbridge.traces.spans.usage import cost_of_span, unread_costs, usage_of_span
 from weighbridge.traces.text_actions import missing_calls
@@ -79,10 +80,15 @@ _IO_OUTPUTS = (
 
 
 def traces_of(
-    spans: Iterable[Span], format_id: str, notes: Mapping[str, int] | None = None
+    spans: Iterable[Span],
+    format_id: str,
+    notes: Mapping[str, int] | None = None,
+    *,
+    others: Iterable[Span] = (),
 ) -> list[Trace]:
     """Return a trace for each trace ID whose spans have any step.
 
+    `others` are spans of the same traces that are not the agent's, such as those of scorers.
     Raises TraceError when no span is of a model, a tool or an agent.
     """
     by_trace: dict[str, dict[Any, Span]] = {}
@@ -96,7 +102,8 @@ def traces_of(
             group[key] = span
     groups = [list(group.values()) for group in by_trace.values()]
     has_wrapped = are_apart([span.attributes for span in group] for group in groups)
-    runs = [_Run(group, has_wrapped=has_wrapped) for group in groups]
+    longer = frozenset(span.parent_id for span in others if span.parent_id)
+    runs = [_Run(group, longer, has_wrapped=has_wrapped) for group in groups]
     found = [run for run in runs if run.is_of_agent] or [run for run in runs if run.operations]
     if not found and any(creates_agent(span.attributes) for run in runs for span in run.spans):
         raise TraceError(
@@ -121,7 +128,8 @@ def traces_of(
 class _Run:
     """The spans of one trace, and the steps that they become."""
 
-    def __init__(self, spans: list[Span], *, has_wrapped: bool) -> None:
+    def __init__(self, spans: list[Span], longer: frozenset[str], *, has_wrapped: bool) -> None:
+        self._longer = longer  #: IDs of spans that last longer than the run
         self.operations = operations_of(spans, has_wrapped=has_wrapped)
         self.is_of_agent = not all(embeds(found.spans[0].attributes) for found in self.operations)
         self._notes = Notes()
@@ -173,6 +181,11 @@ class _Run:
             metadata=self._metadata(),
             missing=self._missing(tools),
             not_carried=self._notes.summaries(),
+            **run_duration(
+                self.spans,
+                [span for found in self.operations for span in found.spans],
+                self._longer,
+            ),
         )
 
     def _add(self, kind: StepType, wanted: str | None, parent: str | None, **facts: Any) -> str:

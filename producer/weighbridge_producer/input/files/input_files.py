@@ -62,6 +62,11 @@ class InputFiles:
         """The names of files in folders and patterns that are not read because of their endings, or as descriptions of others."""
         return [*(name for named in self._inputs for name in named.skipped), *self._left_out]
 
+    @property
+    def results(self) -> list[str]:
+        """The names of files in folders and patterns that are not read because they have results of earlier runs."""
+        return [name for named in self._inputs for name in named.results]
+
     def size(self) -> int | None:
         """Return their total size in bytes; None if one is a pipe or device; InputError if one cannot be read."""
         sizes = [size_of(file) for file in self.files]

@@ -24,6 +24,7 @@ from weighbridge_producer.input.files.path_patterns import (
     matching_files,
 )
 from weighbridge_producer.input.files.remote_files import RemoteFile, RemoteFolder, is_url
+from weighbridge_producer.input.files.result_files import without_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,10 @@ class NamedInput(Protocol):
     @property
     def skipped(self) -> Sequence[str]:
         """The names of files that a search found, and that are not read."""
+
+    @property
+    def results(self) -> Sequence[str]:
+        """The names of files that a search found, and that have results of earlier runs."""
 
     @property
     def is_search(self) -> bool:
@@ -75,6 +80,7 @@ class _Named:
 
     is_search = False
     skipped: Sequence[str] = ()
+    results: Sequence[str] = ()
 
     def __init__(self, *files: InputFile) -> None:
         self.files = files
@@ -129,10 +135,13 @@ class _Search(_Named):
 
     is_search = True
 
-    def __init__(self, kind: str, path: Path, base: Path, found: SearchResult) -> None:
+    def __init__(
+        self, kind: str, path: Path, base: Path, found: SearchResult, results: Sequence[Path]
+    ) -> None:
         """Take the files that were found for a path, with names relative to `base`; InputError if none of them is read."""
         super().__init__(*found.read)
         self._base = base
+        self.results = shown_names(results, self.name_of)
         self.skipped = shown_names(found.left_out, self.name_of)
         if not self.files:
             raise InputError(
@@ -152,9 +161,13 @@ class _Folder(_Search):
     """The files in a folder, and in the folders in it."""
 
     def __init__(self, folder: Path, read_as: ReadAs) -> None:
-        every = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        every, results = without_results(
+            [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        )
+        if results and not every:
+            raise _only_results("folder", folder)
         chosen = files_of_folder(str(folder), every, read_as)
-        super().__init__("folder", folder, folder, search(chosen, read_as, every))
+        super().__init__("folder", folder, folder, search(chosen, read_as, every), results)
         self._folder = folder
         self._endings = endings_of(read_as)
 
@@ -169,13 +182,23 @@ class _Pattern(_Search):
     """The files that match a pattern."""
 
     def __init__(self, pattern: Path, read_as: ReadAs) -> None:
-        found = search(matching_files(str(pattern)), read_as)
-        super().__init__("pattern", pattern, folder_of_pattern(pattern), found)
+        matching, results = without_results(matching_files(str(pattern)))
+        if not matching:
+            raise _only_results("pattern", pattern)
+        found = search(matching, read_as)
+        super().__init__("pattern", pattern, folder_of_pattern(pattern), found, results)
         self._pattern = pattern
 
     def would_take(self, file: str) -> bool:
         path = _absolute(file)
         return matches(path.parts, _absolute(self._pattern).parts) and not is_ours(path.name)
+
+
+def _only_results(kind: str, path: Path) -> InputError:
+    return InputError(
+        f"the {kind} {str(path)!r} has only results without their cases",
+        "give the cases, or write results with --with-cases (`run` and `results`), which can be graded again",
+    )
 
 
 def _absolute(path: str | Path) -> Path:

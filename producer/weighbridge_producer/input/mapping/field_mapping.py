@@ -24,6 +24,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Path,
     Row,
     Value,
+    WithFile,
     json_within,
     name_of,
 )
@@ -172,9 +173,15 @@ class FieldMapping:
         return next((fault for each in sources if (fault := each.fault(row, number))), None)
 
     @property
+    def numbers_repeats(self) -> bool:
+        """True if rows with the id of an earlier, different row are cases of their own: the user has not chosen the id."""
+        return bool(self.name)
+
+    @property
     def columns(self) -> list[str] | None:
         """The columns of a table that the mapping needs; None for all."""
-        return None if self.takes_rest else sorted(self._used)
+        needs_all = self.takes_rest or self.numbers_repeats
+        return None if needs_all else sorted(self._used)
 
     @property
     def added(self) -> frozenset[str]:
@@ -237,6 +244,8 @@ def _item(name: str, value: Value, *, names_metadata: bool) -> str:
 
 def _skipping_empty(value: Value) -> Value:
     """Return a value that skips empty alternatives, as an id needs; an answer may be empty."""
+    if isinstance(value, WithFile):
+        return replace(value, value=_skipping_empty(value.value))
     return replace(value, skips_empty=True) if isinstance(value, FirstOf) else value
 
 

@@ -10,6 +10,7 @@ from weighbridge_producer.input.mapping.answer_texts import ChatText, GeminiText
 from weighbridge_producer.input.mapping.braintrust_spans import ChildSpans, is_span
 from weighbridge_producer.input.mapping.dataset_shape import Shape
 from weighbridge_producer.input.mapping.evals_log import EventsExcept, is_evals_row, is_event
+from weighbridge_producer.input.mapping.flat_columns import FlatColumns
 from weighbridge_producer.input.mapping.likelihood_choices import (
     ChoiceTarget,
     LikeliestChoice,
@@ -26,6 +27,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     json_within,
 )
+from weighbridge_producer.input.mapping.small_objects import SmallObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -134,6 +136,13 @@ def _is_bedrock_batch(row: Row) -> bool:
     return "modelInput" in row and isinstance(answer, Mapping)
 
 
+def _is_langsmith_table(row: Row) -> bool:
+    """Return whether a row is one of an experiment's `to_pandas()`."""
+    beginnings = {str(column).partition(".")[0] for column in row if "." in str(column)}
+    has_ids = row.keys() >= {"example_id", "id", "execution_time"}
+    return has_ids and beginnings >= {"outputs", "reference"}
+
+
 #: Where models that Bedrock hosts have their text, beside Converse and Anthropic: Llama, Titan, Mistral, Cohere.
 _BEDROCK_TEXTS = (
     "modelOutput.generation",
@@ -156,9 +165,12 @@ INSPECT = Shape(
     {"epoch": Path("epoch"), "model": Path("output.model")},
     rows="/samples",
     verdict=RecordedVerdict(Path("scores")),
+    entries=SmallObject(Path("metadata")),
     error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
     expected_list=Path("target"),
 )
+
+_LANGSMITH_NAMES = ("output", "answer", "response")
 
 GOLDENS = "/goldens"  #: JSON Pointer to the list in a dataset of DeepEval
 
@@ -313,8 +325,37 @@ SHAPES: tuple[Shape, ...] = (
                 simple=True,
             ),
         },
-        {},
+        {"run_id": Path("id")},
         error=RecordedError("LangSmith", _first("error"), answer=_first("outputs")),
+    ),
+    Shape(
+        "LangSmith experiment results",
+        _is_langsmith_table,
+        _first("example_id", "id", ROW_NUMBER),
+        {
+            "agent_response": FlatColumns("outputs", _LANGSMITH_NAMES),
+            "expected_output": FlatColumns("reference", _LANGSMITH_NAMES),
+        },
+        {"run_id": Path("id")},
+        error=RecordedError(
+            "LangSmith", _first("error"), answer=FlatColumns("outputs", _LANGSMITH_NAMES)
+        ),
+    ),
+    Shape(
+        "Langfuse traces",
+        _has("id", "timestamp", "name", "userId", "sessionId", "output", "metadata", "tags"),
+        _first("metadata.dataset_item_id", "metadata.datasetItemId", "id"),
+        {
+            "agent_response": _first(*_within("output"), "output"),
+            "expected_output": _first(
+                *_within("metadata.expected"),
+                "metadata.expected",
+                *_within("metadata.expected_output"),
+                "metadata.expected_output",
+                "metadata.expectedOutput",
+            ),
+        },
+        {"trace_id": Path("id"), "name": Path("name")},
     ),
     Shape(
         "lm-evaluation-harness multiple choice",

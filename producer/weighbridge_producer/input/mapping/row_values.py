@@ -169,6 +169,28 @@ class FirstOf:
         return [path for value in self.values for path in value.paths()]
 
 
+@dataclass(frozen=True, slots=True)
+class WithFile:
+    """The name of the row's file and a value, `{@file}/{id}`; a row without the value has none."""
+
+    value: Value
+
+    def __str__(self) -> str:
+        """Return the value as in a template."""
+        inner = self.value.text if isinstance(self.value, Template) else f"{{{self.value}}}"
+        return f"{{{FILE}}}/{inner}"
+
+    def of(self, row: Row, number: int) -> Any:
+        """Return the file's name and the value."""
+        found = self.value.of(row, number)
+        has_value = found is not MISSING and found not in (None, "")
+        return f"{row.get(FILE, '')}/{_as_text(found)}" if has_value else found
+
+    def paths(self) -> Iterable[Path]:
+        """Return the path of the file's name, and those of the value."""
+        return (Path(FILE), *self.value.paths())
+
+
 def name_of(value: Value) -> str:
     """Return the default name of a value, by the column that the whole of its text may be."""
     whole = value.values[0] if isinstance(value, FirstOf) else value

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.mapping.mapping_text import mapping_of, value_of
-from weighbridge_producer.input.mapping.path_texts import is_within
+from weighbridge_producer.input.mapping.path_texts import around, is_within
 from weighbridge_producer.input.mapping.row_values import (
     ROW_NUMBER,
     Path,
@@ -266,6 +266,9 @@ class _Draft:
         notes = [unused.note] if unused else []
         notes += [*self.notes, *self._notes_on_several(accepts_several=accepts_several)]
         if self.answers and accepts_several:
+            single = self._path_of(_EXPECTED)
+            if not around(single):
+                notes.append(f"{_EXPECTED}: {self.answers!r} has the answers of {single!r} too")
             self.taken[_EXPECTED] = self.answers
         missing = tuple(name for name in self.needed if name not in self.taken)
         # One clear name among two says what the other one is.

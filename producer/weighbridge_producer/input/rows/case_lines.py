@@ -20,14 +20,16 @@ from weighbridge_producer.input.rows.table_cells import NO_CELLS, is_of_totals
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, length_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weighbridge.settings import Settings
     from weighbridge_producer.input.mapping.field_mapping import FieldMapping
-    from weighbridge_producer.input.mapping.row_values import Path
+    from weighbridge_producer.input.mapping.row_values import Path, Row
     from weighbridge_producer.input.rows.row_notes import RowNotes
     from weighbridge_producer.input.rows.source_rows import SourceRow
     from weighbridge_producer.input.rows.table_cells import Cells
+
+    Naming = Callable[[str, Row], str]
 
 #: Codes of faults of values that JSON lacks.
 _ODD_CODES = frozenset({ErrorCode.NUMBER_OUT_OF_RANGE, ErrorCode.INVALID_JSON})
@@ -44,10 +46,11 @@ def as_lines(
     notes: RowNotes,
     file: str | None = None,
     cells: Cells = NO_CELLS,
+    name: Naming | None = None,
 ) -> Iterator[SourceLine]:
     """Convert rows to lines with their cases, and add notes on the rows.
 
-    A row whose answers are both empty `cells` is ungradable. A row that is not a case becomes a blank line. Blank lines are
+    `name` returns the id of a row's case, from the one that the mapping gives it. A row whose answers are both empty `cells` is ungradable. A row that is not a case becomes a blank line. Blank lines are
     also inserted so that line numbers match row numbers; with several files, lines have locations instead.
     """
     case, limit = mapping.case, settings.line_limit_bytes + 1
@@ -58,8 +61,8 @@ def as_lines(
     for row in notes.watch(rows, mapping):
         number = row.number
         kind = kind_of(row.values) if kind_of else ""
-        if skips and not (kind or row.fault) and (name := skips(row.values, row.place)):
-            kind = f"without {name}"
+        if skips and not (kind or row.fault) and (lacking := skips(row.values, row.place)):
+            kind = f"without {lacking}"
         fault = row.fault or (fault_of(row.values, row.place) if fault_of else None)
         if (row.doubt or row.joined_doubts) and not fault:
             fault = _doubt_of_used(row, mapping)
@@ -67,7 +70,7 @@ def as_lines(
             notes.count_other(kind)
             line = SourceLine(b"\n")
         elif fault:
-            line = _faulty_line(row, fault, mapping)
+            line = _faulty_line(row, fault, mapping, name)
         else:
             made = case(row.values, row.place)
             inputs = made["inputs"]
@@ -83,6 +86,8 @@ def as_lines(
                 notes.count_empty_expected(f"{in_line if file else 'line'} {number}")
             elif type(expected) is str and expected in _NULLS:
                 notes.count_null(expected, inputs.get("agent_response"))
+            if name and not is_total and type(own_id := made.get("custom_id")) is str:
+                made["custom_id"] = name(own_id, row.values)
             line = encode_case(made, plain_value)
             if is_total:
                 notes.count_total()
@@ -230,10 +235,14 @@ def _has_doubtful(row: SourceRow, paths: Iterable[Path]) -> bool:
     return encode_case({"used": values}, plain_value).fault is not None
 
 
-def _faulty_line(row: SourceRow, fault: Fault, mapping: FieldMapping) -> SourceLine:
+def _faulty_line(
+    row: SourceRow, fault: Fault, mapping: FieldMapping, name: Naming | None
+) -> SourceLine:
     """Return a line with a fault and, if its row could be read and has one, the case's id."""
     custom_id = mapping.case(row.values, row.place).get("custom_id") if row.values else None
     if not isinstance(custom_id, str) or not is_valid_name(custom_id):
         return SourceLine(b"\n", fault)
+    if name:
+        custom_id = name(custom_id, row.values)
     only_id = encode_case({"custom_id": custom_id})
     return SourceLine(only_id.raw, fault, custom_id=None if only_id.fault else custom_id)

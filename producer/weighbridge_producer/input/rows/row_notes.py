@@ -90,6 +90,13 @@ class RowNotes:
         self._first: list[Row] = []
         self._bytes = 0
         self._mapping: FieldMapping | None = None
+        self.numbered_rows = 0  #: number of rows with a number after an id that an earlier row has
+        self._numbered = ""  #: the first such id
+
+    def count_numbered(self, custom_id: str) -> None:
+        """Count a row that has a number in its id, because an earlier, different row has the id without it."""
+        self.numbered_rows += 1
+        self._numbered = self._numbered or custom_id
 
     def begin_file(self, name: str, layout: Layout | None) -> None:
         """Note how a file is read: if its first row was only assumed to be a header, if it differs from the first file."""
@@ -270,7 +277,7 @@ class RowNotes:
     def counts(self) -> list[str]:
         """Return the notes that count rows."""
         notes = [self.blank_rows_note(), self._totals_note(), self._headers_note()]
-        notes += [self._unfilled_note(), self.other_rows_note()]
+        notes += [self._unfilled_note(), self.other_rows_note(), self._numbered_note()]
         notes += [
             self._entries_note(),
             self._no_rows_note(),
@@ -297,12 +304,14 @@ class RowNotes:
         return f"{note}, and {texts} {such_as}" if self.text_lines else note
 
     def empty_sessions_note(self) -> str:
-        """Return a note on the sessions of databases in which nothing was said; empty if there are none."""
+        """Return a note on the sessions of databases with nothing to grade; empty if there are none."""
         if not self.empty_sessions:
             return ""
         verb = "was" if self.empty_sessions == 1 else "were"
         which = pluralize(self.empty_sessions, "session")
-        return f"{which} of the database in which nothing was said {verb} left out"
+        return (
+            f"{which} of the database in which nothing was said, or no model ran, {verb} left out"
+        )
 
     def other_rows_note(self) -> str:
         """Return a note with the number of rows that are not cases, by kind; empty if there are none."""
@@ -344,6 +353,19 @@ class RowNotes:
             return ""
         rows = ("row that repeats the header was", "rows that repeat the header were")
         return f"{pluralize(self.repeated_headers, *rows)} skipped"
+
+    def _numbered_note(self) -> str:
+        if not self.numbered_rows:
+            return ""
+        has, it_has, a_number = (
+            ("has", "it has", "a number")
+            if self.numbered_rows == 1
+            else ("have", "they have", "numbers")
+        )
+        return (
+            f"{pluralize(self.numbered_rows, 'row')} {has} the id of an earlier row that differs, so {it_has} {a_number} in the id, as in"
+            f" {shorten(self._numbered, _TEXT_CHARACTERS)!r}; if they repeat one case, --repeats-by custom_id:# groups them"
+        )
 
     def _entries_note(self) -> str:
         if not self.without_entries:

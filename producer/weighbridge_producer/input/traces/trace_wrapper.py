@@ -13,6 +13,7 @@ from weighbridge.jobs.limits import METADATA_LIMIT_BYTES, NAME_LIMIT
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import encodable_json
 from weighbridge.traces.formats.batch_results import is_batch_result
+from weighbridge.traces.formats.inspect_log import sample_id
 from weighbridge.traces.split import id_by_plug_in
 from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source_lines import SourceLine
@@ -41,6 +42,8 @@ class NamedLine(msgspec.Struct):
     conversation_id: Any = None
     run_type: Any = None
     op_name: Any = None
+    epoch: Any = None
+    target: msgspec.Raw = msgspec.Raw()
     metadata: msgspec.Raw = msgspec.Raw()
 
 
@@ -157,7 +160,9 @@ def metadata_of(bare: Bare) -> bytes:
 
 
 def own_id_of(bare: Bare, raw: bytes) -> str | None:
-    """Return the trace's own id; of a result of a batch the one that its request was given."""
+    """Return the trace's own id; of a result of a batch the one that its request was given, of Inspect's sample that of the epoch."""
+    if isinstance(bare, NamedLine) and type(bare.epoch) is int and bare.target:
+        return sample_id(bare.id, bare.epoch)
     ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
     own_id = next((own for own in ids if type(own) is str and own), None)
     return own_id or id_by_plug_in(raw)

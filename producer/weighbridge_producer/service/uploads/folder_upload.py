@@ -15,6 +15,7 @@ from weighbridge_producer.input.files.input_paths import Paths
 from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.first_rows import Opened, from_first_row_on
 from weighbridge_producer.input.recognition import recognise, traces_behind
+from weighbridge_producer.input.repeated_ids import with_file_in_id
 from weighbridge_producer.input.unmapped_rows import unmapped
 from weighbridge_producer.service.problems import ProblemError
 
@@ -102,6 +103,6 @@ def mapping_of_folder(
     seen = recognise(files[0], graders, settings)
     if seen is None or traces_behind(files, graders, settings):
         return None
-    if seen.mapping:
-        return replace(seen.mapping, table=form)
+    if found := with_file_in_id(seen, files, settings).mapping:
+        return replace(found, table=form)
     raise unmapped(files[0].name, seen, graders)

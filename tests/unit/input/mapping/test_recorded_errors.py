@@ -217,7 +217,7 @@ def test_a_sample_of_inspect_that_failed_without_an_answer_is_an_error_and_no_fa
         "NO_ANSWER",
         "",
     ]
-    assert found[1].custom_id == "s/1"
+    assert found[1].custom_id == "s/1#2"
     assert found[1].fault
     assert found[1].fault.message == (
         "Inspect recorded an error in place of an answer: RuntimeError('sandbox')"

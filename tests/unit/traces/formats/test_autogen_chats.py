@@ -36,7 +36,7 @@ def test_a_chat_reads_the_same_from_both_sides(chats):
         ("tool", RAN, True),
         ("llm", "TERMINATE", False),
     ]
-    assert trace.steps_of("tool")[0].arguments == {"code": "print(2)\n"}
+    assert trace.steps_of("tool")[0].arguments == {"code": "print(2)\n", "language": "python"}
     assert "llm_calls" not in trace.missing
 
 

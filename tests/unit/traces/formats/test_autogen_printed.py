@@ -316,7 +316,8 @@ def test_the_terminal_prints_what_the_last_code_put_out():
     )
     assert [step.type for step in trace.steps] == ["user", "other", "llm", "tool", "llm", "tool"]
     one, two = trace.steps_of("tool")
-    assert (one.arguments, one.output, one.error) == ({"code": "print(1)\n"}, "1\n", None)
+    run = {"code": "print(1)\n", "language": "python"}
+    assert (one.arguments, one.output, one.error) == (run, "1\n", None)
     assert two.error.startswith("The script ran, then exited")
 
 

@@ -41,7 +41,7 @@ def test_an_evaluation_of_another_status_has_no_such_note(status):
 
 def test_messages_are_steps_with_what_their_events_tell():
     trace = read_trace(INSPECT)
-    assert (trace.format, trace.id) == ("inspect", "1_epoch_1")
+    assert (trace.format, trace.id) == ("inspect", "1/1")
     asked, answered = time_of("2025-01-01T12:00:01Z"), time_of("2025-01-01T12:00:02Z")
     assert trace.steps == (
         Step(id="m1", type="user", output="Find x."),
@@ -78,10 +78,10 @@ def test_what_scorers_used_is_not_the_agents():
 
 def test_a_log_has_a_trace_for_each_sample_and_a_sample_may_stand_alone():
     log = INSPECT | {"samples": [SAMPLE, SAMPLE | {"epoch": 2}]}
-    assert [trace.id for trace in read_traces(log)] == ["1_epoch_1", "1_epoch_2"]
+    assert [trace.id for trace in read_traces(log)] == ["1/1", "1/2"]
     parts = single_traces(log)
-    assert [name for name, _ in parts] == ["1_epoch_1", "1_epoch_2"]
-    assert [read_trace(part).id for _, part in parts] == ["1_epoch_1", "1_epoch_2"]
+    assert [name for name, _ in parts] == ["1/1", "1/2"]
+    assert [read_trace(part).id for _, part in parts] == ["1/1", "1/2"]
     assert read_trace(SAMPLE).steps == read_trace(INSPECT).steps
 
 

@@ -19,6 +19,7 @@ def typed(kind, span_id, parent_id=None, **fields):
 def test_spans_with_metrics_become_steps():
     trace = read_trace(NEMO_GUARDRAILS)
     assert (trace.id, trace.format, trace.metadata) == ("g", "nemo-guardrails", {"duration": 1.5})
+    assert trace.duration_ms == 1500
     assert trace.steps == (
         Step(id="2", type="other", name="self check input"),
         Step(id="3", type="other", parent_id="2", name="self_check_input"),

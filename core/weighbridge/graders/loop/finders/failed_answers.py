@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _NUMBER_OR_ID = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: an id has a digit
+_RETRIES = re.compile(r"\W{0,5}retrying\b", re.IGNORECASE)  #: what a client says between
 _CHARACTERS = 600  #: of an error that are compared
 #: by the number of different errors
 _RULES = {
@@ -26,7 +27,7 @@ _RULES = {
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find `2 * max_repeats + 2` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
+    """Find `3 * max_repeats + 2` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
 
     With two errors in turns, as from a model and the one in its place, it is `6 * max_repeats + 1`. No tool is called and no new
     request made in between, and their inputs, if they are recorded, are equal. Retries of which the last gets an answer
@@ -93,9 +94,10 @@ def _found(
 
 
 def _goes_on(failed: Message, following: Message) -> bool:
-    """Return whether the model answers after a failed call, to the same request."""
+    """Return whether the model answers after a failed call, to the same request, and without a new prompt between."""
     is_answer = bool(following.text or following.calls)
-    return is_answer and failed.requests_before == following.requests_before
+    is_retried = not failed.reply or _RETRIES.match(failed.reply) is not None
+    return is_answer and is_retried and failed.requests_before == following.requests_before
 
 
 def _failure(turn: Message) -> tuple[Any, ...]:

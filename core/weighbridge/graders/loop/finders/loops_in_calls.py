@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
@@ -256,7 +257,7 @@ _GROUPS = (
             (_unless_known(unmoved_screens),),
             (_by_calls(silent_rows),),
             (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
-            (_by_calls(failing_rows),),
+            (_by_calls(failing_rows), _by_calls(broken_tools)),
             (_unless_known(unanswered_searches),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),

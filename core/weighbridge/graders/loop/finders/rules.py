@@ -301,6 +301,12 @@ class Rule(Enum):
         "with at most known results between them",
         _THREE_TIMES,
     )
+    BROKEN_TOOL = (
+        Kind.SAME_FAILURE,
+        "questions to a tool that fails in the same way each time,",
+        "whatever else was called between them",
+        Least(2, 1),
+    )
     FAILING_ROW_ACROSS_REQUESTS = (
         Kind.SAME_FAILURE,
         "calls in a row that try to change something and fail, in few ways,",
@@ -658,7 +664,7 @@ class Rule(Enum):
         Kind.FAILED_ANSWERS,
         "model calls that fail the same way",
         "without an answer or a call between",
-        Least(2, 2),
+        Least(3, 2),
     )
     FAILED_ANSWERS_IN_TURNS = (
         Kind.FAILED_ANSWERS,

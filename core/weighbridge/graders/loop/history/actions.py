@@ -263,7 +263,7 @@ class _HistoryReader:
             given = {"code": self._code}
         self._code = ""
         is_edit = is_editing_tool(tool)
-        if step.arguments_as_shown and is_edit and not _shows_content(given):
+        if step.arguments_as_shown and not _shows_content(given) and (is_edit or not step.output):
             is_refused = step.error is not None or reports_failure(_text_of(step.output))
             given = given if is_refused else None
         arguments = Arguments(normalized(given, tool, self._folder))
@@ -282,8 +282,13 @@ class _HistoryReader:
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
         self._last_result = result
-        if is_edit and arguments.value is None and not (result.has_failed or result.is_informative):
-            # Nothing tells what was written, so that no two of such edits are the same.
+        is_unseen = step.arguments_as_shown and not result.text
+        if (
+            arguments.value is None
+            and (is_edit or is_unseen)
+            and not (result.has_failed or result.is_informative)
+        ):
+            # Nothing tells what was written or read, so that no two of such calls are the same.
             result = CallResult(None, None, None, self._budget, tool)
         speaker = self._speakers.get(parent) if parent is not None else None
         began = self._began.get(parent, -1) if parent is not None else -1

@@ -16,6 +16,10 @@ READING_QUERY = re.compile(
     r"\s*(?:(?:select|with|show|desc|describe|explain|pragma)\b(?!.{0,2000}\b(?:insert|update|delete|into|drop)\b)|\\d)",
     re.IGNORECASE | re.DOTALL,
 )
+#: Programs by which a command is recognised, whatever the tool is called that runs it.
+_PROGRAM = re.compile(
+    r"(?:python3?|pip3?|bash|sh|cat|ls|cd|grep|find|sed|awk|head|tail|echo|curl|wget|git|npm|chmod|mkdir|xxd|openssl)\s{1,9}[-\w./'\"$~<]"
+)
 _SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd"))
 _SHELL_TOOL = re.compile(r"(?<![a-z])(?:bash|shell|terminal|powershell)(?![a-z])", re.IGNORECASE)
 #: A shell, by its path or name, and the option with which it runs the line after it.
@@ -37,7 +41,7 @@ def command_of(tool: str, arguments: Any) -> str | None:
         command = _line_of(command)
     if type(command) is not str or not command:
         return None
-    return command if not tool or _is_shell(tool) else None
+    return command if not tool or _is_shell(tool) or _PROGRAM.match(command) else None
 
 
 def _is_shell_code(tool: str, arguments: dict[str, Any]) -> bool:

@@ -71,6 +71,9 @@ _BARE_STATUS = re.compile(
 )
 _EMPTY_CHARACTERS = 20  #: of a result that holds nothing, with its white space
 _EMPTY = frozenset(("", "[]", "{}", "()", "null", "None", '""'))
+_BLANK_CHARACTERS = 16
+_BLANK_BEGINNINGS = frozenset("0\0\\ \t\n'\"b\u2003\u3000")
+_BLANK_DATA = re.compile(r"b?(?:0|\\x00|\\0|\\u2003|[\s\0'\"])+")
 _SILENCE_CHARACTERS = 160
 #: What harnesses write in place of the output of a command that succeeded and printed nothing.
 _SILENCE = re.compile(
@@ -168,6 +171,15 @@ def holds_nothing(text: str | None) -> bool:
 def is_silence(text: str) -> bool:
     """Return whether a result only says that a command succeeded and printed nothing."""
     return len(text) <= _SILENCE_CHARACTERS and _SILENCE.fullmatch(text) is not None
+
+
+def is_blank_data(text: str) -> bool:
+    """Return whether a result is a row of zeros, of NUL characters or of white space, in whatever notation."""
+    return (
+        len(text) >= _BLANK_CHARACTERS
+        and text[:1] in _BLANK_BEGINNINGS
+        and _BLANK_DATA.fullmatch(text) is not None
+    )
 
 
 def reports_no_results(text: str) -> bool:

@@ -14,6 +14,7 @@ from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import (
     is_answer,
+    is_blank_data,
     is_omitted_image,
     is_silence,
     refuses_edit,
@@ -28,6 +29,7 @@ from weighbridge.text import encodable
 from weighbridge.traces.fields import parse_arguments
 from weighbridge.traces.images import image_mark, is_omitted
 
+_BLANK = "0" * 16  #: in place of a row of zeros, which says the same however long it is
 LONG_CHARACTERS = 80  #: a shorter result is a confirmation that many calls may have
 _ERROR_CHARACTERS = 60  #: minimum length of an error that says why a call failed
 _ECHO_CHARACTERS = 400  #: a longer result may hold an argument by chance
@@ -90,6 +92,8 @@ class CallResult(Struct, eq=False, gc=False):
         )
         if self.text and is_silence(self.text):
             self.text = ""
+        elif self.text and is_blank_data(self.text):
+            self.text = _BLANK
 
     @property
     def omits_image(self) -> bool:

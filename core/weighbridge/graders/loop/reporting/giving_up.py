@@ -22,6 +22,15 @@ _gives_up = occurs(
 _stops = occurs(
     r"\b(?:i|we) give up\b|\b(?:i'm|i am|we're|we are) (?:giving up|(?:\w+ly |still )?stuck)\b"
 )
+#: Last words that say nothing but that all failed. What failed of several things, as which test, may be what was asked.
+_failed = re.compile(
+    r"""\W*(?:(?:sorry|unfortunately|alas)\W+)?(?:(?:i|we|it|this|that|everything|(?:(?:the|this|my|our|all|every|each) )?(?:tasks?|requests?|attempts?|operations?|tries|retries))
+(?: ha(?:s|ve|d))?(?: all| always| still| just)? )?(?:fail(?:ed|ure)?|error(?:ed)?|no luck|nothing worked|(?:did ?n[o']t|did not) work)
+(?: again| once more| (?:every|each) time| (?:after|in) (?:\w+ ){1,3}(?:attempts|tries|retries|times))?\W*""".replace(
+        "\n", ""
+    ),
+    re.IGNORECASE,
+).fullmatch
 #: A courtesy, after which an answer may say that all is well.
 _COURTESY = re.compile(
     r"\b(?:sorry|apolog(?:y|ies|i[sz]e)(?: for it)?|regret)(?:,? (?:to hear|for (?:the|any|my|all|that|this|taking))\b|[,.] here\b)",
@@ -59,7 +68,9 @@ def gives_up(text: str) -> bool:
     if any(map(_TELLS_OF_WORK.match, sentences)) and not _stops(last):
         return False
     unable = [_is_unable(each) for each in sentences]
-    unable[-1] = unable[-1] or (_names_obstacle(last) and not _explains(last))
+    unable[-1] = (
+        unable[-1] or bool(_failed(last)) or (_names_obstacle(last) and not _explains(last))
+    )
     return any(unable) and not any(
         _is_done(sentence)
         for sentence, is_unable in zip(sentences, unable, strict=True)

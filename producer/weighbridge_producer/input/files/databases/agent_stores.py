@@ -10,6 +10,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import printable, shorten
 from weighbridge_producer.input.files.databases.agno_sessions import AgnoReader
 from weighbridge_producer.input.files.databases.autogen_runs import AutoGenReader
+from weighbridge_producer.input.files.databases.flow_runs import FlowiseReader, N8nReader
 from weighbridge_producer.input.files.databases.langgraph_checkpoints import STATE, ThreadReader
 from weighbridge_producer.input.files.databases.mastra_spans import MASTRA_SPANS, MastraReader
 from weighbridge_producer.input.files.databases.mlflow_spans import SPAN, SpanReader
@@ -55,6 +56,12 @@ class Store:
     instead_of: tuple[str, ...] = ()
     reader: type[RowReader] = RowReader  #: of all sessions of a database that are kept so
 
+    @property
+    def lacking(self) -> str:
+        """What rows lack of sessions that are left out; empty if none are."""
+        teller = self.filled or self.told_by
+        return teller[2] if teller else self.reader.lacking
+
     def is_in(self, database: Database, table: str) -> bool:
         """Return whether a table of a database is that of what was said, and the others are there."""
         needed = [each for each in (self.sessions, self.parts) if each]
@@ -75,6 +82,11 @@ _PHOENIX_SPANS = frozenset(
 _PHOENIX_TRACES = Table("traces", frozenset({"id", "trace_id", "start_time", "end_time"}))
 _PHOENIX_COSTS = Table("span_costs", frozenset({"span_rowid", "trace_rowid", "total_cost"}))
 _CHECKPOINTS = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"})
+
+_FLOWISE_MESSAGES = frozenset({"role", "chatflowid", "content", "chatId"})
+_FLOWISE_OTHERS = frozenset(
+    {"id", "chatType", "createdDate", "executionId", "usedTools", "agentReasoning"}
+)
 
 #: Types of spans of which a trace of an agent has one.
 _MASTRA_STEPS = frozenset(
@@ -247,6 +259,37 @@ STORES = (
             frozenset({"error_message", "team_result"}),
         ),
         reader=AutoGenReader,
+    ),
+    # n8n.
+    Store(
+        frozenset({"executionId", "workflowData", "data"}),
+        ("executionId",),
+        sessions=Table(
+            "execution_entity",
+            frozenset({"id", "mode", "startedAt", "stoppedAt"}),
+            frozenset({"status", "createdAt"}),
+        ),
+        reader=N8nReader,
+    ),
+    # Flowise since version 3, which has executions, and before.
+    Store(
+        _FLOWISE_MESSAGES,
+        ("sessionId",),
+        _FLOWISE_OTHERS,
+        name="chat_message",
+        parts=Table(
+            "execution",
+            frozenset({"sessionId", "agentflowId", "executionData", "state"}),
+            frozenset({"id", "createdDate", "updatedDate"}),
+        ),
+        reader=FlowiseReader,
+    ),
+    Store(
+        _FLOWISE_MESSAGES,
+        ("sessionId",),
+        _FLOWISE_OTHERS,
+        name="chat_message",
+        reader=FlowiseReader,
     ),
     # Open WebUI.
     Store(

@@ -17,6 +17,8 @@ class RowReader:
 
     #: Why a session whose rows can all be read has no trace.
     other_form = "its rows do not have the form of this store"
+    #: What sessions lack in which there is nothing to grade, if the reader finds these.
+    lacking = ""
 
     def looked_at(self, columns: frozenset[str]) -> frozenset[str]:  # noqa: ARG002 - for subclasses
         """Return which columns of a table are looked at in all rows before the first session is read."""
@@ -43,6 +45,10 @@ class RowReader:
     def value(self, rows: list[Row]) -> Any:
         """Return the rows of a session that stand in one table, as the importer of the format takes them."""
         return rows
+
+    def tells_nothing(self, value: Any) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether there is nothing to grade in a session, from its value as the importer of the format takes it."""
+        return False
 
     def leaves_out(self, trace: Any) -> bool:  # noqa: ARG002 - for subclasses
         """Return whether a trace of a session is part of another one."""

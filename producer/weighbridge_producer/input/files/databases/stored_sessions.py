@@ -156,8 +156,7 @@ def _lines_of(
     elif not count:
         tables = ", ".join(shown_name(table) for table, _ in found[:NAMES_SHOWN])
         have_rows = any(sessions.have_rows for sessions in each)
-        tellers = (store.filled or store.told_by for _, store in found)
-        lacking = next((teller[2] for teller in tellers if teller), "content")
+        lacking = next(filter(None, (store.lacking for _, store in found)), "content")
         why = f"the rows of {tables} have no {lacking}"
         why = why if have_rows else f"there are no rows in {tables}"
         text = f"the SQLite database has no sessions yet: {why}"

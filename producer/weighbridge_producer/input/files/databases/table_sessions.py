@@ -146,7 +146,11 @@ class TableSessions:
         if not (any(lists) or unread) or (not unread and self._tells_nothing(lists[0])):
             self.empty += not self._store.copies
             return
-        traces = single_traces(self._value(key[-1], lists)) if any(lists) else None
+        value = self._value(key[-1], lists) if any(lists) else None
+        if value is not None and not unread and self._reader.tells_nothing(value):
+            self.empty += 1
+            return
+        traces = None if value is None else single_traces(value)
         if traces is None:
             name, table = shown_name(str(key[-1])), shown_name(self._tables[0][0])
             why = (

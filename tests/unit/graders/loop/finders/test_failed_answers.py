@@ -16,16 +16,16 @@ def kinds(*steps, **config):
     return [(loop["kind"], loop["repeats"]) for loop in result["details"]["loops"]]
 
 
-def test_two_more_than_twice_max_repeats_model_calls_that_fail_the_same_way_are_a_loop():
-    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(8)]
-    assert kinds(*failing) == [("failed_answers", 8)]
-    assert kinds(*failing[:7]) == []
-    assert kinds(*failing[:6], max_repeats=2) == [("failed_answers", 6)]
+def test_two_more_than_three_times_max_repeats_model_calls_that_fail_the_same_way_are_a_loop():
+    failing = [{**FAILS, "error": FAILS["error"].replace("31", str(at))} for at in range(11)]
+    assert kinds(*failing) == [("failed_answers", 11)]
+    assert kinds(*failing[:10]) == []
+    assert kinds(*failing[:8], max_repeats=2) == [("failed_answers", 8)]
     assert kinds(*failing[:5], "Hello.", *failing[5:]) == []
     tool = {"type": "tool", "name": "look", "output": "a map"}
     assert kinds(*failing[:5], tool, *failing[5:]) == []
     asked = {"type": "user", "output": "Now draw the other map, of the north."}
-    assert kinds(*failing[:5], asked, *failing[5:]) == []
+    assert kinds(*failing[:5], asked, *failing[5:9]) == []
     others = [{**step, "error": f"{'x' * at}: no"} for at, step in enumerate(failing)]
     assert kinds(*others) == []
 
@@ -48,11 +48,11 @@ def test_failing_model_calls_with_inputs_of_their_own_are_items_of_a_batch():
 
 
 def test_the_evidence_says_how_many_there_may_be():
-    steps = [{"id": f"s{at}", **FAILS} for at in range(8)]
+    steps = [{"id": f"s{at}", **FAILS} for at in range(11)]
     result = LoopGrader().grade({"format": "weighbridge", "steps": steps})
     said = result["evidence"][0]
-    assert (said["limit"], said["observed"]) == (7, 8)
-    assert "model calls that fail the same way 8 times, limit 7" in said["description"]
+    assert (said["limit"], said["observed"]) == (10, 11)
+    assert "model calls that fail the same way 11 times, limit 10" in said["description"]
 
 
 def test_a_model_and_the_one_in_its_place_that_fail_in_turns_are_a_loop_after_twice_as_many():
@@ -64,7 +64,7 @@ def test_a_model_and_the_one_in_its_place_that_fail_in_turns_are_a_loop_after_tw
     assert kinds(start, *[step for step in failing[:26] if step is not asked]) == []
     third = {"type": "llm", "error": "the model is not known"}
     assert kinds(asked, *[step for _ in range(6) for step in (FAILS, other, third)]) == []
-    assert kinds(asked, *[FAILS] * 10, other, third) == [("failed_answers", 10)]
+    assert kinds(asked, *[FAILS] * 11, other, third) == [("failed_answers", 11)]
 
 
 def test_requests_of_which_none_gets_an_answer_are_a_loop_from_more_than_three_times_max_repeats_on():
@@ -101,6 +101,19 @@ def test_a_long_outage_is_a_loop_although_an_answer_comes_in_the_end():
 
 def test_errors_that_differ_in_an_id_are_one_error():
     failing = [
-        {"type": "llm", "error": f"503: busy (request {at}f-a{at * 7}c)"} for at in range(10)
+        {"type": "llm", "error": f"503: busy (request {at}f-a{at * 7}c)"} for at in range(11)
     ]
-    assert kinds(*failing) == [("failed_answers", 10)]
+    assert kinds(*failing) == [("failed_answers", 11)]
+
+
+def test_an_answer_to_a_later_prompt_is_none_to_the_calls_before_it():
+    first = {"type": "user", "output": "Draw the map of the harbour."}
+    asked = {"type": "user", "output": "Leave it, and list the ships of the north."}
+    poll = {"type": "user", "output": "Read HEARTBEAT.md if it exists, and follow it."}
+    failing = {"type": "llm", "error": "404: no endpoint"}
+    row = [first, *[failing] * 4, asked, *[failing] * 4, poll, *[failing] * 4, poll]
+    assert kinds(*row, "All is well.") == [("failed_answers", 12)]
+    assert kinds(*row[:-1], "All is well.") == []
+    retries = [{"type": "other", "output": f"Retrying in {at}.0 seconds..."} for at in range(8)]
+    tries = [step for retry in retries for step in (failing, retry)]
+    assert kinds(first, *[failing] * 4, asked, *tries, "All is well.") == []

@@ -23,7 +23,8 @@ from weighbridge.graders.loop.history.commands import command_of
 )
 def test_a_command_is_a_line_or_a_list_of_its_words(arguments: Any, line: str) -> None:
     assert command_of("shell", arguments) == line
-    assert command_of("look_up", arguments) is None
+    is_known_program = line.startswith(("grep ", "bash "))
+    assert command_of("look_up", arguments) == (line if is_known_program else None)
 
 
 @pytest.mark.parametrize(

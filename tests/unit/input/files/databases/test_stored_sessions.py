@@ -27,6 +27,7 @@ from support.databases import (
     traces_in,
     write,
 )
+from support.flatted import flatted
 from support.jsonb import jsonb
 from support.trace_examples.agent_frameworks import (
     AGNO,
@@ -37,9 +38,18 @@ from support.trace_examples.agent_frameworks import (
 )
 from support.trace_examples.chat_apps import OPEN_WEBUI
 from support.trace_examples.command_line_agents import CRUSH, GOOSE_STORED, OPENCODE_STORED
+from support.trace_examples.flow_builders import (
+    FLOWISE,
+    FLOWISE_CHAT,
+    FLOWISE_EXECUTION,
+    N8N_DATA,
+    N8N_ROW,
+    N8N_STORED,
+)
 from support.trace_examples.multi_agent_frameworks import AUTOGEN_STUDIO
 from support.trace_examples.personal_agents import HERMES_STORED
 from support.trace_examples.vendor_sdks import GOOGLE_ADK_ROWS
+from weighbridge.errors import TraceError
 from weighbridge.settings import Settings
 from weighbridge.traces import read_trace
 from weighbridge_producer.input.files.databases import stored_sessions
@@ -123,6 +133,7 @@ UNANSWERED: dict[str, dict[str, list[dict[str, Any]]]] = {
             | {"chat": json.dumps({"history": {"currentId": "1", "messages": {"1": OPEN_WEBUI["chat"]["history"]["messages"]["1"]}}})}
         ]
     },
+    "Flowise": {"chat_message": FLOWISE_CHAT[:1]},
     "opencode": {
         "session": [
             {
@@ -401,6 +412,12 @@ def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
     assert len(traces_in(lines)) == len(lines) == 4
 
 
+#: The data of an execution in which only a node of the workflow ran.
+N8N_WITHOUT_RUNS = flatted(
+    {"resultData": {"runData": {"Set": N8N_DATA["resultData"]["runData"]["Set"]}}}
+)
+
+
 @pytest.mark.parametrize(
     ("tables", "empty"),
     [
@@ -417,6 +434,20 @@ def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
         (STORES["Open WebUI"][0], 0),
         ({"agent_sessions": [{"session_id": 1}], "agent_messages": SDK_ROWS}, 1),
         ({"agent_sessions": [{"name": "s"}], "agent_messages": SDK_ROWS}, 0),
+        (
+            {
+                "execution_entity": [N8N_STORED["session"] | {"id": number} for number in (7, 8, 9)],
+                "execution_data": [N8N_ROW, N8N_ROW | {"executionId": 8, "data": N8N_WITHOUT_RUNS}],
+            },
+            2,
+        ),
+        (
+            {
+                "chat_message": FLOWISE_CHAT,
+                "execution": [FLOWISE_EXECUTION | {"sessionId": "t", "executionData": "[]"}],
+            },
+            1,
+        ),
     ],
 )  # fmt: skip
 def test_empty_sessions_are_counted(
@@ -426,6 +457,41 @@ def test_empty_sessions_are_counted(
     assert list(source)
     assert source.notes.empty_sessions == empty
     assert source.notes.counts() == ([source.notes.empty_sessions_note()] if empty else [])
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        (
+            {"execution_entity": [N8N_STORED["session"]], "execution_data": [N8N_ROW | {"data": N8N_WITHOUT_RUNS}]},
+            "the rows of execution_data have no run of a model or tool",
+        ),
+        (
+            {"chat_message": FLOWISE[:2], "execution": [FLOWISE_EXECUTION | {"executionData": "[]"}]},
+            "the rows of chat_message have no chat, and no run of a model or tool",
+        ),
+    ],
+)  # fmt: skip
+def test_a_database_of_workflows_without_a_model_is_an_error_that_says_so(
+    tables: dict[str, list[dict[str, Any]]], why: str, tmp_path: Path
+) -> None:
+    [(code, text)] = faults_in(lines_of(write(tmp_path / "a.db", tables)))
+    assert code == "NO_SESSIONS"
+    assert why in text
+
+
+def test_an_execution_of_n8n_with_damaged_data_is_an_error(tmp_path: Path) -> None:
+    damaged = N8N_ROW | {
+        "executionId": 8,
+        "data": '[{"resultData":"1"},{"runData":"2"},{"Set":"9"}]',
+    }
+    entities = [N8N_STORED["session"], N8N_STORED["session"] | {"id": 8}]
+    tables = {"execution_entity": entities, "execution_data": [N8N_ROW, damaged]}
+    lines = lines_of(write(tmp_path / "a.db", tables))
+    first, second = lines
+    assert first.fault is None
+    with pytest.raises(TraceError, match="leads to no value"):
+        read_trace(json.loads(second.raw)["inputs"]["trace"])
 
 
 def test_a_damaged_row_leaves_lower_bounds_in_its_session_alone(tmp_path: Path) -> None:
@@ -453,6 +519,9 @@ SAID = {
     "Phoenix": ("attributes",),
     "AutoGen Studio": ("config",),
     "Open WebUI": ("chat",),
+    "n8n": ("data",),
+    "Flowise": ("role", "content"),
+    "Flowise before 3": ("role", "content"),
 }
 
 
@@ -464,11 +533,21 @@ def test_rows_that_are_no_text_are_lower_bounds_wherever_they_stand(
     name = next(
         name
         for name in tables
-        if name not in {"sessions", "session", "run", "traces", "mastra_threads"}
+        if name
+        not in {"sessions", "session", "run", "traces", "mastra_threads", "execution_entity"}
     )
     # The spans of a trace have no other id.
     rows = [{**row, "id": None} if "id" in row and "traceId" not in row else row for row in tables[name]]  # fmt: skip
-    keys = ("trace_rowid", "traceId", "run_id", "session_id", "thread_id", "id")
+    keys = (
+        "trace_rowid",
+        "traceId",
+        "run_id",
+        "session_id",
+        "sessionId",
+        "executionId",
+        "thread_id",
+        "id",
+    )
     key = next(key for key in keys if key in rows[0])
     rows = [row for row in rows if row[key] == rows[0][key]]
     rows *= 1 + 20 // len(rows)

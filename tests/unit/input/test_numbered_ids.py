@@ -1,0 +1,259 @@
+"""Rows of known tools whose id an earlier row has: those that differ are cases of their own, equal ones are repeats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from weighbridge.jobs.grader_spec import GraderSpec
+from weighbridge.settings import Settings
+from weighbridge_producer.cli.mapping_choice import choose_mapping
+from weighbridge_producer.input.files.input_paths import Paths
+from weighbridge_producer.input.lost_rows import NOTHING_LOST, LostRows, lost_rows
+from weighbridge_producer.input.mapping.mapping_text import parse_mapping
+from weighbridge_producer.input.proposals.mapping_proposals import propose
+from weighbridge_producer.input.rows.numbered_ids import NumberedIds
+from weighbridge_producer.input.sampling import Sample
+from weighbridge_producer.input.source import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRADERS = [GraderSpec("string-match")]
+LANGSMITH = "example_id,id,inputs,outputs,reference_outputs,error\n"
+MAPPING = "custom_id=id,agent_response=output,expected_output=gold"
+OWN = "id,trial,output,gold\nq1,1,4,4\nq1,2,4,4\nq1,2,4,4\nq1,3,4,4\nq2,1,6,5\n"
+
+
+def deepeval(*rows: tuple[str, str]) -> str:
+    """Return test cases of DeepEval, given by names and questions."""
+    return json.dumps(
+        [
+            {"name": name, "input": asked, "actual_output": "yes", "expected_output": "yes"}
+            for name, asked in rows
+        ]
+    )
+
+
+def inspect(*answers: str) -> str:
+    samples = [
+        {"id": f"s{number}", "epoch": 1, "input": "?", "target": "a", "messages": []}
+        | {"output": {"completion": answer}}
+        for number, answer in enumerate(answers, 1)
+    ]
+    return json.dumps({"samples": samples})
+
+
+def recognised(*paths: Path) -> Source:
+    mapping, _ = choose_mapping(
+        Paths.of(paths), GRADERS, Settings(), texts=(), saved=None, joins=()
+    )
+    assert mapping is not None
+    return Source(Paths.of(paths), Settings(), mapping)
+
+
+def ids(source: Source) -> list[Any]:
+    return [orjson.loads(line.raw)["custom_id"] for line in source if line.raw.strip()]
+
+
+def test_rows_that_differ_get_numbers_in_their_order_and_equal_ones_the_id_of_the_first() -> None:
+    numbered: list[str] = []
+    with closing(NumberedIds(numbered.append)) as names:
+        found = [names.id_of("a", {"n": n}) for n in (1, 2, 1, 2, 3)]
+        found += [names.id_of("b", {"n": 1})]
+    assert found == ["a", "a#2", "a", "a#2", "a#3", "b"]
+    assert numbered == ["a#2", "a#3"]
+
+
+def test_a_number_makes_no_id_that_another_row_has() -> None:
+    with closing(NumberedIds()) as names:
+        rows = [("a#2", 1), ("a", 2), ("a", 3), ("a#3", 4), ("a#3", 4)]
+        found = [names.id_of(custom_id, {"n": n}) for custom_id, n in rows]
+    assert found == ["a#2", "a", "a#3", "a#3#2", "a#3#2"]
+
+
+def test_a_reading_that_one_thread_begins_may_be_closed_by_another(tmp_path: Path) -> None:
+    file = tmp_path / "tests.json"
+    file.write_text(deepeval(("refund", "shoes?"), ("refund", "food?")))
+    lines = iter(recognised(file))
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(next, lines).result()
+    assert isinstance(lines, Generator)
+    lines.close()
+
+
+def test_questions_of_deepeval_with_one_name_are_a_case_each(tmp_path: Path) -> None:
+    file = tmp_path / "tests.json"
+    file.write_text(deepeval(("refund", "shoes?"), ("refund", "food?"), ("refund", "shoes?")))
+    source = recognised(file)
+    assert ids(source) == ["refund", "refund#2", "refund"]
+    [note] = [note for note in source.notes.notes() if "refund" in note]
+    assert note.startswith("1 row has the id of an earlier row that differs")
+
+
+def test_repetitions_of_langsmith_are_cases_that_can_be_grouped_by_the_example(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "experiment.csv"
+    said, error = '"{""output"": ""4""}"', ",,Timeout()\n"
+    file.write_text(
+        LANGSMITH
+        + f"e1,r1,{{}},{said},{said},\ne1,r2,{{}},{error.replace(',,', f',{said},')}"
+        + f"e1,r3,{{}},{said},{said},\ne2,r4,{{}},{said},{said},\n"
+    )
+    source = recognised(file)
+    assert ids(source) == ["e1", "e1#2", "e1#3", "e2"]
+    assert [line.fault is not None for line in source if line.raw.strip()] == [0, 1, 0, 0]
+    assert ids(source) == ids(recognised(file))
+
+
+def test_match_events_of_one_sample_are_a_case_each(tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    data = {"correct": True, "expected": "a", "picked": "a", "sampled": "a"}
+    events = [
+        {"run_id": "R", "event_id": number, "sample_id": "t.0", "type": "match", "data": data}
+        for number in (1, 2)
+    ]
+    file.write_text("".join(json.dumps(event) + "\n" for event in events))
+    assert ids(recognised(file)) == ["t.0", "t.0#2"]
+
+
+def test_logs_of_one_task_in_a_folder_have_the_files_name_in_their_ids(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(inspect("a", "b"))
+    (tmp_path / "b.json").write_text(inspect("a", "c"))
+    found = ids(recognised(tmp_path))
+    assert found == ["a.json/s1/1", "a.json/s2/1", "b.json/s1/1", "b.json/s2/1"]
+
+
+def test_answers_and_traces_of_a_sample_have_one_id_whatever_the_log_is_called(
+    tmp_path: Path,
+) -> None:
+    sample = {"input": "?", "target": "a", "output": {"completion": "a"}}
+    chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "a"}]
+    samples = [
+        sample | {"id": own_id, "epoch": epoch, "messages": chat}
+        for epoch in (1, 2)
+        for own_id in ("s1", 3)
+    ]
+    expected = ["s1/1", "3/1", "s1/2", "3/2"]
+    log, alone = tmp_path / "log.json", tmp_path / "samples.jsonl"
+    log.write_text(json.dumps({"eval": {"task": "t"}, "samples": samples}))
+    alone.write_text("".join(json.dumps(each) + "\n" for each in samples))
+    assert ids(recognised(log)) == expected
+    assert ids(Source(log, Settings())) == expected
+    assert ids(Source(alone, Settings())) == expected
+
+
+@pytest.mark.parametrize(("size", "carried"), [(10, True), (40_000, False)])
+def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
+    size: int, carried: bool, tmp_path: Path
+) -> None:
+    log = json.loads(inspect("a"))
+    log["samples"][0]["metadata"] = {"topic": "x" * size, "epoch": 7}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    [line] = recognised(file)
+    own = {"topic": "x" * size} if carried else {}
+    assert orjson.loads(line.raw)["metadata"] == {**own, "epoch": 1}
+
+
+def test_ids_that_repeat_behind_the_first_rows_of_another_file_are_numbered(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.json").write_text(deepeval(("late", "?")))
+    other = [(f"n{number}", "?") for number in range(200)]
+    (tmp_path / "b.json").write_text(deepeval(*other, ("late", "!")))
+    found = ids(recognised(tmp_path))
+    assert found[0] == "late"
+    assert found[-1] == "late#2"
+
+
+def test_rows_of_a_mapping_of_ones_own_keep_their_ids_and_those_that_are_lost_are_told(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(OWN)
+    source = Source(file, Settings(), parse_mapping([MAPPING]))
+    assert ids(source) == ["q1", "q1", "q1", "q1", "q2"]
+    lost = lost_rows(source)
+    assert lost == LostRows(2, "q1", "line 3", ("trial",), "{id}/{trial}")
+    assert "2 rows were left out that the mapping makes equal" in lost.message
+
+
+def test_of_a_parquet_file_columns_are_compared_that_the_mapping_does_not_read(
+    tmp_path: Path,
+) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [{"id": "q1", "trial": trial, "output": "4", "gold": "4"} for trial in (1, 2, 2)]
+    file = tmp_path / "own.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    lost = lost_rows(Source(file, Settings(), parse_mapping([MAPPING])))
+    assert (lost.count, lost.columns) == (1, ("trial",))
+
+
+@pytest.mark.parametrize("mapping", [f"{MAPPING},metadata=*", f"{MAPPING},metadata=trial"])
+def test_nothing_is_lost_of_rows_whose_columns_are_all_mapped(mapping: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(OWN)
+    assert lost_rows(Source(file, Settings(), parse_mapping([mapping]))) == NOTHING_LOST
+
+
+def test_of_a_sample_only_its_own_rows_can_be_lost(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(OWN)
+    sample = Sample.parse("1")
+    source = Source(file, Settings(), parse_mapping([MAPPING]))
+    source.sample = sample.bounded(source)
+    [chosen] = set(ids(source))
+    assert lost_rows(source).count == (2 if chosen == "q1" else 0)
+
+
+PANDAS = "inputs.question,outputs.{0},error,reference.{1},execution_time,example_id,id\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("output", "answer"), ("answer", "answer"), ("city", "capital")]
+)
+def test_the_table_of_a_langsmith_experiment_has_the_ids_of_its_examples(
+    answer: str, expected: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "experiment.csv"
+    rows = "a,4,,4,0.1,e1,r1\na,5,,4,0.1,e1,r2\nb,,Timeout(),5,0.1,e2,r3\n"
+    file.write_text(PANDAS.format(answer, expected) + rows)
+    lines = [line for line in recognised(file) if line.raw.strip()]
+    first, second, failed = lines
+    inputs = {"agent_response": "4", "expected_output": "4"}
+    metadata = {"run_id": "r1"}
+    assert orjson.loads(first.raw) == {"custom_id": "e1", "inputs": inputs, "metadata": metadata}
+    assert second.raw.startswith(b'{"custom_id":"e1#2"')
+    assert failed.fault
+    assert "LangSmith recorded an error in place of an answer: Timeout()" in failed.fault.message
+
+
+def test_traces_of_langfuse_have_texts_and_objects_as_outputs(tmp_path: Path) -> None:
+    columns = ("id", "timestamp", "name", "userId", "sessionId", "input", "output", "metadata")
+    file = tmp_path / "traces.csv"
+    file.write_text(
+        ",".join((*columns, "tags"))
+        + """\nt1,x,qa,u,s,q,4,"{""expected"": ""4"", ""dataset_item_id"": ""d1""}",[]\n"""
+        + """t2,x,qa,u,s,q,"{""answer"":""6""}","{""expected"": ""5""}",[]\n"""
+    )
+    found = [orjson.loads(line.raw) for line in recognised(file) if line.raw.strip()]
+    assert [case["custom_id"] for case in found] == ["d1", "t2"]
+    assert [list(case["inputs"].values()) for case in found] == [["4", "4"], ["6", "5"]]
+
+
+def test_a_list_that_is_proposed_in_place_of_a_column_names_that_column() -> None:
+    rows = [
+        {"id": 1, "model_answer": "a", "gold": "b", "accepted": ["b", "c"]},
+        {"id": 2, "model_answer": "d", "gold": "d", "accepted": ["d", "e"]},
+    ]
+    found = propose(rows, ("agent_response", "expected_output"), accepts_several=True)
+    assert found.fields["expected_output"] == "accepted"
+    assert "expected_output: 'accepted' has the answers of 'gold' too" in found.notes
