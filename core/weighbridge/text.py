@@ -33,13 +33,17 @@ def pluralize(count: int, noun: str, nouns: str = "") -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to a misspelt one."""
+    """Return the known name most similar to a misspelt one, in whatever case."""
     from rapidfuzz import fuzz, process  # imported here, because most processes never need it
 
     names = list(known)
     compared = [known_name[:_COMPARED_CHARACTERS] for known_name in names]
     match = process.extractOne(
-        name[:_COMPARED_CHARACTERS], compared, scorer=fuzz.ratio, score_cutoff=_MIN_SIMILARITY
+        name[:_COMPARED_CHARACTERS],
+        compared,
+        scorer=fuzz.ratio,
+        processor=str.casefold,
+        score_cutoff=_MIN_SIMILARITY,
     )
     return names[match[2]] if match else None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from griffe import Attribute, Docstring, Extension
 
-from generators.doc_comments import comment_above
+from weighbridge.doc_comments import comment_above
 
 _AT_END = re.compile(r"#: (.+)$")
 

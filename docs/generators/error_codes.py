@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from generators.doc_comments import doc_comments
 from generators.tables import code, table
+from weighbridge.doc_comments import doc_comments
 from weighbridge.errors import LineError, WeighbridgeError
 from weighbridge.jobs.error_codes import RETRYABLE, ErrorCode
 from weighbridge_producer import service

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from generators.doc_comments import doc_comments
 from generators.tables import code, table
+from weighbridge.doc_comments import doc_comments
 from weighbridge.settings import GIB, KIB, MIB, Settings
 
 if TYPE_CHECKING:

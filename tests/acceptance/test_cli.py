@@ -23,6 +23,8 @@ from support.waiting import eventually
 from support.workers import PLUGINS
 from weighbridge.graders.registry import default_registry
 from weighbridge.grading.line_grader import grade_lines
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.settings import Settings
 from weighbridge_producer.client.redis_client import RedisClient
 
 BUILT_IN = ["string-match", "true-false", "budget", "loop", "tool-schema"]
@@ -930,3 +932,26 @@ def test_an_error_without_room_for_its_json_is_on_standard_error(cli) -> None:
     assert run.returncode == 1
     assert said.startswith(b"INPUT_UNREADABLE: ")
     assert b"Traceback" not in said
+
+
+def test_settings_are_printed_with_their_values_but_without_secrets(cli) -> None:
+    url = "redis://:secret@host:6379"
+    ended = cli("settings", queue="mine", api_key="wbk_secret", redis_url=url)
+    assert ended.status == 0
+    assert "WEIGHBRIDGE_QUEUE  default weighbridge; set to mine\n    The Celery queue" in ended.out
+    assert "secret" not in ended.out
+    listed = cli("settings", "--json").json["settings"]
+    assert {each["variable"] for each in listed} == {
+        f"WEIGHBRIDGE_{name.upper()}" for name in Settings.model_fields
+    }
+    assert all(len(each["description"]) > 20 for each in listed)
+
+
+def test_every_error_code_is_explained(cli) -> None:
+    listed = {each["code"]: each for each in cli("errors", "--json").json["errors"]}
+    assert listed.keys() >= {*ErrorCode, "MAPPING_NEEDED"}
+    assert all(each["what"].endswith(".") for each in listed.values())
+    one = cli("errors", "no_answer")
+    assert one.out.startswith("NO_ANSWER  The row records an error in place of an answer")
+    wrong = cli("errors", "NO_ANSWR")
+    assert (wrong.status, "did you mean 'NO_ANSWER'?" in wrong.err) == (2, True)

@@ -193,6 +193,14 @@ def test_what_is_neither_file_nor_batch_is_refused(cli, runs) -> None:
     assert cli("compare", runs[0]).status == 2
 
 
+def test_a_misspelt_baseline_is_refused_with_the_nearest_one(cli, runs) -> None:
+    assert cli("baseline", "set", "main", runs[0]).status == 0
+    refusals = (cli("compare", "maim", runs[1]), cli("baseline", "delete", "Mains"))
+    for refused in refusals:
+        assert refused.status == 1
+        assert "; did you mean 'main'?" in refused.err
+
+
 def test_a_batch_is_compared_with_a_file(cli, server, worker, tmp_path: Path) -> None:
     cases = [case(f"q{n}", "Lisbon" if n else "Porto") for n in range(5)]
     (tmp_path / "cases.jsonl").write_bytes(b"\n".join(cases))
@@ -262,10 +270,48 @@ def test_repeats_of_one_run_are_shown_with_their_reliability(cli, tmp_path: Path
     assert cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "-o", "x").status == 1
     refused = cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "--max-regressions", "1")
     assert refused.status == 2
+    one = cli("compare", "a.jsonl", "--repeats-by", "custom_id:#", "--fail-on-regression")
+    assert (one.status, "compares two runs or more" in " ".join(one.err.split())) == (2, True)
     unknown = cli("compare", "a.jsonl", "--repeats-by", "metadata.nosuch")
     assert unknown.status == 1
     assert "no result of a.jsonl has metadata.nosuch" in unknown.err
     assert "it has no metadata" in " ".join(unknown.err.split())
+
+
+def test_gates_for_repeats_decide_the_exit_status_and_are_in_every_output(
+    cli, tmp_path: Path
+) -> None:
+    rows = graded(case(f"q{n // 4}#{n % 4}", "Lisbon" if n % 3 else "Porto") for n in range(20))
+    (tmp_path / "a.jsonl").write_bytes(b"".join(rows))
+    repeats = ("compare", "a.jsonl", "--repeats-by", "custom_id:#")
+    flaky = cli(*repeats, "--max-flaky", "4", "-o", "r.xml", "-o", "r.md", "-o", "r.html", "--json")
+    assert flaky.status == 100
+    assert flaky.err.startswith(
+        "gate --max-flaky 4 not met: required at most 4 cases flaky; seen 5 of 5 cases judged more than once\n"
+    )
+    [[gate]] = flaky.json["gates"]
+    assert gate == {
+        "gate": "--max-flaky 4",
+        "scope": "",
+        "met": False,
+        "required": "at most 4 cases flaky",
+        "seen": "5 of 5 cases judged more than once",
+    }
+    gates = ET.parse(tmp_path / "r.xml").getroot().find("testsuite[@name='gates']")
+    assert gates is not None
+    assert gates.attrib["failures"] == "1"
+    for name in ("r.md", "r.html"):
+        assert "--max-flaky 4" in (tmp_path / name).read_text()
+    assert cli(*repeats, "--max-flaky", "100%", "--min-pass-hat-k", "2=0.1").status == 0
+    assert cli(*repeats, "--min-pass-hat-k", "2=0.9").status == 100
+    assert cli(*repeats, "--min-pass-hat-k", "5=0").status == 1
+    two = cli("compare", "a.jsonl", *repeats[1:], "--max-flaky", "5", "--fail-on-regression")
+    assert (two.status, two.err.count(" met: ")) == (0, 2)
+    for wrong in (("--max-flaky", "few"), ("--min-pass-hat-k", "0.9")):
+        assert cli(*repeats, *wrong).status == 2
+    without = cli("compare", "a.jsonl", "a.jsonl", "--max-flaky", "0")
+    assert without.status == 2
+    assert "--repeats-by" in without.err
 
 
 def test_repeats_that_are_no_longer_judged_and_other_conditions_are_told(

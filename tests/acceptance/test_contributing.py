@@ -120,7 +120,7 @@ def test_the_example_is_one_of_the_importer_alone(tree: Path) -> None:
 
 
 def test_the_command_prints(command: Cli) -> None:
-    ended = command("settings", job_deadline_seconds=7)
+    ended = command("changed", job_deadline_seconds=7)
     assert ended.status == 0, ended.err
     assert "job_deadline_seconds = 7" in ended.out
 

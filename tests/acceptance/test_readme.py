@@ -60,8 +60,6 @@ VOLATILE = [
     (r"[\w.-]+:\d+:[0-9a-f]{6}", "WORKER"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d", "TIME"),
     (r"\d+ min", "MINUTES"),
-    (r" +", " "),
-    (r" $", ""),
 ]
 
 
@@ -80,14 +78,29 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 def commands(page: str) -> list[Example]:
     """Return the commands of the page's `console` blocks: lines after `$`, and continuation lines after `>`."""
+    shown = [text for language, text in blocks(page) if language == "console"]
+    return [each for text in shown for each in commands_in(text)]
+
+
+def commands_in(text: str) -> list[Example]:
+    """Return the commands of a block."""
+    found = []
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, *rest = part.splitlines()
+        while rest and (rest[0] == ">" or rest[0].startswith("> ")):
+            command += "\n" + rest.pop(0)[2:]
+        found.append(Example(command, "\n".join(rest)))
+    return found
+
+
+def commands_and_programs(page: str) -> list[Example]:
+    """Return the commands of a page and its Python blocks, each as a command, in their order."""
     found = []
     for language, text in blocks(page):
-        if language == "console":
-            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-                command, *rest = part.splitlines()
-                while rest and (rest[0] == ">" or rest[0].startswith("> ")):
-                    command += "\n" + rest.pop(0)[2:]
-                found.append(Example(command, "\n".join(rest)))
+        if language == "python":
+            found.append(Example(f"python - <<'PROGRAM'\n{text}PROGRAM", ""))
+        elif language == "console":
+            found += commands_in(text)
     return found
 
 
@@ -102,10 +115,15 @@ def programs(page: str) -> list[Example]:
 
 
 def masked(output: str) -> str:
-    """Return an output without what differs from run to run."""
+    """Return an output without what differs from run to run; the widths of columns count, except on lines with that."""
+    return "\n".join(map(_masked_line, output.splitlines())).strip()
+
+
+def _masked_line(line: str) -> str:
+    said = line.rstrip()
     for pattern, name in VOLATILE:
-        output = re.sub(pattern, name, output, flags=re.MULTILINE)
-    return output.strip()
+        said = re.sub(pattern, name, said)
+    return said if said == line.rstrip() else re.sub(" +", " ", said)
 
 
 def run_commands(
@@ -195,6 +213,20 @@ def test_every_command_on_the_page_prints_what_it_shows(
     assert [(e.source, masked(e.output)) for e in examples] == [
         (e.source, masked(output)) for e, output in zip(examples, printed, strict=True)
     ]
+
+
+@pytest.mark.slow
+def test_the_program_that_compares_runs_finds_the_files_of_the_commands_before_it(
+    folder: Path,
+) -> None:
+    examples = commands_and_programs("docs/how-to/compare-two-runs.md")
+    printed = run_commands(examples, folder, {})
+    outputs = [
+        output
+        for each, output in zip(examples, printed, strict=True)
+        if each.source.startswith("python - ")
+    ]
+    assert [line.split()[0] for output in outputs for line in output.splitlines()] == ["true-false"]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/several-machines.md"])

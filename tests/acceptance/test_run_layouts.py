@@ -31,6 +31,71 @@ def test_answers_beside_a_conversation_need_a_mapping_which_is_suggested(cli, tm
     assert "1 case, 1 job." in run.out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "rows.json",
+            '[{"id": 1, "answer": "a", "gold": "a"}, {"id": 2,}]',
+            "row 2 cannot be read: INVALID_JSON: not JSON: trailing comma",
+        ),
+        (
+            "rows.jsonl",
+            '{"id": 1, "answer": "a", "gold": "a"}\n{"id": 2,}\n\n{"id\n',
+            "line 2 cannot be read: INVALID_JSON: not JSON: trailing comma",
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_beside_the_proposed_mapping(
+    cli, tmp_path, name, text, told
+):
+    (tmp_path / name).write_text(text)
+    refused = cli("run", name, "-g", "string-match")
+    assert refused.err.startswith("MAPPING_NEEDED")
+    assert told in refused.err
+    assert ("1 more of the first rows as well" in refused.err) == name.endswith("l")
+    assert "its columns suggest --map" in refused.err
+
+
+def test_rows_without_an_input_can_be_left_out_and_are_counted(cli, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(
+        '{"id": "a", "answer": "x", "gold": "x"}\n{"id": "b", "answer": "x"}\n'
+        '{"id": "c", "answer": "x", "gold": null}\n{"id": "d", "answer": "y", "gold": "y"}\n'
+    )
+    run = ("run", "rows.jsonl", "-g", "string-match", "--map")
+    run = (*run, "custom_id=id,agent_response=answer,expected_output=gold")
+    told = cli(*run)
+    assert told.status == 1
+    assert "--skip-without expected_output leaves such rows out" in told.err
+    skipping = (*run, "--skip-without", "expected_output", "-o", "out.jsonl")
+    ended = cli(*skipping)
+    assert ended.status == 0
+    assert "2 rows of other kinds are not graded: 2 without expected_output" in ended.err
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {line["custom_id"]: line["line"] for line in lines} == {"a": 1, "d": 4}
+    verified = cli("verify", "out.jsonl", *skipping[1:-2])
+    assert verified.out == "2 proven, 0 changed, 0 missing, 0 surplus, 0 unproven\n"
+    wrong = cli(*run, "--skip-without", "expected")
+    assert (wrong.status, "did you mean 'expected_output'?" in wrong.err) == (2, True)
+    case = {"custom_id": "q", "inputs": {"agent_response": "a", "expected_output": "a"}}
+    write(tmp_path / "cases.jsonl", case)
+    cases = cli("run", "cases.jsonl", "-g", "string-match", "--skip-without", "expected_output")
+    assert cases.status == 2
+
+
+def test_rows_that_are_left_out_do_not_change_the_ids_of_the_others(cli, tmp_path):
+    rows = [
+        {"example_id": "e1", "id": "r1", "outputs": {"output": "4"}, "reference_outputs": {"output": "4"}},
+        {"example_id": "e2", "id": "r2", "outputs": {"output": "5"}, "reference_outputs": {}},
+        {"example_id": "e1", "id": "r3", "outputs": {"output": "4"}, "reference_outputs": {"output": "4"}},
+    ]  # fmt: skip
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = cli("run", "runs.jsonl", "-g", "string-match", "--skip-without", "expected_output", "-o", "out.jsonl")  # fmt: skip
+    assert ended.status == 0
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {line["custom_id"]: line["line"] for line in lines} == {"e1": 1, "e1#2": 3}
+
+
 def test_rows_without_a_mapping_and_a_grader_are_refused_for_both_at_once(cli, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("id,answer,truth\n1,yes,true\n")
@@ -556,7 +621,7 @@ def test_an_object_as_the_expected_value_is_said_to_need_its_values_compared(cli
     given = ("run", "a.jsonl", "-g", "string-match", "-o", "o.jsonl", "--map")
     whole = "custom_id=id,agent_response=output,expected_output=gold,metadata=gold.kind"
     ended = cli(*given, whole)
-    assert "string-match: an expected value is an object, and text is compared; 'Answers in JSON'" in ended.out  # fmt: skip
+    assert "string-match: an expected value is an object, and text is compared; in the repository, docs/" in ended.out  # fmt: skip
     assert "metadata.kind=gold.kind\n" in ended.err, "the name that --by takes"
     fields = "custom_id=id,agent_response={output.a},expected_output={gold.a}"
     assert "an object" not in cli(*given, fields).out

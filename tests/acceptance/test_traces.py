@@ -292,6 +292,24 @@ def test_a_trace_that_cannot_be_read_is_told_with_its_code_and_its_place(cli, tm
     assert ended.err.startswith("line 3: UNKNOWN_TRACE_FORMAT: not a recognised trace format")
 
 
+def test_answers_are_told_once_where_traces_are_wanted(cli, tmp_path):
+    lines = [
+        orjson.dumps({"custom_id": f"q{n}", "inputs": {"agent_response": "a"}}) for n in range(9)
+    ]
+    (tmp_path / "answers.jsonl").write_bytes(b"\n".join(lines))
+    for more in ((), ("--id", "q1")):
+        ended = cli("trace", "show", "answers.jsonl", *more)
+        assert ended.status == 1
+        assert ended.err.startswith("INPUT_UNREADABLE: 'answers.jsonl': 9 cases have no trace")
+        assert ended.err.count("\n") == 2
+    assert cli("trace", "check", "answers.jsonl").out.count("have no trace") == 1
+    trace = {"custom_id": "t", "inputs": {"trace": {"format": "weighbridge", "steps": []}}}
+    (tmp_path / "answers.jsonl").write_bytes(b"\n".join([*lines, orjson.dumps(trace)]))
+    ended = cli("trace", "show", "answers.jsonl", "--id", "t")
+    assert ended.status == 0
+    assert ended.err.endswith("... and 4 more lines without a trace\n")
+
+
 def test_what_is_no_trace_is_told_by_what_it_looks_like(cli, tmp_path):
     (tmp_path / "odd.jsonl").write_bytes(
         orjson.dumps({"custom_id": "odd", "inputs": {"trace": {"what": 1, "\x1b[31mthis": 2}}})

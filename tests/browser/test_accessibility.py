@@ -99,6 +99,13 @@ def test_the_preview_and_what_keeps_a_batch_from_it_have_no_serious_accessibilit
     page.get_by_label("Budget", exact=True).check()
     expect(page.get_by_role("alert")).to_contain_text("at least one limit")
     assert serious_faults(page) == []
+    page.get_by_label("Budget", exact=True).uncheck()
+    watch.expected_statuses = {400, 422}
+    workbook = b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml" + b"\0" * 99
+    refused = {"name": "qa.xlsx", "mimeType": "application/zip", "buffer": workbook}
+    page.get_by_label("Or drop files here").set_input_files(refused)
+    expect(page.locator("#cases-problem")).to_contain_text("INPUT_UNREADABLE")
+    assert serious_faults(page) == []
 
 
 def test_what_trying_a_grader_answers_has_no_serious_accessibility_fault(

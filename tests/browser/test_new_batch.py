@@ -21,7 +21,7 @@ from weighbridge.graders.tool_schema import ToolSchemaGrader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
     from support.browser import Watch
     from support.served import Served
@@ -102,6 +102,19 @@ def test_a_preview_tells_what_is_wrong_with_which_line_before_anything_is_submit
     expect(preview(page)).to_contain_text("cases, one per line")
 
 
+def test_a_preview_counts_lines_with_the_id_of_an_earlier_one(page: Page) -> None:
+    first, other = true_false_cases(2)
+    lines = [first, first, {**other, "custom_id": first["custom_id"]}]
+    page.goto("/new")
+    page.get_by_label("True/False", exact=True).check()
+    page.get_by_label("Paste lines").fill("\n".join(orjson.dumps(each).decode() for each in lines))
+    expect(preview(page)).to_contain_text("1 of them")
+    faults = preview(page).get_by_role("table", name=re.compile("^Lines that cannot be graded"))
+    row = faults.get_by_role("row").filter(has_text="ID_CONFLICT")
+    expect(row).to_contain_text("(line 1)")
+    expect(row.get_by_role("rowheader")).to_have_text("3")
+
+
 def test_a_configuration_that_is_not_valid_is_told_beside_its_field(
     page: Page, watch: Watch
 ) -> None:
@@ -137,6 +150,29 @@ def test_a_look_says_as_much_of_a_bad_configuration_until_it_is_right(
     expect(field).not_to_have_attribute("aria-invalid", "true")
     expect(page.locator("#graders .problem")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_text("")
+
+
+def test_a_refused_file_is_told_at_its_field(page: Page, watch: Watch, tmp_path: Path) -> None:
+    workbook, cases = tmp_path / "qa.xlsx", tmp_path / "cases.jsonl"
+    workbook.write_bytes(b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml" + b"\0" * 99)
+    write_cases(cases, true_false_cases(2))
+    watch.expected_statuses = {400}
+    page.goto("/new")
+    field = page.get_by_label("Or drop files here")
+    field.scroll_into_view_if_needed()
+    field.set_input_files(workbook)
+    told = page.locator("#cases-problem").filter(has_text="Excel workbook")
+    expect(told).to_be_focused()
+    expect(told).to_be_in_viewport()
+    expect(field).to_be_in_viewport()
+    expect(field).to_have_accessible_description(re.compile("INPUT_UNREADABLE"))
+    expect(page.locator("#problem")).to_be_empty()
+    page.get_by_label("True/False", exact=True).check()
+    page.get_by_role("button", name="Submit the batch").click()
+    expect(told).to_be_focused()
+    field.set_input_files(cases)
+    expect(preview(page)).to_contain_text("2 cases")
+    expect(page.locator("#cases-problem")).to_be_empty()
 
 
 def test_cases_that_nobody_would_judge_are_not_submitted(page: Page, watch: Watch) -> None:
@@ -185,6 +221,31 @@ def test_a_batch_is_watched_to_its_end_without_loading_the_page_again(
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
     expect(page.get_by_role("region", name="About this batch")).to_contain_text("ended")
     assert page.evaluate("window.isTheSame")
+
+
+def test_a_batch_with_failures_is_not_said_to_have_none_until_its_causes_are_read(
+    page: Page, served: Served
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/causes"), hold)
+    wrong = {"agent_response": "no", "expected_output": "yes"}
+    late = {"custom_id": "late", "grader": "true-false", "inputs": wrong}
+    batch = served.submit([*sleepy_cases(60, 0.1), late])
+    page.goto(f"/batches/{batch}")
+    causes = page.get_by_role("region", name="Causes")
+    expect(causes.get_by_role("heading")).to_have_text("No failures so far")
+    expect(page.locator("#some-not-passed")).to_be_attached(timeout=30_000)
+    expect(causes.get_by_text("No failures")).to_be_hidden()
+    expect(causes.get_by_text("The causes are being read.")).to_be_visible()
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    expect(causes.get_by_role("heading")).to_have_text("Why: 1 cause")
+    expect(causes.get_by_text("are being read")).to_have_count(0)
 
 
 def test_a_batch_that_would_run_long_is_cancelled_retried_and_deleted(

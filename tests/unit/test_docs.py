@@ -399,6 +399,22 @@ def test_every_link_on_the_page_leads_somewhere(page: str) -> None:
     assert broken == []
 
 
+def test_every_page_that_a_message_names_can_be_opened() -> None:
+    named = {
+        target
+        for folder in ("core", "worker", "producer")
+        for path in (ROOT / folder).rglob("*.py")
+        for target in re.findall(r"docs/[\w/-]+\.md(?:#[\w-]+)?", path.read_text(encoding="utf-8"))
+    }
+    assert "docs/how-to/grade-your-own-fields.md#answers-in-json" in named
+    pages = {target: target.partition("#") for target in named}
+    assert not [
+        target
+        for target, (page, _, anchor) in pages.items()
+        if not (ROOT / page).is_file() or (anchor and anchor not in anchors(ROOT / page))
+    ]
+
+
 def anchors(file: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", fill(file.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

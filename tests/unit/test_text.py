@@ -43,6 +43,7 @@ def test_a_noun_may_have_a_plural_of_its_own() -> None:
         ("budgt", "budget"),
         ("true-flase", "true-false"),
         ("Budget", "budget"),
+        ("LOOP", "loop"),
         ("nothing of the kind", None),
         ("", None),
     ],

@@ -61,6 +61,8 @@ COMMANDS = {
         "graders", "List the installed graders, describe one, or measure its CPU time."
     ),
     "trace": Entry("traces", "Show, check and convert traces."),
+    "settings": Entry("settings", "Print the settings, with their defaults and values."),
+    "errors": Entry("settings", "Print what error codes mean."),
     "keys": Entry("keys", "Create, list and revoke API keys."),
     "completion": Entry("completion", "Print the script that completes commands in a shell."),
 }

@@ -18,6 +18,7 @@ from weighbridge_producer.cli.repeats_comparison import compare_repeated_cases
 from weighbridge_producer.cli.run_names import RUN_HELP
 from weighbridge_producer.comparison.pairing import PairKey
 from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.repeat_gates import RepeatGates
 from weighbridge_producer.comparison.repeat_key import RepeatKey
 
 
@@ -102,9 +103,24 @@ def compare(
         bool,
         typer.Option(
             "--allow-lost",
-            help="With a gate: accept results that the first run judged and another did not.",
+            help="With a gate: accept results that the first run judged and another did not, and unjudged repeats.",
         ),
     ] = False,
+    max_flaky: Annotated[
+        str,
+        typer.Option(
+            metavar="N|P%",
+            help="With --repeats-by: exit 100 if more cases are flaky (some of their repeats passed, and some failed).",
+        ),
+    ] = "",
+    min_pass_hat_k: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="K=SHARE",
+            help="With --repeats-by: exit 100 if a label's pass^K is lower, as in 3=0.9. Repeatable.",
+            callback=opt.all_utf8,
+        ),
+    ] = None,
     gates: gate_opt.GateOptions = gate_opt.NO_GATES,
     url: opt.Url = None,
     as_json: opt.AsJson = False,
@@ -115,7 +131,8 @@ def compare(
     has Newcombe's paired 95 % interval (method 10) and the p-value of McNemar's exact test, adjusted for the number
     of labels after Benjamini and Hochberg.
 
-    --min-pass-rate, --min-gradable and --max-vacuous are for the results of each further run, as for `run`.
+    --min-pass-rate, --min-gradable and --max-vacuous are for the results of each further run, as for `run`, and --max-flaky
+    and --min-pass-hat-k for its repeats, or for those of the only run.
 
     Exit status: 0 without a gate, or when each is met. 100 when a gate is not met. 1 when two runs have no result in
     common, or a gate cannot be decided: no pair was judged, a batch is not completed, or results that the first run
@@ -125,6 +142,7 @@ def compare(
         regression_gates = RegressionGates(
             max_regressions, fail_on_regression, min_effect, allow_lost
         )
+        repeat_gates = RepeatGates.parse(max_flaky, min_pass_hat_k or (), allow_unjudged=allow_lost)
         key = RepeatKey.parse(repeats_by) if repeats_by else None
         pair_key = PairKey.parse(pair_by)
     except (InvalidGateError, InvalidFilterError) as error:
@@ -133,12 +151,25 @@ def compare(
     if key:
         if any((by, pair_by, examples, max_regressions, gates.are_given)):
             raise typer.BadParameter(
-                "it can be combined with --output, --fail-on-regression, --min-effect, --allow-lost and --json only",
+                "its gates are --max-flaky and --min-pass-hat-k, and --fail-on-regression for two runs or more;"
+                " besides them it can be combined with --min-effect, --allow-lost, --label, --output and --json only",
                 param_hint="--repeats-by",
+            )
+        if fail_on_regression and len(runs) < 2:
+            raise typer.BadParameter(
+                "--fail-on-regression compares two runs or more; --max-flaky and --min-pass-hat-k apply to one",
+                param_hint="RUN",
             )
         outputs = comparison_outputs(chosen.writable, runs)
         compare_repeated_cases(
-            ComparedRuns(runs, label, url, outputs, chosen, regression_gates, as_json), key
+            ComparedRuns(runs, label, url, outputs, chosen, regression_gates, as_json),
+            key,
+            repeat_gates,
+        )
+    if repeat_gates.are_given:
+        raise typer.BadParameter(
+            "--max-flaky and --min-pass-hat-k are for repeats: say which results are repeats of one case",
+            param_hint="--repeats-by",
         )
     if len(runs) < 2:
         raise typer.BadParameter("name two runs or more", param_hint="RUN")

@@ -97,6 +97,6 @@ def temporary_file(name: str, stack: ExitStack) -> Path:
     return Path(folder) / name
 
 
-def with_completeness(gates: list[GateResult], runs: tuple[Run, Run]) -> list[GateResult]:
+def with_completeness(gates: list[GateResult], runs: Iterable[Run]) -> list[GateResult]:
     """Add to gates that were asked for what keeps them from being decided."""
     return gates + incomplete_runs(runs) if gates else []

@@ -29,8 +29,8 @@ def wrapped_hint(row: GraderSummary) -> str:
         return ""
     return (
         f"{wrapped:,} of {pluralize(row.judged, 'judged answer')} {'is' if wrapped == 1 else 'are'} inside other text, as"
-        " after a chain of thought; 'Grade CSV, Parquet and JSON with your own field names' in the documentation shows how"
-        " to take them out"
+        " after a chain of thought; docs/how-to/grade-your-own-fields.md#answers-inside-longer-text in the repository shows"
+        " how to take them out"
     )
 
 
@@ -56,8 +56,9 @@ def several_answers_hint(row: GraderSummary, examples: Mapping[tuple[str, str], 
         )
     if _OF_OBJECT in example:
         return (
-            "an expected value is an object, and text is compared; 'Answers in JSON' in the documentation shows how to"
-            " compare its values, and 'Write a grader' how to compare objects field by field"
+            "an expected value is an object, and text is compared; in the repository,"
+            " docs/how-to/grade-your-own-fields.md#answers-in-json shows how to compare its values, and"
+            " docs/how-to/write-a-grader.md how to compare objects field by field"
         )
     if _OF_LIST not in example:
         return ""

@@ -352,7 +352,7 @@ def _confirmed_mapping(seen: SeenRows, graders: Sequence[GraderSpec]) -> FieldMa
     """Show the proposed mapping and return it if the user accepts it; otherwise raise MappingNeededError."""
     proposal = seen.proposal
     assert proposal is not None
-    what, lines = seen.described, suggestion(seen)
+    what, lines = seen.described, [*_unread(seen), *suggestion(seen)]
     if not (graders or GRADER in proposal.columns):
         lines.append("name a grader too, with --grader ID: `weighbridge graders` lists them")
     if proposal.mapping is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -361,10 +361,19 @@ def _confirmed_mapping(seen: SeenRows, graders: Sequence[GraderSpec]) -> FieldMa
     for line in lines:
         err.print(shown(f"{line[0].upper()}{line[1:]}", _WIDTH), soft_wrap=True)
     err.print(f"The first row would be: {shown(_first_case(seen, proposal.mapping))}")
-    is_likely = not (proposal.caution or seen.hints())
+    is_likely = not (proposal.caution or seen.hints() or seen.fault)
     if not typer.confirm("Grade with this mapping?", default=is_likely, err=True):
         raise MappingNeededError(seen.file, what)
     return proposal.mapping
+
+
+def _unread(seen: SeenRows) -> list[str]:
+    """Return which of the first rows cannot be read, and why, if there is one."""
+    if not (seen.fault and seen.layout):
+        return []
+    unit = "line" if seen.layout.has_lines else "row"
+    more = f"; {seen.faulty - 1:,} more of the first rows as well" if seen.faulty > 1 else ""
+    return [f"{unit} {seen.faulty_line:,} cannot be read: {seen.fault}{more}"]
 
 
 def _first_case(seen: SeenRows, mapping: FieldMapping) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from weighbridge.errors import InputError
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.cli.mapping_choice import choose_mapping, print_layout, print_unmapped
 from weighbridge_producer.cli.reading_options import USUAL_READING
 from weighbridge_producer.cli.show import err, shown
@@ -132,14 +133,34 @@ def _row_mapping(
     )
     if mapping:
         mapping = with_accepted_answers(replace(mapping, table=form), graders)
+        mapping = replace(mapping, skips=_checked_skips(reading, mapping))
     return mapping, joins
+
+
+def _checked_skips(reading: ReadingOptions, mapping: FieldMapping) -> tuple[str, ...]:
+    """Return the inputs without which a row is left out; one that is not mapped is a usage error."""
+    for name in reading.skip_without or ():
+        if name not in mapping.inputs:
+            known = f"; it has {', '.join(mapping.inputs)}"
+            meant = did_you_mean(closest(name, mapping.inputs)) or known
+            raise typer.BadParameter(
+                f"the mapping has no input {name[:80]!r}{meant}",
+                param_hint="--skip-without",
+            )
+    return tuple(dict.fromkeys(reading.skip_without or ()))
 
 
 def _check_reads_tables(
     reading: ReadingOptions, form: TableForm, mapping: FieldMapping | None
 ) -> None:
-    """Raise a usage error for options about tables if the input is not read as rows."""
-    if not str(form) or mapping:
+    """Raise a usage error for options about rows if the input is not read as rows."""
+    if mapping:
+        return
+    if reading.skip_without:
+        raise typer.BadParameter(
+            "it is for rows, which are read with a mapping", param_hint="--skip-without"
+        )
+    if not str(form):
         return
     given = "--no-header" if reading.no_header else "--header-line"
     raise typer.BadParameter(

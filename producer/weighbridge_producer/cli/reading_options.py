@@ -58,6 +58,16 @@ TraceMappingFile = Annotated[
         callback=opt.utf8,
     ),
 ]
+SkipWithout = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--skip-without",
+        metavar="INPUT",
+        help="Leave out rows that have no value for this input, such as expected_output, in place of errored jobs; a note"
+        " counts them. Repeatable.",
+        callback=opt.all_utf8,
+    ),
+]
 
 SampleSize = Annotated[
     str | None,
@@ -105,6 +115,7 @@ class ReadingOptions:
     mapping: MappingFile = None
     joins: JoinedFiles = None
     join_keys: JoinKeys = None
+    skip_without: SkipWithout = None
     sample: SampleSize = None
     trace_mapping: TraceMappingFile = None
     encoding: TableEncoding = None

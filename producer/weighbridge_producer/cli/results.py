@@ -186,7 +186,9 @@ def results(
             write_each(report, outputs, stdout_bytes(), print_waiting)
             if not as_json:
                 print_written(counted, outputs)
-    _print_selection_notes(wanted, source, says_if_none=bool(cause or not shows_summary))
+    _print_selection_notes(
+        wanted, source, says_if_none=bool(cause or label is not None or not shows_summary)
+    )
     next_cursor = wanted.cursor or None
     if as_json:
         _print_as_json(summary, chosen, next_cursor, causes=causes)

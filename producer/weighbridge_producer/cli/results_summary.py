@@ -71,6 +71,7 @@ def show_summary(summary: Summarised, name: str, console: Console, *, causes: bo
         print_summary(
             *(found.labels(), Counts(found.total, **counts), console, _examples(found)),
             weak=found.weak_passes,
+            recorded=found.recorded_verdicts,
         )
     elif not decision:
         console.print("no results")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from weighbridge.errors import BatchError, InputError, OutputError
 from weighbridge.jobs.outcome import Outcome
-from weighbridge.text import pluralize
+from weighbridge.text import did_you_mean, pluralize
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.show import err, shown
-from weighbridge_producer.comparison.baselines import has_baseline, run_of_baseline
+from weighbridge_producer.comparison.baselines import baseline_like, has_baseline, run_of_baseline
 from weighbridge_producer.comparison.runs import (
     Run,
     lines_of_batch,
@@ -69,7 +69,7 @@ def no_case(source: Source) -> InputError:
     notes = source.notes
     return InputError(
         f"no row of {source.name!r} is a case; nothing is written: {notes.leaves_out}",
-        "give a log of an eval that matches answers with expected ones"
+        "give a log of an eval that matches answers with expected ones, or leave out --skip-without if that is the reason"
         if notes.other_rows
         else "correct the mapping: no member of the document has one of its inputs",
     )
@@ -107,8 +107,9 @@ def open_run(
     if has_baseline(folder, name):
         return run_of_baseline(folder, name, settings)
     if not name.startswith(_BATCH):
+        meant = did_you_mean(baseline_like(folder, name))
         raise InputError(
-            f"{name!r} is neither a file of results nor a batch id nor a baseline in {str(folder)!r}",
+            f"{name!r} is neither a file of results nor a batch id nor a baseline in {str(folder)!r}{meant}",
             "give a .jsonl file that `run -o` wrote, an id that `weighbridge batches` lists, or a name that"
             " `weighbridge baseline list` lists",
         )

@@ -34,6 +34,7 @@ def print_report(
         *(report.summary, counts, console, report.examples),
         names_words=names_words,
         weak=report.weak_passes,
+        recorded=report.recorded_verdicts,
     )
     print_slices(report.slices, console)
     if report.errored.messages:
@@ -79,6 +80,7 @@ def report_as_dict(
             for (label, cause), example in report.examples.items()
         ],
         **report.weak_passes.as_dict(),
+        "recorded_verdicts": report.recorded_verdicts.as_dict(),
         "lost_rows": lost.as_dict(),
         "seconds": report.seconds,
         "server": report.server,

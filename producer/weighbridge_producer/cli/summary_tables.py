@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from weighbridge.jobs.outcome import Counts, GraderSummary
     from weighbridge_producer.reports.overview import Cause
+    from weighbridge_producer.reports.recorded_verdicts import RecordedVerdicts
     from weighbridge_producer.reports.weak_passes import WeakPasses
 
 #: Columns of the outcomes of a label; that without a name is the pass rate.
@@ -43,10 +44,12 @@ def print_summary(
     *,
     names_words: bool = True,
     weak: WeakPasses | None = None,
+    recorded: RecordedVerdicts | None = None,
 ) -> None:
     """Print a table of outcomes by label, and a table of causes with examples.
 
-    Without `names_words`, it is not said how to name words for true and false. `weak` passes are noted.
+    Without `names_words`, it is not said how to name words for true and false. `weak` passes are noted, and verdicts
+    unlike the `recorded` ones.
     """
     everything = list(summary)
     rows = everything[:_ROWS_SHOWN]
@@ -63,6 +66,8 @@ def print_summary(
             console.print(f"{_name(row, console)}: vacuous passes (nothing to check): {vacuous}")
         for what, jobs in weak.of(row.label) if weak else ():
             console.print(f"{_name(row, console)}: {what}: {share(jobs, row.passed)}")
+        if unlike := recorded.of(row.label) if recorded else "":
+            console.print(f"{_name(row, console)}: {shown(unlike)}", soft_wrap=True)
         words = unknown_words_hint(row) if names_words else ""
         if hint := words or several_answers_hint(row, examples or {}) or wrapped_hint(row):
             console.print(f"{_name(row, console)}: {shown(hint)}", soft_wrap=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import typer
 
 from weighbridge.errors import (
+    Fault,
     InputError,
     LineError,
     MappingNeededError,
@@ -22,6 +23,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import parse_specs
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB, read_settings
+from weighbridge.text import pluralize
 from weighbridge.traces import read_traces
 from weighbridge.traces.fields import json_in
 from weighbridge.traces.recognition import described, hint_for_unknown
@@ -36,7 +38,6 @@ from weighbridge_producer.input.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from weighbridge.errors import Fault
     from weighbridge.jobs.chunk import Line
     from weighbridge.traces import Trace
     from weighbridge_producer.input.source_lines import SourceLine
@@ -45,10 +46,20 @@ if TYPE_CHECKING:
 _ERROR_WIDTH = 800
 _COUNTED_LINES, _COUNTED_BYTES = 10_000, 16 * MIB
 _NO_CASE = frozenset({ErrorCode.MISSING_FIELD, ErrorCode.NOT_AN_OBJECT, ErrorCode.UNKNOWN_FIELD})
+_FAULTS_SHOWN = 5
 _KEPT_UNKNOWN = 50  #: values
 _NAME_OF_TRACE = b'"trace"'  #: contained in every line with a trace
 _GRADERS = parse_specs(["loop"])  #: a grader of traces, which says that rows are mapped to traces
 _HOW_TO_MAP = "give --map custom_id=@row,trace=COLUMN, with the column that has the traces"
+
+
+class _NoTraceError(LineError):
+    """A case has other inputs than a trace, such as an answer."""
+
+    def __init__(self, inputs: list[str]) -> None:
+        fault = missing_input("trace", ("trace",), inputs)
+        super().__init__(fault.code, fault.message, fault.hint)
+        self.inputs = inputs
 
 
 class NamedTrace(NamedTuple):
@@ -81,13 +92,15 @@ class Traces:
             else Source(file, self._settings, trace_mapping=mapping)
         )
         self._file = file
-        self._tell = tell or _print
+        self._tell = tell or print_fault
         self._lines = iter(self._source)
         self._line: Line
         self._read = 0  #: traces read so far
         self.lost = 0  #: lines or traces that could not be read or written
         self._unknown: list[Any] = []  #: the first values that are no case and no trace
         self._unknown_count = 0
+        self._inputs: list[str] = []  #: of the first case without a trace
+        self._without_trace = 0  #: cases with other inputs
 
     def __iter__(self) -> Iterator[NamedTrace]:
         """Yield every trace that can be read.
@@ -116,6 +129,9 @@ class Traces:
             try:
                 found = _traces_of(self._line)
             except (LineError, TraceError) as error:
+                if isinstance(error, _NoTraceError):
+                    self._without_trace += 1
+                    self._inputs = self._inputs or error.inputs
                 self.lose(self._with_unknown(error))
                 continue
             self._read += len(found)
@@ -149,7 +165,15 @@ class Traces:
         return self._source.pointers_without_value()
 
     def fault_of_all(self) -> Fault | None:
-        """Return one fault for all lines read, if each is a value that is no case and no trace; else None."""
+        """Return one fault for all lines read, if none is a trace: all are cases without one, or all neither; else None."""
+        if not self._read and 0 < self._without_trace == self.lost:
+            what = pluralize(self.lost, "case has", "cases have")
+            return Fault(
+                ErrorCode.MISSING_FIELD,
+                f"{what} no trace, but the inputs {', '.join(self._inputs)}",
+                "they are for graders of answers, such as `weighbridge run FILE --grader string-match`; a trace is in the input"
+                " 'trace', or a line or file of its own",
+            )
         if self._read or not self._unknown or self._unknown_count < self.lost:
             return None
         first = described(self._unknown[0])
@@ -193,7 +217,37 @@ class Traces:
         return count, next(self._lines, None) is None
 
 
-def _print(fault: Fault, where: str) -> None:
+class FirstFaults:
+    """The errors of the first lines without a trace, printed at the end with the number of further ones."""
+
+    def __init__(self) -> None:
+        self._first: list[tuple[Fault, str]] = []
+        self._more = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._first:
+            print_fault(*each)
+        if self._more:
+            err.print(f"... and {pluralize(self._more, 'more line')} without a trace")
+
+    def add(self, fault: Fault, where: str) -> None:
+        """Keep an error, if it is one of the first."""
+        if len(self._first) < _FAULTS_SHOWN:
+            self._first.append((fault, where))
+        else:
+            self._more += 1
+
+    def clear(self) -> None:
+        """Forget the errors."""
+        self._first.clear()
+        self._more = 0
+
+
+def print_fault(fault: Fault, where: str) -> None:
+    """Print the error of a line on standard error."""
     err.print(f"{where}[red]{fault.code}[/]: {shown(fault.message, _ERROR_WIDTH)}")
     if fault.hint:
         err.print(f"  {shown(fault.hint, _ERROR_WIDTH)}")
@@ -224,8 +278,7 @@ def _traces_of(line: Line) -> list[NamedTrace]:
             raise
         return [NamedTrace(trace.id or line.location, trace) for trace in read_traces(bare)]
     if "trace" not in case.inputs:
-        fault = missing_input("trace", ("trace",), sorted(case.inputs))
-        raise LineError(fault.code, fault.message, fault.hint)
+        raise _NoTraceError(sorted(case.inputs))
     value: Any = case.inputs["trace"]
     found = read_traces(value)
     if len(found) == 1:

@@ -79,10 +79,17 @@ def show(
     Exit status: 0 when it was shown, 1 when there is none or something went wrong.
     """
     from weighbridge_producer.cli.native_lines import native_line
-    from weighbridge_producer.cli.trace_input import Traces
+    from weighbridge_producer.cli.trace_input import FirstFaults, Traces
 
-    traces = Traces(file, trace_mapping_of(trace_mapping), maps=maps)
-    found = next(iter(traces), None) if trace_id is None else _trace_named(trace_id, traces, file)
+    with FirstFaults() as faults:
+        traces = Traces(file, trace_mapping_of(trace_mapping), faults.add, maps)
+        if trace_id is None:
+            found = next(iter(traces), None)
+        else:
+            found = _trace_named(trace_id, traces, file)
+        if found is None and (fault := traces.fault_of_all()):
+            faults.clear()
+            raise InputError(f"{file!r}: {fault.message}", fault.hint)
     if found is None:
         raise InputError(f"{file!r} has no trace")
     found = _with_steps(found, step_ids) if step_ids else found
@@ -98,8 +105,10 @@ def show(
         err.print(f"1 of {of} traces; --id picks another")
 
 
-def _trace_named(trace_id: str, traces: Traces, file: str) -> NamedTrace:
-    """Return the first trace with an id, else the only one whose id begins so; raises InputError if there is none.
+def _trace_named(trace_id: str, traces: Traces, file: str) -> NamedTrace | None:
+    """Return the first trace with an id, else the only one whose id begins so; None of a file without traces.
+
+    Raises InputError if none of its traces has the id.
 
     The id is the one that the trace has here or, where no trace has that, the one that it has in its source.
     """
@@ -125,6 +134,8 @@ def _trace_named(trace_id: str, traces: Traces, file: str) -> NamedTrace:
             f"{file!r} has {len(alike):,} traces whose id begins with {trace_id!r}",
             _listed_names(list(alike)),
         )
+    if not others:
+        return None
     raise InputError(f"{file!r} has no trace {trace_id!r}", _listed_names(others))
 
 
@@ -161,8 +172,6 @@ def _steps_meant(text: str, ids: Sequence[str]) -> list[str]:
 
 
 def _listed_names(names: list[str]) -> str:
-    if not names:
-        return "no trace in it can be read"
     more = len(names) - _NAMES_SHOWN
     return f"it has {', '.join(names[:_NAMES_SHOWN])}" + (f" and {more:,} more" if more > 0 else "")
 

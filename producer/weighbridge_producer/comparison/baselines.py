@@ -15,6 +15,7 @@ import msgspec
 import zstandard
 
 from weighbridge.errors import FileError, InputError
+from weighbridge.text import closest, did_you_mean
 from weighbridge_producer.comparison.compared_results import Entry
 from weighbridge_producer.comparison.runs import Run
 from weighbridge_producer.gating.fields import leaves_among
@@ -104,6 +105,11 @@ def list_baselines(folder: Path, settings: Settings) -> list[Baseline]:
     return sorted(found, key=lambda baseline: -baseline.created_at)
 
 
+def baseline_like(folder: Path, name: str) -> str | None:
+    """Return the name of the baseline that a misspelt one probably means; None if there is none."""
+    return closest(name, (path.name.removesuffix(_SUFFIX) for path in folder.glob(f"*{_SUFFIX}")))
+
+
 def has_baseline(folder: Path, name: str) -> bool:
     """Return whether a baseline with that name exists."""
     return bool(_NAME.fullmatch(name)) and _path(folder, name).is_file()
@@ -113,7 +119,8 @@ def delete_baseline(folder: Path, name: str) -> None:
     """Delete a baseline; raises InputError if it does not exist."""
     check_name(name)
     if not has_baseline(folder, name):
-        raise InputError(f"there is no baseline {name!r} in {str(folder)!r}", _HINT)
+        meant = did_you_mean(baseline_like(folder, name))
+        raise InputError(f"there is no baseline {name!r} in {str(folder)!r}{meant}", _HINT)
     _path(folder, name).unlink()
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.errors import InvalidGateError
 from weighbridge.text import pluralize
+from weighbridge_producer.comparison.allowance import Allowance
 from weighbridge_producer.comparison.pairs import Group
 from weighbridge_producer.gating.gates import ERROR, FAILED, PASSED, GateResult, parse_share
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from weighbridge_producer.comparison.runs import Run
 
 SIGNIFICANCE = 0.05  #: differences with at most this adjusted p-value are significant
+_MAX_REGRESSIONS = "--max-regressions"
 _LABELS_NAMED = 5
 _NOTHING_LOST = "a verdict for each result judged before"
 _REPEATS_KEPT = "as many judged repeats of each case as before"
-_ALLOWED = re.compile(r"([0-9]{1,18})|([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,8 @@ class RegressionGates:
     allow_lost: bool = False  #: True to accept results that only the first run judged
 
     def __post_init__(self) -> None:
-        if self.max_regressions and not _ALLOWED.fullmatch(self.max_regressions):
-            raise InvalidGateError(
-                f"--max-regressions {self.max_regressions[:40]!r} is neither a number nor a share",
-                "write for instance 0, 12 or 0.5%",
-            )
+        if self.max_regressions:
+            Allowance.parse(_MAX_REGRESSIONS, self.max_regressions)
         if self.min_effect and parse_share(self.min_effect) is None:
             raise InvalidGateError(
                 f"--min-effect {self.min_effect[:40]!r} has no share from 0 to 1",
@@ -70,17 +67,14 @@ class RegressionGates:
 
     def _count_of_regressions(self, comparison: Comparison) -> GateResult:
         regressed, judged = comparison.groups[Group.REGRESSED], comparison.judged_pairs
-        gate = f"--max-regressions {self.max_regressions}"
+        allowed = Allowance(self.max_regressions)
+        gate = f"{_MAX_REGRESSIONS} {allowed.text}"
+        required = f"at most {allowed.text}{' of results' if allowed.is_share else ''} regressed"
         seen = f"{regressed:,} of {judged:,} pairs judged in both runs"
         if not judged:
-            return GateResult(gate, "", _at_most(self.max_regressions), seen, ERROR)
-        allowed = _ALLOWED.fullmatch(self.max_regressions)
-        if allowed and allowed[2]:
-            exceeded = regressed * 100 / judged > float(allowed[2])
-        else:
-            exceeded = regressed > int(self.max_regressions)
-        status = FAILED if exceeded else PASSED
-        return GateResult(gate, "", _at_most(self.max_regressions), seen, status)
+            return GateResult(gate, "", required, seen, ERROR)
+        status = FAILED if allowed.is_exceeded(regressed, judged) else PASSED
+        return GateResult(gate, "", required, seen, status)
 
     def check_repeats(self, labels: Sequence[RepeatedLabel], run: int) -> list[GateResult]:
         """Return the result of each gate for a run of repeated cases; `run` is its number, from 1."""
@@ -151,14 +145,6 @@ def incomplete_runs(runs: Iterable[Run]) -> list[GateResult]:
         for run in runs
         if run.incomplete
     ]
-
-
-def _at_most(text: str) -> str:
-    return (
-        f"at most {text} of results regressed"
-        if text.endswith("%")
-        else f"at most {text} regressed"
-    )
 
 
 def _lost(comparison: Comparison) -> GateResult:

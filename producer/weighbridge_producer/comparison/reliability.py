@@ -66,6 +66,16 @@ class Reliability:
                 heapreplace(self._flaky, item)
 
     @property
+    def unjudged(self) -> int:
+        """Number of results that neither passed nor failed."""
+        return self.ungradable + self.errored
+
+    @property
+    def repeated(self) -> int:
+        """Number of cases that were judged more than once."""
+        return sum(n for (judged, _), n in self.cases.items() if judged > 1)
+
+    @property
     def flaky(self) -> int:
         """Number of cases that passed in some repeats and failed in others."""
         return sum(n for (judged, passed), n in self.cases.items() if 0 < passed < judged)
@@ -95,11 +105,14 @@ class Reliability:
     def at_k(self) -> list[AtK]:
         """Return pass@k and pass^k for some k, up to the largest number of repeats."""
         most = max((judged for judged, _ in self.cases), default=0)
-        return [self._at(k) for k in sorted({*_KS, most}) if 1 <= k <= most]
+        return [at for k in sorted({*_KS, most}) if (at := self.at(k))]
 
-    def _at(self, k: int) -> AtK:
-        enough = {repeats: n for repeats, n in self.cases.items() if repeats[0] >= k}
+    def at(self, k: int) -> AtK | None:
+        """Return pass@k and pass^k for one `k`; None if no case has as many repeats."""
+        enough = {repeats: n for repeats, n in self.cases.items() if repeats[0] >= k > 0}
         cases = sum(enough.values())
+        if not cases:
+            return None
         any_of = sum(n * (pass_at_k(*repeats, k) or 0.0) for repeats, n in enough.items())
         all_of = sum(n * (pass_hat_k(*repeats, k) or 0.0) for repeats, n in enough.items())
         return AtK(k, cases, any_of / cases, all_of / cases)
@@ -108,7 +121,7 @@ class Reliability:
         """Return the reliability in its JSON form."""
         return {
             "cases": self.cases.total(),
-            "unjudged_results": self.ungradable + self.errored,
+            "unjudged_results": self.unjudged,
             "ungradable": self.ungradable,
             "errored": self.errored,
             "rate": self.rate,

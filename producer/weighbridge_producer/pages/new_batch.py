@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import InputError, MappingError, NoGraderError, WeighbridgeError
 from weighbridge_producer.client.redis_client import RedisClient
 from weighbridge_producer.input.files.folder_files import (
     OUR_RESULTS,
@@ -44,6 +44,7 @@ router = APIRouter(prefix="/new")
 _PASTED = "pasted lines"
 _BOTH = "there are both pasted lines and a file"
 _PROBLEMS_SHOWN = 5
+_OF_OTHER_FIELDS = (MappingError, NoGraderError)  #: errors that the graders or the mapping correct
 
 
 class NewBatchForm:
@@ -128,7 +129,7 @@ async def submit(request: Request, service: Served, identity: Submitter) -> Resp
         _check_is_form(request)
         batch = await receive_batch(request, service, identity, form.read)
     except (WeighbridgeError, ProblemError) as error:
-        return _page(request, form, problem=_problem(error))
+        return _page(request, form, error=error)
     return RedirectResponse(f"/batches/{batch.id}", 303)
 
 
@@ -144,7 +145,7 @@ async def look(request: Request, service: Served, identity: Submitter) -> HTMLRe
             with await service.previews.turn(identity.project):
                 preview = await run_in_threadpool(_preview, form, *beginning, service.client)
     except (WeighbridgeError, ProblemError) as error:
-        return _page(request, form, problem=_problem(error))
+        return _page(request, form, error=error)
     return _page(request, form, preview=preview)
 
 
@@ -255,8 +256,9 @@ def _page(
     form: NewBatchForm,
     *,
     preview: Preview | None = None,
-    problem: Problem | None = None,
+    error: WeighbridgeError | ProblemError | None = None,
 ) -> HTMLResponse:
+    problem = _problem(error) if error else None
     return page(
         *(request, "new.html"),
         status_code=problem.status if problem else 200,
@@ -264,6 +266,8 @@ def _page(
         form=form,
         preview=preview,
         problem=problem,
+        problem_is_of_cases=isinstance(error, InputError)
+        and not isinstance(error, _OF_OTHER_FIELDS),
         preview_bytes=f"{HEAD_BYTES} 0",  # of the beginning and of the end
         folder_endings=endings_of(ReadAs.ANYTHING),
         sent_endings=endings_sent_of_folders(),

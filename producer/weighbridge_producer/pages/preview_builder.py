@@ -13,7 +13,7 @@ from weighbridge.grading.case import parse_case
 from weighbridge.grading.line_grader import LineGrader
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.grader_spec import GraderSpec
-from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
 from weighbridge.text import shorten
 from weighbridge.traces import formats, read_traces
 from weighbridge.traces.split import is_trace
@@ -21,6 +21,7 @@ from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.traces.input_kinds import InputKind
 from weighbridge_producer.pages.column_pickers import ColumnPickers
 from weighbridge_producer.pages.input_head import EXPANDED_BYTES
+from weighbridge_producer.submit.id_conflict import id_conflict
 from weighbridge_producer.trace_view.trace_summary import lacks_in_words
 
 if TYPE_CHECKING:
@@ -123,12 +124,13 @@ class PreviewBuilder:
         self._specs = specs
         self._elsewhere = elsewhere
         self._grader = LineGrader(specs)
+        self._first: dict[str, tuple[int, bytes]] = {}  #: number and line by id
 
     def add(self, number: int, line: SourceLine) -> None:
         """Add one line."""
         preview = self._preview
         preview.lines += 1
-        fault = self._grader.fault_of(line.as_job(number))
+        fault = self._grader.fault_of(line.as_job(number)) or self._conflict(number, line)
         if fault and not self._is_for_workers(fault, line):
             preview.faulty += 1
             if len(preview.bad_lines) < _FAULTS_SHOWN:
@@ -144,6 +146,15 @@ class PreviewBuilder:
     def note(self, text: str) -> None:
         """Replace the note by a text that is not empty."""
         self._preview.note = text or self._preview.note
+
+    def _conflict(self, number: int, line: SourceLine) -> Fault | None:
+        """Return the fault of a line with the id of an earlier, different one, which is graded instead."""
+        content = line.raw.strip(JSON_SPACE)
+        custom_id = peek_custom_id(content)
+        if custom_id is None:
+            return None
+        first, earlier = self._first.setdefault(custom_id, (number, content))
+        return None if earlier == content else id_conflict(custom_id, first)
 
     def _is_for_workers(self, fault: Fault, line: SourceLine) -> bool:
         """Return whether a grader is unknown here but installed on workers."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.graders.difference_reason import shorten_reason
 from weighbridge.jobs.outcome import CUT_SHORT, SCORE_BUCKETS, VACUOUS, Outcome
 from weighbridge_producer.gating.slices import summary_of
+from weighbridge_producer.reports.recorded_verdicts import RecordedVerdicts
 from weighbridge_producer.reports.row_names import file_of, with_file
 from weighbridge_producer.reports.weak_passes import WeakPasses
 
@@ -54,6 +55,7 @@ class Survey:
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     weak_passes: WeakPasses = field(default_factory=WeakPasses)
+    recorded_verdicts: RecordedVerdicts = field(default_factory=RecordedVerdicts)
     #: jobs with failed checks of other causes than the one by which they are counted
     further_causes: int = 0
     _labels: dict[str, str] = field(default_factory=dict)  #: grader ids by label
@@ -95,6 +97,7 @@ class Survey:
 
     def add(self, row: ResultRow) -> None:
         """Count a result."""
+        self.recorded_verdicts.add(row)
         outcome, cause = row.outcome, row.cause
         label = row.label or ""
         if label not in self._labels and len(self._labels) >= LABELS_LIMIT:

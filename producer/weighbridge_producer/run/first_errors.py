@@ -26,7 +26,9 @@ _LOOKED_AT = 10_000  #: enough, because results are nearly in input order
 class FirstErrors(NamedTuple):
     """Messages of the first errored lines, and how many jobs and lines they are of."""
 
-    messages: list[str]  #: distinct ones, each followed by its hint, in input order
+    messages: list[
+        str
+    ]  #: distinct ones in input order, followed by hints, each of which is there once
     jobs: int  #: whose messages these are
     looked_at: int  #: errored jobs that were looked at
     lines: int  #: on which these are
@@ -52,7 +54,19 @@ def first_errors(results: Path, *, names_locations: bool) -> FirstErrors:
         told[message] += jobs[row.line, str(row.error)]
     messages = list(told)[:SHOWN]
     lines = len({line for line, _ in jobs})
-    return FirstErrors(messages, sum(told[each] for each in messages), jobs.total(), lines)
+    jobs_told = sum(told[each] for each in messages)
+    return FirstErrors(_with_each_hint_once(messages), jobs_told, jobs.total(), lines)
+
+
+def _with_each_hint_once(messages: list[str]) -> list[str]:
+    """Return messages without the hints that an earlier one has."""
+    told: set[str] = set()
+    shorter = []
+    for message in messages:
+        text, _, hint = message.partition("\n")
+        shorter.append(text if hint in told else message)
+        told.add(hint)
+    return shorter
 
 
 def _distinct(errored: Iterable[ResultRow], jobs: Counter[tuple[int, str]]) -> Iterator[ResultRow]:

@@ -22,6 +22,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.client.line_intervals import IntervalSet
 from weighbridge_producer.gating.slices import slices_of_file
 from weighbridge_producer.reports.forms import absolute, goes_to_stdout, is_plain_stdout
+from weighbridge_producer.reports.recorded_verdicts import recorded_verdicts
 from weighbridge_producer.reports.report import Report
 from weighbridge_producer.reports.weak_passes import weak_passes
 from weighbridge_producer.run.cases_of_results import cases_in, numbered_cases
@@ -274,6 +275,7 @@ class LocalRun:
             slices=slices_of_file(results, self._options.by),
             uncalled=uncalled_tools(results, self._options.graders),
             weak_passes=weak_passes(results, self._options.graders),
+            recorded_verdicts=recorded_verdicts(results),
         )
         if state.counts.total:
             self._write_outputs(results, report)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import Gate
     from weighbridge_producer.gating.slices import SliceTally
+    from weighbridge_producer.reports.recorded_verdicts import RecordedVerdicts
     from weighbridge_producer.reports.weak_passes import WeakPasses
     from weighbridge_producer.run.examples import Examples
     from weighbridge_producer.run.first_errors import FirstErrors
@@ -38,6 +39,7 @@ class RunReport:
     slices: SliceTally  #: by the requested metadata fields
     uncalled: list[ToolLimit]  #: limits on tools that no trace calls
     weak_passes: WeakPasses
+    recorded_verdicts: RecordedVerdicts
 
     def decide(self, gates: Sequence[Gate]) -> Decision:
         """Return the exit status of the run."""

@@ -12,8 +12,8 @@ _ID_SHOWN = 80  #: characters
 ID_CONFLICT = Fault(
     ErrorCode.ID_CONFLICT,
     "an earlier, different line has the same custom_id",
-    "give each case its own custom_id; for repeats of a case, map custom_id={id}/{trial} with the column that counts them, for"
-    " ids that repeat in several files custom_id={@file}/{id}, or {id}#{@file} if each file is one repeat, and in the entries of a list custom_id={id}/{@entry}",
+    "give each case its own custom_id; of rows, --map makes one, such as custom_id={id}/{trial} of two columns, or"
+    " custom_id={id}#{@file} of several files",
 )
 
 

@@ -26,6 +26,7 @@ FULL = ReadingOptions(
     mapping="m.yaml",
     joins=["g=a b.csv"],
     join_keys=["id"],
+    skip_without=["gold"],
     sample="5%",
     trace_mapping="t.yaml",
     encoding="cp1252",
@@ -46,6 +47,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"maps": MAPS, "joins": ["more=rows.csv"], "join_keys": ["id"]},
         {"join_keys": ["id=topic"]},
     ),
+    "skip_without": ("rows.csv", {"maps": MAPS}, {"skip_without": ["expected_output"]}),
     "sample": ("rows.csv", {"maps": MAPS}, {"sample": "50%"}),
     "trace_mapping": ("trace.json", {"trace_mapping": "steps.yaml"}, {"trace_mapping": "run.yaml"}),
     "encoding": ("rows.csv", {"maps": MAPS}, {"encoding": "cp1252"}),
@@ -93,7 +95,7 @@ def test_every_command_that_reads_cases_has_all_options_in_their_order(command: 
 
 def test_options_are_written_as_the_arguments_that_give_them() -> None:
     arguments = ["--map", "a=b", "--map", "c=d", "--mapping", "m.yaml", "--join", "g=a b.csv", "--on", "id"]  # fmt: skip
-    arguments += ["--sample", "5%", "--trace-mapping", "t.yaml", "--encoding", "cp1252", "--no-header"]  # fmt: skip
+    arguments += ["--skip-without", "gold", "--sample", "5%", "--trace-mapping", "t.yaml", "--encoding", "cp1252", "--no-header"]  # fmt: skip
     assert FULL.as_arguments() == [*arguments, "--header-line", "2"]
     assert ReadingOptions().as_arguments() == []
     assert all(getattr(FULL, name) != getattr(ReadingOptions(), name) for name in NAMES)

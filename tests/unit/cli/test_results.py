@@ -170,6 +170,12 @@ def test_a_selection_without_results_is_reported(results, options, what):
     assert what in err
 
 
+@pytest.mark.parametrize("gate", [["--min-pass-rate", "0.9"], ["--causes"]])
+def test_a_misspelt_label_is_named_beside_a_gate_too(results, gate):
+    _, err, _ = results("--label", "strin-match", *gate)
+    assert "has the label 'strin-match' (labels: string-match); did you" in err
+
+
 def test_the_causes_that_there_are_are_named_for_one_that_no_result_has(results):
     for more in ([], ["--causes"]):
         _, err, status = results("--cause", "nonsense", *more)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from support.result_lines import case, graded
-from weighbridge.errors import InvalidFilterError
+from weighbridge.errors import InvalidFilterError, InvalidGateError
 from weighbridge.jobs.grader_spec import GraderSpec
 from weighbridge_producer.comparison.notes import notes_of_repeats
 from weighbridge_producer.comparison.regression_gates import RegressionGates
+from weighbridge_producer.comparison.repeat_gates import RepeatGates
 from weighbridge_producer.comparison.repeat_key import RepeatKey
 from weighbridge_producer.comparison.repeats import compare_repeats
 from weighbridge_producer.comparison.runs import run_of_lines
@@ -158,6 +159,66 @@ def test_failing_repeats_that_are_not_judged_any_more_are_lost(left: str) -> Non
     assert label.as_dict()["runs"][1]["ungradable"] == 10 * left.count("?")
     allowed = RegressionGates(fail_on_regression=True, allow_lost=True)
     assert [gate.status for gate in allowed.check_repeats([label], 1)] == [0]
+
+
+def gate_results(run: list[bytes], max_flaky: str = "", *least: str, **options):
+    return RepeatGates.parse(max_flaky, least, **options).check([repeats(run)], 0)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "status"), [("1", 100), ("2", 0), ("49%", 100), ("50%", 0), ("0", 100)]
+)
+def test_a_gate_counts_flaky_cases_among_those_judged_more_than_once(
+    allowed: str, status: int
+) -> None:
+    run = rows({"a": "+-", "b": "++-", "c": "++", "d": "--", "e": "+"})
+    [gate] = gate_results(run, allowed)
+    assert (gate.status, gate.seen) == (
+        status,
+        "2 of 4 cases judged more than once (1 judged once)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("least", "status", "seen"),
+    [
+        ("1=0.375", 0, "37.5% over 4 cases"),
+        ("2=1/2", None, ""),
+        ("2=33%", 0, "33.3% over 3 cases (1 more judged less often)"),
+        ("2=0.34", 100, "33.3% over 3 cases (1 more judged less often)"),
+        ("4=0", 1, "no case has 4 judged repeats"),
+        ("0=1", None, ""),
+        ("0.9", None, ""),
+    ],
+)
+def test_a_gate_requires_a_probability_that_all_of_k_repeats_pass(
+    least: str, status: int | None, seen: str
+) -> None:
+    run = rows({"a": "++", "b": "---", "c": "-+", "d": "-"})
+    if status is None:
+        with pytest.raises(InvalidGateError, match="3=90%"):
+            gate_results(run, "", least)
+        return
+    [gate] = gate_results(run, "", least)
+    assert (gate.status, gate.seen) == (status, seen)
+
+
+def test_the_rounding_of_an_estimate_does_not_miss_a_gate() -> None:
+    run = rows({f"q{n}": signs for n, signs in enumerate(["++-"] * 3 + ["+++"] * 7)})
+    [gate] = gate_results(run, "", "2=0.8")
+    assert gate.status == 0
+
+
+def test_a_gate_for_repeats_cannot_be_decided_without_them_or_with_unjudged_ones() -> None:
+    [alone] = gate_results(rows({"a": "+", "b": "-"}), "0")
+    assert (alone.status, alone.seen) == (1, "no case was judged more than once")
+    run = rows({"a": "+?", "b": "++"})
+    met, unjudged = gate_results(run, "0")
+    assert (met.status, unjudged.status) == (0, 1)
+    assert unjudged.seen == "0 errored, 1 ungradable; --allow-lost accepts that"
+    assert [gate.status for gate in gate_results(run, "0", allow_unjudged=True)] == [0]
+    assert gate_results(run) == []
+    assert [gate.status for gate in RepeatGates.parse("0", ["2=1"]).check([], 0)] == [1, 1]
 
 
 IGNORING_CASE = [GraderSpec("string-match", {"case_sensitive": False})]

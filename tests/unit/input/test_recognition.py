@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -266,7 +268,17 @@ def test_a_workbook_is_refused_with_what_to_do(tmp_path: Path) -> None:
         book.writestr("xl/workbook.xml", "<x/>")
     with pytest.raises(InputError, match="Excel workbook") as caught:
         seen(tmp_path / "a.xlsx", (tmp_path / "a.xlsx").read_bytes(), "string-match")
-    assert caught.value.hint == "save the sheet as CSV UTF-8"
+    assert caught.value.hint.startswith("save the sheet as CSV UTF-8, or with pandas")
+
+
+def test_yaml_is_refused_with_a_command_that_converts_it(tmp_path: Path) -> None:
+    rows = b"- id: q1\n  output: yes\n  gold: 1.5\n  day: 2026-01-02\n"
+    with pytest.raises(InputError, match="is YAML") as caught:
+        seen(tmp_path / "FILE.yaml", rows, "string-match")
+    command = caught.value.hint.removeprefix("convert it: python").strip()
+    subprocess.run(f"{sys.executable} {command}", shell=True, cwd=tmp_path, check=True)
+    converted = orjson.loads((tmp_path / "FILE.json").read_bytes())
+    assert converted == [{"id": "q1", "output": "yes", "gold": 1.5, "day": "2026-01-02"}]
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04 damaged", b"", b"name"])

@@ -50,6 +50,7 @@ OTHER_FIELDS: dict[str, Any] = {
     "error": Part(),
     "change": Part(),
     "others": Part(),
+    "skips": ("agent_response",),
 }
 
 

@@ -54,6 +54,7 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
         STATIC_FOLDER / "upload.js",
         STATIC_FOLDER / "columns.js",
         STATIC_FOLDER / "folders.js",
+        STATIC_FOLDER / "problems.js",
         STATIC_FOLDER / "report.js",
     ]:
         text = file.read_text()
@@ -64,7 +65,9 @@ def test_styles_and_scripts_take_nothing_from_elsewhere() -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["page.js", "upload.js", "folders.js", "columns.js"])
+@pytest.mark.parametrize(
+    "name", ["page.js", "upload.js", "folders.js", "problems.js", "columns.js"]
+)
 def test_our_scripts_make_no_markup_of_text(name: str) -> None:
     script = (STATIC_FOLDER / name).read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)

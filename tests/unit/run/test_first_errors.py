@@ -26,13 +26,15 @@ def written(tmp_path: Path, *rows: tuple[int, str | None, Fault]) -> Path:
     return path
 
 
-def test_a_conflict_names_the_id_and_the_earlier_line(tmp_path: Path) -> None:
+def test_a_conflict_names_the_id_and_the_earlier_line_and_its_hint_is_told_once(
+    tmp_path: Path,
+) -> None:
     other = Fault("MISSING_FIELD", "the inputs lack 'x'", "")
     rows = [(5, "a", ID_CONFLICT), (3, "a", other), (2, "aa", other), (4, "b", ID_CONFLICT)]
     found = first_errors(written(tmp_path, *rows), names_locations=False)
     assert found.messages[2:] == [
         f"line 4: ID_CONFLICT: {SAME_ID} 'b'{HINT}",
-        f"line 5: ID_CONFLICT: {SAME_ID} 'a' (line 3){HINT}",
+        f"line 5: ID_CONFLICT: {SAME_ID} 'a' (line 3)",
     ]
 
 
@@ -45,7 +47,7 @@ def test_the_earlier_line_is_found_although_its_metadata_names_another_id_in_con
         file.write(replace(other, metadata={"custom_id": "a"}).to_bytes())
     assert first_errors(results, names_locations=False).messages[1:] == [
         f"line 4: ID_CONFLICT: {SAME_ID} 'a'{HINT}",
-        f"line 5: ID_CONFLICT: {SAME_ID} 'b' (line 3){HINT}",
+        f"line 5: ID_CONFLICT: {SAME_ID} 'b' (line 3)",
     ]
 
 

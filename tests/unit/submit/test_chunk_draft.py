@@ -169,8 +169,8 @@ def test_a_conflict_says_so() -> None:
     draft = draft_of([line("a", "1"), line("a", "2")])
     fault = draft.chunk.faults[1]
     assert fault.code == ErrorCode.ID_CONFLICT
-    assert "for repeats of a case, map custom_id={id}/{trial}" in fault.hint
-    assert "{id}#{@file} if each file is one repeat" in fault.hint
+    assert "custom_id={id}/{trial} of two columns" in fault.hint
+    assert "{id}#{@file} of several files" in fault.hint
     assert fault.message
     assert fault.hint
 

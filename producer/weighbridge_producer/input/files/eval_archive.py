@@ -34,7 +34,10 @@ _HEADER, _START = (
 )
 _NAMES_SHOWN = 5
 OFFICE = "an Excel workbook or another Office document"
-SAVE_AS_CSV = "save the sheet as CSV UTF-8"
+SAVE_AS_CSV = (
+    "save the sheet as CSV UTF-8, or with pandas and openpyxl: pandas.read_excel('FILE.xlsx', dtype=str,"
+    " keep_default_na=False).to_csv('FILE.csv', index=False)"
+)
 _ZSTANDARD = 93  #: the compression method, supported since Python 3.14
 _LOCAL_HEADER_BYTES = 30
 _DAMAGE = (zipfile.BadZipFile, zlib.error, zstandard.ZstdError, EOFError, OSError, RuntimeError)

@@ -23,8 +23,13 @@ _HEAD_BYTES = 512  #: of a file's content, examined to detect binary files
 _LINES = 20  #: the first lines; a file in which none starts like JSON has no JSON
 HELD_LINES = 10_000  #: first lines, empty ones too, that are examined
 _JSON_STARTS = (*(b"{", b"[", b'"'), b"\xef\xbb\xbf")
+#: A line for shells of what is installed with this package.
+YAML_TO_JSON = (
+    """convert it: python -c "import json, ruamel.yaml; json.dump(ruamel.yaml.YAML(typ='safe').load(open('FILE.yaml')),"""
+    """ open('FILE.json', 'w'), default=str)\""""
+)
 _UNPACK = "unpack it and give the files in it"
-_CONVERT = "export what is in it as JSON Lines"
+_CONVERT = "give a file of cases or traces in its place, such as JSON Lines or CSV"
 _OF_DATABASE = (
     "known stores of agents are read without a mapping; of others, export the rows of a table as JSON Lines, such as with"
     " `sqlite3 -json`"
@@ -217,7 +222,7 @@ def _hint(looks: str | None) -> str:
         return "give the crew's output as its model_dump_json() returns it, or the events of its bus as JSON Lines"
     if looks == _TAGGED_LOG:
         return "if it has JSON on some lines, give these alone, such as what `grep -o '{\".*' FILE` prints"
-    return "convert it to CSV or JSON Lines" if looks in {_YAML, _XML} else _WANTED
+    return {_YAML: YAML_TO_JSON, _XML: "convert it to CSV or JSON Lines"}.get(looks or "", _WANTED)
 
 
 _NEXT_OBJECT = re.compile(rb"^\}\s*\{", re.MULTILINE)  #: after one that is indented

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.text import shorten
 from weighbridge_producer.input.mapping.path_texts import path_of
+from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.row_values import EACH_ENTRY, MISSING, FirstOf, json_within
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ _JSON_STARTS = ("{", "[")
 
 def why_absent(value: Value, row: Row, number: int) -> str:
     """Return the reason why a row has no value, by the first of its paths that the row does not have."""
+    first = value.values[0] if isinstance(value, FirstOf) else value
+    if isinstance(first, EqualsAssertion) and (why := first.why_absent(row, number)):
+        return why
     absent = [path for path in value.paths() if path.of(row, number) is MISSING]
     if isinstance(value, FirstOf):  # one of them is the column that the whole text may be
         absent = [path for path in absent if "|" not in path.text]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge_producer.input.mapping.expected_answers import ExpectedAnswers
 from weighbridge_producer.input.mapping.field_mapping import FieldMapping
+from weighbridge_producer.input.mapping.recorded_verdicts import RECORDED_VERDICT
 from weighbridge_producer.input.mapping.row_values import MISSING, Value
 from weighbridge_producer.input.mapping.special_forms import faulting
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.jobs.grader_spec import GraderSpec
     from weighbridge_producer.input.mapping.field_mapping import OtherRows
     from weighbridge_producer.input.mapping.recorded_errors import RecordedError
+    from weighbridge_producer.input.mapping.recorded_verdicts import RecordedVerdict
     from weighbridge_producer.input.mapping.row_values import Row
 
 
@@ -31,6 +33,7 @@ class Shape:
     metadata: Mapping[str, Value]
     rows: str = ""  #: JSON Pointer to the list of rows in a document
     more_rows: str = ""  #: JSON Pointer to a list beside it, with the rows that have an error in place of an answer
+    verdict: RecordedVerdict | None = None  #: the tool's own verdict
     entries: Value | None = None  #: an object whose entries become metadata
     error: RecordedError | None = None  #: what a row may have in place of an answer
     expected_list: Value | None = None  #: what may be a list of accepted answers
@@ -46,10 +49,11 @@ class Shape:
         if not all(name in self.inputs for name in needed):
             return None
         inputs = {name: self.inputs[name] for name in needed}
+        verdict = {RECORDED_VERDICT: self.verdict} if self.verdict else {}
         return FieldMapping(
             self.custom_id,
             inputs,
-            self.metadata,
+            {**self.metadata, **verdict},
             entries=self.entries,
             rows=self.rows,
             name=self.name,

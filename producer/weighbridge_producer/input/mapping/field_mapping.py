@@ -97,6 +97,7 @@ class FieldMapping:
     error: ErrorOfRow | None = None  #: what a row may have in place of an answer
     change: CaseChange | None = None
     others: OtherRows | None = None  #: the rows that are no cases
+    skips: tuple[str, ...] = ()  #: inputs without which a row is no case
     _selections: tuple[Selection | Alternatives, ...] = field(init=False, repr=False, compare=False)
     _used: frozenset[str] = field(init=False, repr=False, compare=False)
     _id_column: str | None = field(init=False, repr=False, compare=False)
@@ -152,6 +153,13 @@ class FieldMapping:
         """
         return (
             entries_of(row, self.each, numbered=ENTRY in self._used) if self.each else (dict(row),)
+        )
+
+    def skipped_for(self, row: Row, number: int) -> str:
+        """Return the first input that a row has no value for, and without which it is no case; empty if there is none."""
+        return next(
+            (name for name in self.skips if self.inputs[name].of(row, number) in (MISSING, None)),
+            "",
         )
 
     @property
@@ -219,6 +227,7 @@ class FieldMapping:
             "rows": self.rows,
             "table": str(self.table),
             "name": self.name,
+            "skips": list(self.skips),
             "has": [part is not None for part in (self.error, self.change, self.others)],
         }
 

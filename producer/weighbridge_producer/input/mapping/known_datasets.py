@@ -18,6 +18,7 @@ from weighbridge_producer.input.mapping.likelihood_choices import (
 )
 from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
 from weighbridge_producer.input.mapping.recorded_errors import RecordedError
+from weighbridge_producer.input.mapping.recorded_verdicts import RecordedVerdict
 from weighbridge_producer.input.mapping.row_values import (
     MISSING,
     ROW_NUMBER,
@@ -163,6 +164,7 @@ INSPECT = Shape(
     },
     {"epoch": Path("epoch"), "model": Path("output.model")},
     rows="/samples",
+    verdict=RecordedVerdict(Path("scores")),
     entries=SmallObject(Path("metadata")),
     error=RecordedError("Inspect", _first("error"), answer=_first(*_INSPECT_ANSWER)),
     expected_list=Path("target"),
@@ -188,6 +190,7 @@ SHAPES: tuple[Shape, ...] = (
         },
         {"provider": _first("provider.label", "provider.id"), "vars": Path("vars")},
         rows="/results/results",
+        verdict=RecordedVerdict(Path("success")),
         # Beside an output, an error is that of an assertion.
         error=RecordedError(
             "promptfoo",
@@ -247,7 +250,8 @@ SHAPES: tuple[Shape, ...] = (
         is_evals_row,
         Path("sample_id"),
         {"agent_response": Path("data.sampled"), "expected_output": Path("data.expected")},
-        {"correct": Path("data.correct")},
+        {},
+        verdict=RecordedVerdict(Path("data.correct")),
         expected_list=Path("data.expected"),
         others=EventsExcept(),
         has_sign=is_event,
@@ -271,6 +275,7 @@ SHAPES: tuple[Shape, ...] = (
             "expected_output": _first("expected_output", "expectedOutput"),
         },
         {},
+        verdict=RecordedVerdict(Path("success")),
         entries=_first("additional_metadata", "additionalMetadata"),
     ),
     Shape(
@@ -281,6 +286,7 @@ SHAPES: tuple[Shape, ...] = (
         {},
         rows="/cases",
         more_rows="/failures",
+        verdict=RecordedVerdict(Path("assertions")),
         entries=Path("metadata"),
         error=RecordedError("pydantic-evals", _first("error_message"), answer=Path("output")),
     ),
@@ -357,6 +363,7 @@ SHAPES: tuple[Shape, ...] = (
         Path("doc_id"),
         {"agent_response": LikeliestChoice(), "expected_output": ChoiceTarget()},
         {"acc": Path("acc")},
+        verdict=RecordedVerdict(Path("acc")),
         expected_list=ChoiceTarget(),
     ),
     Shape(

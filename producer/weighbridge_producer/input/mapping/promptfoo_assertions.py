@@ -55,6 +55,15 @@ class EqualsAssertion:
             "map a column with the expected answers: --map expected_output=COLUMN",
         )
 
+    def why_absent(self, row: Row, number: int) -> str:
+        """Return what assertions a test has instead; empty if it is not known."""
+        assertions = _ASSERTIONS.of(row, number)
+        if not isinstance(assertions, list):
+            return ""
+        types = [str(each.get("type")) for each in assertions if isinstance(each, Mapping)]
+        others = ", ".join(dict.fromkeys(types))
+        return f"the test has no 'equals' assertion, but {shorten(others or 'none', _SHOWN)}"
+
     def paths(self) -> Iterable[Path]:
         """Return the paths of the assertions, of their results, and of the variables."""
         return (_ASSERTIONS, _RESULTS, *map(Path, _VARIABLES))

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from weighbridge_producer.input.mapping.row_values import Row
 
-OBJECTS_NOTE = "both answers are objects, which graders of texts do not compare: see 'Answers in JSON' in the documentation"
+OBJECTS_NOTE = (
+    "both answers are objects, which graders of texts do not compare: see docs/how-to/grade-your-own-fields.md#answers-in-json"
+    " in the repository"
+)
 
 
 def object_around(response: str, expected: str, rows: Sequence[Row]) -> str:

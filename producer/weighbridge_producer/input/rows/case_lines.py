@@ -59,10 +59,13 @@ def as_lines(
     case, limit = mapping.case, settings.line_limit_bytes + 1
     fault_of = mapping.fault if mapping.may_fault else None
     kind_of = mapping.others.kind if mapping.others else None
+    skips = mapping.skipped_for if mapping.skips else None
     in_line, line_number = f"{file}, line", 0
     for row in notes.watch(rows, mapping):
         number = row.number
         kind = kind_of(row.values) if kind_of else ""
+        if skips and not (kind or row.fault) and (lacking := skips(row.values, row.place)):
+            kind = f"without {lacking}"
         fault = row.fault or (fault_of(row.values, row.place) if fault_of else None)
         if (row.doubt or row.joined_doubts) and not fault:
             fault = _doubt_of_used(row, mapping)

@@ -26,7 +26,7 @@ from weighbridge_producer.input.files.eval_archive import (
 from weighbridge_producer.input.files.folder_files import unpacked_name
 from weighbridge_producer.input.files.kept_streams import KeptStream
 from weighbridge_producer.input.files.lines import BLOCK_BYTES, StreamLines, plain_stream
-from weighbridge_producer.input.files.non_json_files import known_binary
+from weighbridge_producer.input.files.non_json_files import YAML_TO_JSON, known_binary
 from weighbridge_producer.input.files.table_form import USUAL_FORM, TableForm
 from weighbridge_producer.input.mapping.row_values import FILE, KEY
 from weighbridge_producer.input.rows.csv_dialects import Dialect, dialect_of
@@ -153,7 +153,7 @@ def layout_of(
     if binary := known_binary(head):
         raise InputError(f"{name!r} is {binary[0]}", binary[1])
     if unpacked_name(name).lower().endswith(_YAML) and start not in {b"{", b"["}:
-        raise InputError(f"{name!r} is YAML, which cannot be read", _CONVERT)
+        raise InputError(f"{name!r} is YAML, which cannot be read", YAML_TO_JSON)
     if head.startswith(b"<?xml") or (start == b"<" and unpacked_name(name).lower().endswith(_XML)):
         raise InputError(f"{name!r} is an XML document, which cannot be read", _CONVERT)
     if head.startswith(_PARQUET) or named_format is RowFormat.PARQUET:

@@ -247,11 +247,17 @@ class RowNotes:
         rows = pluralize(reasons.total(), "row has", "rows have")
         is_one = reasons.total() == 1
         errored = f"and {'is' if is_one else 'are'} errored (MISSING_FIELD)"
-        return f"{rows} no value for {name}, {errored}: {'; '.join(told)}{self._judged_hint(name)}"
+        # Answers that are left out would no longer count against the agent.
+        hint = (
+            self._judged_hint(name)
+            if name == _ANSWER
+            else f"; --skip-without {name} leaves such rows out"
+        )
+        return f"{rows} no value for {name}, {errored}: {'; '.join(told)}{hint}"
 
     def _judged_hint(self, name: str) -> str:
-        """Return how answers without a value at a path are judged as they are; empty for another input."""
-        value = self._mapping.inputs.get(name) if self._mapping and name == _ANSWER else None
+        """Return how answers without a value at a path are judged as they are; empty if they cannot be."""
+        value = self._mapping.inputs.get(name) if self._mapping else None
         path = next(iter(value.paths()), None) if value else None
         if path is None or len(path.parts) == 1 or isinstance(value, FirstOf):
             return ""

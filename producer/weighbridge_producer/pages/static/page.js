@@ -29,7 +29,7 @@ function enhanceNewBatch(form) {
       const answer = await fetch("/new/preview", { ...options, signal: looking.signal });
       if (askToSignIn(answer.headers.get("HX-Redirect"))) return false;
       const found = parsed(await answer.text());
-      adopt(found, "problem");
+      adoptProblem(found);
       adopt(found, "preview");
       if (answer.ok) adoptColumns(found);
       // Do not replace the form while the user is editing it.
@@ -73,6 +73,12 @@ function enhanceNewBatch(form) {
     waiting = setTimeout(look, milliseconds);
   };
 
+  // The alert may be far above or below the field of the file.
+  const lookAtFile = async () => {
+    clearTimeout(waiting);
+    if (!(await look())) focusProblem();
+  };
+
   const chosenFile = () => {
     // An answer about the files before would bring back their columns.
     looking?.abort();
@@ -83,7 +89,7 @@ function enhanceNewBatch(form) {
     const nothing = folder.files.length ? "The folder has no file to read." : "";
     document.getElementById("file-chosen").textContent = name ? `${name}, ${size} bytes` : nothing;
     document.getElementById("left-out").textContent = leftOut(form);
-    lookSoon(0);
+    lookAtFile();
   };
 
   // Files, a folder and dropped folders replace each other.
@@ -144,7 +150,7 @@ function enhanceNewBatch(form) {
     const isSubmitting = event.submitter?.id !== "look";
     // Validate settings before a long upload.
     const isAccepted = await look(true, isSubmitting);
-    if (!isAccepted) document.getElementById("problem").focus();
+    if (!isAccepted) focusProblem();
     else if (isSubmitting) send(form);
     else document.getElementById("preview").scrollIntoView({ block: "nearest" });
   });
@@ -159,29 +165,4 @@ function adopt(page, id) {
   const found = page.getElementById(id);
   if (found) document.getElementById(id).replaceChildren(...found.childNodes);
   return Boolean(found);
-}
-
-// Errors of fields are shown beside them until all fields are valid.
-function clearProblems(fields) {
-  for (const problem of fields.querySelectorAll(".problem")) problem.remove();
-  for (const field of fields.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
-}
-
-function tell(message) {
-  const notice = document.createElement("p");
-  notice.className = "notice fail";
-  notice.textContent = message;
-  document.getElementById("problem").replaceChildren(notice);
-}
-
-// An immediate redirect to the sign-in page would lose the user's input.
-function askToSignIn(address) {
-  if (!address) return false;
-  tell("Your key is no longer valid. Sign in in another tab, then continue here: ");
-  const link = document.createElement("a");
-  link.href = address;
-  link.target = "_blank";
-  link.textContent = "sign in";
-  document.querySelector("#problem .notice").append(link);
-  return true;
 }

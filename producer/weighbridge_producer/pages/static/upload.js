@@ -84,8 +84,8 @@ function send(form) {
     if (askToSignIn(request.getResponseHeader("HX-Redirect"))) return;
     const found = parsed(request.responseText);
     adopt(found, "graders");
-    if (!adopt(found, "problem")) tell(`The service answered ${request.status}.`);
-    document.getElementById("problem").focus();
+    if (!adoptProblem(found)) tell(`The service answered ${request.status}.`);
+    focusProblem();
   });
   request.addEventListener("error", () => {
     done();

@@ -102,7 +102,7 @@ def test_match_events_of_a_log_are_its_cases_at_their_lines(
     assert first == {
         "custom_id": "c.0",
         "inputs": {"agent_response": "Rome", "expected_output": "Rome"},
-        "metadata": {"correct": True},
+        "metadata": {"recorded_verdict": "pass"},
     }
     assert second["inputs"]["expected_output"] == "Lima"
     assert second["graders"][0]["config"] == {"expected_any": ["LIM"]}

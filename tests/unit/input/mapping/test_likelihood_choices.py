@@ -50,7 +50,7 @@ def test_the_likeliest_choice_is_the_answer_in_the_notation_of_the_target(
     found = case(row)
     assert found["inputs"] == {"agent_response": answer, "expected_output": expected}
     assert found["custom_id"] == "3"
-    assert found["metadata"] == {"acc": 1.0}
+    assert found["metadata"] == {"acc": 1.0, "recorded_verdict": "pass"}
 
 
 def test_each_of_several_targets_is_accepted() -> None:

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from weighbridge_producer.input.mapping.absent_values import why_absent
 from weighbridge_producer.input.mapping.known_datasets import shape_of
+from weighbridge_producer.input.mapping.promptfoo_assertions import EqualsAssertion
+from weighbridge_producer.input.mapping.row_values import FirstOf, Path
 
 ANSWERS = ("agent_response", "expected_output")
 
@@ -53,6 +56,17 @@ def test_a_template_is_rendered_with_the_variables_of_the_test(template: str, te
     values = {"capital": "Paris", "n": 3, "half": 0.5, "whole": 2.0, "is_it": True}
     values |= {"of": {"land": {"name": "France"}}}
     assert expected(result(template, vars=values)) == text
+
+
+def test_a_test_without_an_equals_assertion_is_said_to_have_others() -> None:
+    asserted = [{"type": "contains", "value": "x"}, {"type": "not-equals", "value": "y"}]
+    row = {"testCase": {"assert": asserted}, "vars": {}}
+    value = FirstOf((EqualsAssertion(), Path("vars.expected")))
+    assert (
+        why_absent(value, row, 1) == "the test has no 'equals' assertion, but contains, not-equals"
+    )
+    assert why_absent(value, {"testCase": {"assert": []}}, 1).endswith("but none")
+    assert why_absent(value, {"vars": {}}, 1) == "no 'testCase'"
 
 
 def test_the_value_that_promptfoo_compared_is_taken_before_one_that_is_rendered_here() -> None:

@@ -38,7 +38,7 @@ def test_an_object_with_the_fields_of_the_answer_is_proposed_as_a_whole(name):
     proposal = propose(rows, NEEDED, has_only_texts=True, joined=(name,))
     assert proposal.fields["agent_response"] == "extracted"
     assert proposal.fields["expected_output"] == f"{name}.of"
-    assert "'Answers in JSON'" in proposal.caution
+    assert "grade-your-own-fields.md#answers-in-json" in proposal.caution
 
 
 def test_a_value_within_another_object_stays_what_is_expected():
