@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _MESSAGES = 2  #: messages more than `max_repeats` in which such calls lie: those of one message are made before any result
-_SPREAD = 3  #: maximum number of calls in the range of a loop for each that fails
+_WORKED = 1 / 3  #: maximum number of other calls between that worked, for each that fails
 
 
 def broken_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find `2 * max_repeats + 1` questions to a tool, in `max_repeats + 2` messages or more, that fail alike but for noise.
 
-    Between them the tool does not work, nothing is written or waited for, and the user writes nothing. A service that is down
-    may be back each time, and each command is another program.
+    Between them the tool does not work, nothing is written or waited for, the user writes nothing, and few other calls work, as
+    these may answer the same questions. A service that is down may be back each time, and each command is another program.
     """
     least = Rule.BROKEN_TOOL.least(limits)
     failing: dict[str, list[int]] = {}  #: indices of the last failures of each tool
@@ -61,8 +61,8 @@ def _asks(call: Call) -> bool:
 
 def _is_loop(calls: Sequence[Call | None], found: Sequence[int], limits: Limits) -> bool:
     row = [call for at in found if (call := calls[at])]
-    span = found[-1] - found[0] + 1
+    between = calls[found[0] : found[-1] + 1]
+    worked = sum(call is not None and not call.result.has_failed for call in between)
     messages = len({call.message or call.step.id for call in row})
-    # Some sources have all calls of a turn in one message, also those that followed the results of others.
-    follows_results = messages >= limits.max_repeats + _MESSAGES or span > len(found)
-    return follows_results and span <= _SPREAD * len(found) and not goes_through_list(row)
+    is_aware = messages >= limits.max_repeats + _MESSAGES
+    return is_aware and worked <= _WORKED * len(found) and not goes_through_list(row)

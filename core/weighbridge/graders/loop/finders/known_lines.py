@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
-#: number of a line at its beginning, as `cat -n`, `grep -n` and viewers print it, before a text that is no single value
-_NUMBER = re.compile(r"\s{0,9}\d{1,7}(?:[:|\t-]| {2,4})(?=.{12})")
 _WINDOWS = 2  #: minimum mean number of windows of a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
@@ -48,7 +45,7 @@ def known_lines(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
             run = []
         elif file:
             text = call.result.text or ""
-            lines = [line for each in text.split("\n") if (line := _NUMBER.sub("", each).strip())]
+            lines = [line for each in text.split("\n") if (line := each.strip())]
             budget.count_reading(text, len(lines))
             before = seen.setdefault(file, set())
             if sum(map(before.__contains__, lines)) < _KNOWN * len(lines):

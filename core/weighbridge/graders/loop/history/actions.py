@@ -30,7 +30,7 @@ from weighbridge.graders.loop.history.result_kinds import (
     was_not_run,
 )
 from weighbridge.graders.loop.history.results import CallResult
-from weighbridge.graders.loop.history.tool_names import is_editing_tool
+from weighbridge.graders.loop.history.tool_names import is_editing_tool, reads_files
 from weighbridge.graders.loop.history.written_actions import action_in, object_in
 from weighbridge.graders.loop.history.written_edits import answers_edit, code_in, edit_in
 from weighbridge.graders.values import as_json
@@ -277,32 +277,29 @@ class _HistoryReader:
         return call
 
     def _given(self, step: Step, tool: str) -> Any:
-        """Return the arguments of a call; None for a name alone of what it wrote or read, unless the call was refused."""
+        """Return the arguments of a call; of a name alone, None for what was written, unless it was refused, and a label for what was read."""
         given = step.arguments
         if self._code and type(given) in _NO_ARGUMENTS and not given:
             # A call without arguments is about the code that the agent has just written, such as a run of its tests.
             given = {"code": self._code}
         self._code = ""
-        is_name_alone = step.arguments_as_shown and not _shows_content(given)
-        if is_name_alone and (is_editing_tool(tool) or not step.output):
+        if not step.arguments_as_shown or _shows_content(given):
+            return given
+        if is_editing_tool(tool):
             is_refused = step.error is not None or reports_failure(_text_of(step.output))
             return given if is_refused else None
-        return given
+        return {"summary": given} if _reads_unseen(step, tool) else given
 
     def _result(self, step: Step, tool: str, arguments: Arguments) -> CallResult:
-        """Return the result of a call, which is unknown if the trace does not have what the call wrote or read.
-
-        Such calls may differ, so no two of them are the same.
-        """
+        """Return the result of a call, which is unknown if the trace does not have what the call wrote or read."""
         result = CallResult(
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
         self._last_result = result
-        is_unseen = step.arguments_as_shown and not result.text
-        if arguments.value is not None or not (is_unseen or is_editing_tool(tool)):
-            return result
+        wrote_unseen = arguments.value is None and is_editing_tool(tool)
         is_told = result.has_failed or result.is_informative
-        return result if is_told else CallResult(None, None, None, self._budget, tool)
+        is_unseen = _reads_unseen(step, tool) or (wrote_unseen and not is_told)
+        return CallResult(None, None, None, self._budget, tool) if is_unseen else result
 
     def _delivered_before(
         self, message: str, step: Step, tool: str, arguments: Arguments
@@ -390,6 +387,16 @@ class _HistoryReader:
         arguments = Arguments(normalized(given))
         result = CallResult(answer, None, arguments.value, self._budget)
         return Call(step, tool, arguments, result, None, self._speakers.get(step.id))
+
+
+def _reads_unseen(step: Step, tool: str) -> bool:
+    """Return whether a call reads a file, and a source has neither which part of it nor what was in it."""
+    return (
+        step.arguments_as_shown
+        and not (step.output or step.error)
+        and reads_files(tool)
+        and not _shows_content(step.arguments)
+    )
 
 
 def _shows_content(shown: Any) -> bool:

@@ -50,7 +50,6 @@ _READING_COMMAND = re.compile(
     r"\s*(?:(?:ls|ll|cat|open|goto|scroll_up|scroll_down|find_file|e?grep|rg|ag|find|fd|head|tail|pwd|which|whereis|type|wc|tree|less|more|stat|file|du|df|free|ps|top|uname"
     r"|whoami|who|id|groups|hostname|printenv|date|uptime|nproc|lsof|lsblk|ss|netstat|ip|ifconfig|arp|ping|traceroute|nc|host"
     r"|getent|nvidia-smi|pgrep|diff|cmp|sort|uniq|cut|tr|awk|jq|column|nl|xxd|strings|ldd|man|zcat|realpath|md5sum|sha256sum|echo"
-    r"|curl(?![^\n]{0,400}\s-(?:\w{0,5}[XdFToO]|-(?:request|data|form|json|upload|output|remote)))"
     r"|printf|cd|tac|rev|paste|fold|expand|comm|join|base64|od|hexdump|sha1sum|cksum|basename|dirname|seq|expr|bc|sed(?! (?:\S{1,40} ){0,3}-(?:\w{0,5}i|-in-place))|journalctl|dmesg|dig|nslookup|git (?:branch|remote|rev-parse|blame|ls-files|reflog))(?:\s|$)"
     r"|[\w./-]{1,60} (?:(?!apply|run|exec|install|create|delete|rm|add|remove|set|push|start|stop|restart)[a-z]{1,20} ){0,2}"
     r"(?:list|ls|show|status|info|describe|get|history|current|heads|versions?|view|inspect|logs?|diff|help|search|freeze|images"
@@ -70,8 +69,11 @@ _SILENT_COMMAND = re.compile(
     r"|(?i:(?:set|add|clear)-content|out-(?:file|null)|(?:new|remove|copy|move|rename|set|clear)-item(?:property)?|set-location|start-sleep"
     r"|(?:start|stop)-(?:process|service|job)|set-executionpolicy|set-variable|expand-archive|compress-archive|del|erase|copy|move|md|rd|ren|attrib))(?:\s|$)"
 )
-#: Options with which commands that read write or delete instead.
-_WRITES = re.compile(r"\s*(?:find\b.{0,400}\s-delete\b|(?:sort|tree)\b.{0,400}\s-o\b)", re.DOTALL)
+#: Options with which a command that reads writes or deletes, and the commands of which -o is none of them.
+_WRITES = re.compile(r"\s-(?:delete|fprint\w{0,4}|o|-output|i inplace)\b|\bxxd\b.{0,99}\s-r\b")
+_SELECTS_BY_O = re.compile(
+    r"\s*(?:[ef]?grep|rg|ag|ps|ls|lsof|ss|kubectl|find(?!.*\s-(?:delete|fprint)))\b"
+)
 #: A query whatever its argument is called: other texts may begin with `show` or `with` too.
 _SELECTS = re.compile(
     r"\s*(?:select\b.{1,2000}?\bfrom\b|show (?:tables|databases|columns)\b|desc(?:ribe)? \S{1,80}\s*;?\s*\Z)",
@@ -223,7 +225,9 @@ def _is_reading_text(text: str) -> bool:
 def _is_reading_command(command: str) -> bool:
     shown = _DISCARDED_OUTPUT.sub("", command)
     parts = [part for part in _BETWEEN_COMMANDS.split(shown) if part.strip()]
-    writes = ">" in shown or any(map(_WRITES.match, parts))
+    writes = ">" in shown or any(
+        _WRITES.search(part) and not _SELECTS_BY_O.match(part) for part in parts
+    )
     return bool(parts) and not writes and all(map(_READING_COMMAND.match, parts))
 
 

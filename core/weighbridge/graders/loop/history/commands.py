@@ -18,7 +18,8 @@ READING_QUERY = re.compile(
 )
 #: Programs by which a command is recognised, whatever the tool is called that runs it.
 _PROGRAM = re.compile(
-    r"(?:python3?|pip3?|bash|sh|cat|ls|cd|grep|find|sed|awk|head|tail|echo|curl|wget|git|npm|chmod|mkdir|xxd|openssl)\s{1,9}[-\w./'\"$~<]"
+    r"(?:python3?|pip3?|bash|sh|cat|ls|cd|grep|find|sed|awk|head|tail|echo|curl|wget|git|npm|chmod|mkdir|xxd|openssl)\s{1,9}"
+    r"(?:[-./~'\"$<]|[\w-]{1,80}[/.]\w)"
 )
 _SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd"))
 _SHELL_TOOL = re.compile(r"(?<![a-z])(?:bash|shell|terminal|powershell)(?![a-z])", re.IGNORECASE)
@@ -41,7 +42,9 @@ def command_of(tool: str, arguments: Any) -> str | None:
         command = _line_of(command)
     if type(command) is not str or not command:
         return None
-    return command if not tool or _is_shell(tool) or _PROGRAM.match(command) else None
+    is_named = type(arguments) is dict and not arguments.keys().isdisjoint(("command", "cmd"))
+    is_known = not tool or _is_shell(tool) or (is_named and _PROGRAM.match(command) is not None)
+    return command if is_known else None
 
 
 def _is_shell_code(tool: str, arguments: dict[str, Any]) -> bool:

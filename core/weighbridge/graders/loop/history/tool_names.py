@@ -104,3 +104,7 @@ tells_of = named_like(
 is_editing_tool = named_like(
     re.compile(r"(?:^|[_\W])(?:edit|replace|patch|modify|write)(?:[_\W]|$)", re.IGNORECASE)
 )
+#: Whether a tool's name says that it reads a file.
+reads_files = named_like(
+    re.compile(r"(?:^|[_\W])(?:read|view|open|cat)(?:_\w{0,10}files?)?(?:[_\W]|$)", re.IGNORECASE)
+)

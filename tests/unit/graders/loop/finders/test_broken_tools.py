@@ -37,7 +37,9 @@ def rules(steps, **config):
 
 
 def with_others(steps, name="get_status"):
-    return [each for at, step in enumerate(steps) for each in (step, looked_up(at, name))]
+    """Return steps with another one after every third."""
+    others = {at: [looked_up(at, name)] for at in range(2, len(steps) - 1, 3)}
+    return [each for at, step in enumerate(steps) for each in (step, *others.get(at, []))]
 
 
 def test_seven_calls_that_fail_alike_are_a_loop_whatever_is_looked_up_between():
@@ -45,6 +47,12 @@ def test_seven_calls_that_fail_alike_are_a_loop_whatever_is_looked_up_between():
     assert rules(with_others(failed)) == [("broken_tool", 7)]
     assert rules(with_others(failed[:6])) == []
     assert rules(with_others(failed[:5]), max_repeats=2) == [("broken_tool", 5)]
+
+
+def test_questions_that_another_tool_answers_are_no_loop():
+    failed = [search(query) for query in QUERIES]
+    answered = [each for at, step in enumerate(failed) for each in (step, looked_up(at))]
+    assert rules(answered) == []
 
 
 def test_a_tool_that_works_or_fails_otherwise_between_is_not_broken():
@@ -65,4 +73,6 @@ def test_after_a_change_or_a_request_a_tool_may_work():
 def test_calls_of_one_message_are_made_before_any_of_them_fails():
     answer = {"type": "llm", "output": "I search for all of it."}
     failed = [search(query, parent_id="s1") for query in QUERIES]
-    assert "broken_tool" not in dict(rules([answer, *failed]))
+    other = {**looked_up(1), "parent_id": "s1"}
+    for steps in (failed, [*failed[:4], other, *failed[4:]]):
+        assert "broken_tool" not in dict(rules([answer, *steps]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weighbridge.graders.loop import LoopGrader
 
 FILE = [f"{number}: the value of buoy {number * 7 % 31}" for number in range(1, 61)]
@@ -62,18 +64,15 @@ def test_a_look_back_at_a_window_of_each_file_is_no_loop():
     assert kinds([*whole, *few]) == [("nothing_new", 14)]
 
 
-def code(start, end, *, counted_from=0):
+def code(start, end):
     """A script that prints a window of the file, as some agents write it in place of a command."""
-    script = f"with open('src/buoys.py') as f:\n    lines = f.readlines()\nfor i in range({start}, {end}):\n    print(f'{{i}}: {{lines[i]}}')\n"
-    texts = [line.partition(": ")[2] for line in FILE[start:end]]
-    output = "\n".join(f"{at + counted_from}: {text}" for at, text in enumerate(texts, start))
+    script = f"with open('src/buoys.py') as f:\n    lines = f.readlines()\nfor line in lines[{start}:{end}]:\n    print(line)\n"
+    output = "\n".join(FILE[start:end])
     return {"type": "tool", "name": "quick_check", "arguments": {"code": script}, "output": output}
 
 
-def test_windows_that_code_prints_are_reads_however_lines_are_counted():
-    codes = [
-        code(at * 3 % 40, at * 3 % 40 + 10 + at % 11, counted_from=at % 2 + 1) for at in range(12)
-    ]
+def test_windows_that_code_prints_are_reads():
+    codes = [code(at * 3 % 40, at * 3 % 40 + 10 + at % 11) for at in range(12)]
     assert kinds([read(0, 60), *codes]) == [("nothing_new", 12)]
     writing = [
         {**step, "arguments": {"code": step["arguments"]["code"] + "open('a', 'w').write('x')"}}
@@ -82,6 +81,16 @@ def test_windows_that_code_prints_are_reads_however_lines_are_counted():
     assert kinds([read(0, 60), *writing]) == []
 
 
-def test_lines_of_single_values_are_told_apart_by_their_numbers():
-    windows = [read(at * 10, at * 10 + 12, lines=[f"{n}: ok" for n in range(300)]) for at in range(20)]  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        "2024-05-01 10:{:02}:{:02} INFO heartbeat received from the host",
+        "{:02}:{:02} INFO heartbeat received from the host",
+        "1{:04}{:02}\tpending\tno error reported so far",
+        "{:4}{:02}: ok",
+    ],
+)
+def test_lines_of_a_log_or_a_table_are_told_apart_by_their_numbers(row):
+    lines = [row.format(n // 60, n % 60) for n in range(1_000)]
+    windows = [read(at * 60, at * 60 + 60, lines=lines) for at in range(15)]
     assert kinds(windows) == []

@@ -39,6 +39,18 @@ def test_code_that_prints_a_file_only_reads(code: str) -> None:
         f"{READ}\nimport shop.orders",
         f"{READ}\nfrom shop import orders",
         f"{READ}\nexec(text)",
+        f"{READ}; import shop",
+        f"{READ}\napply_config(text)",
+        f"{READ}\nprint(solve(text, 7))",
+        f"{READ}\nprint(text, file=Path('b.py').open('w'))",
+        f"{READ}\nf = Path('b.py').open('w')",
+        f"{READ}\nprint(text, file=f)",
+        f"{READ}\nopen('b.py', mode)",
+        f"{READ}\nopen(\n    'b.py',\n    'w')",
+        f"{READ}\nPath('b.py').replace('c.py')",
+        f"{READ}\nos.environ['A'] = 'b'",
+        f"{READ}\ndef",
+        "open(" + "(" * 3_000,
     ],
 )
 def test_code_that_does_something_else_does_not(code: str) -> None:
