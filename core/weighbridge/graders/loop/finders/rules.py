@@ -304,7 +304,7 @@ class Rule(Enum):
     BROKEN_TOOL = (
         Kind.SAME_FAILURE,
         "questions to a tool that fails in the same way each time,",
-        "whatever else was called between them",
+        "with few other calls between them that work",
         Least(2, 1),
     )
     FAILING_ROW_ACROSS_REQUESTS = (
