@@ -33,8 +33,12 @@ _IN_TEXT_CHARACTERS = 1_000  #: of a text in which numbers are compared
 _MAY_BE_NO_NUMBER = re.compile(r"[-+]?(?:0[0-9]|[0-9]+(?: [0-9]{3})+\Z)").match
 #: A number of which the point may be a decimal one, or separate thousands.
 _ONE_DOT = re.compile(r"[-+]?[1-9][0-9]{0,2}\.[0-9]{3}").fullmatch
-#: Groups of three digits with one space or apostrophe between them, which may be one number.
-_GROUPS = re.compile(r"(?<!\d)\d{1,3}([.,'\u2019 \u00a0\u202f])\d{3}(?:\1\d{3})*(?!\d)")
+_SEPARATORS = ".,'\u2019 \u00a0\u202f"
+#: Groups of thousands in a number that neither stands in brackets nor continues a list: in `[1,200]` and `5, 1,200` the comma parts items.
+_GROUPS = re.compile(
+    rf"(?<![\d\[({{])(?<!\d[{_SEPARATORS}])(?<!\d, )"
+    rf"[1-9]\d{{0,2}}([{_SEPARATORS}])\d{{3}}(?:\1\d{{3}})*(?![\d\])}}]|\1\d|, \d)"
+)
 _DIGITS = re.compile(r"\d+")
 #: Arabic marks, which are a decimal point and a separator of thousands for certain.
 _DECIMALS = re.compile("(?<=[0-9])\u066b([0-9]+)")
@@ -49,9 +53,15 @@ class _Reading(NamedTuple):
     is_sure: bool  #: the text is one number, whatever country it is from
 
 
-def groups_of_digits(text: str) -> list[str]:
-    """Return the rows of digits in a text, without the separators between groups of thousands."""
-    return _DIGITS.findall(_GROUPS.sub(lambda found: found[0].replace(found[1], ""), text))
+def have_other_digits_together(one: str, other: str) -> bool:
+    """Return whether digits stand together in one text only: `12, 3` and `1, 23`, but not `1,200` and `1200`, nor `1,200` and `1, 200`."""
+    if _DIGITS.findall(one) == _DIGITS.findall(other):
+        return False
+    first, second = (
+        _DIGITS.findall(_GROUPS.sub(lambda found: found[0].replace(found[1], ""), text))
+        for text in (one, other)
+    )
+    return first != second
 
 
 def _with_common_digits(text: str) -> str:

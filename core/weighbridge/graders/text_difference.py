@@ -12,7 +12,7 @@ from weighbridge.graders.meaningful_marks import differing_mark, is_cut
 from weighbridge.graders.normal_form import normalized
 from weighbridge.graders.number_notation import (
     equal_but_for_notation,
-    groups_of_digits,
+    have_other_digits_together,
     one_number,
 )
 from weighbridge.graders.word_ends import LOOKED_AT, is_begun_or_ended_by, is_within_word
@@ -168,10 +168,9 @@ class UnequalTexts(NamedTuple):
     def _has_other_groups_of_digits(self) -> bool:
         """Return whether blanks and punctuation part digits at other places, which makes them other numbers."""
         expected, observed = (
-            groups_of_digits(normalized("NFKC", text).translate(_WITHOUT_WIDTH))
-            for text in self._in_context()
+            normalized("NFKC", text).translate(_WITHOUT_WIDTH) for text in self._in_context()
         )
-        return expected != observed
+        return have_other_digits_together(expected, observed)
 
     def words(self, kind: Kind) -> str:
         """Return a description of the difference, of a kind that was found; empty if the texts have little in common."""
@@ -326,6 +325,8 @@ def _differ_in_case(one: str, other: str) -> bool:
     if _DOTTED in one + other:
         if any({_DOTTED, "I"} == {*pair} for pair in zip(one, other, strict=False)):
             return False
+        if one.lower() == other.lower():
+            return True
         one, other = (text.replace(_DOTTED, "i") for text in (one, other))
         if one == other:
             return True

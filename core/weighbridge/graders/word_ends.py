@@ -46,6 +46,8 @@ _AFTER = {
         rf"\A(?:입니다|이에요|예요|이다|이야|야|은|는|이|가|을|를|에|에서|의|도|로|으로|와|과|까지|부터|만|이라고|라고)(?![{_HANGUL}])"
     ),
 }
+#: A Chinese question of a verb and its negation, as `是不是`, of which the second part alone says no.
+_IS_QUESTION = re.compile(rf"(?P<verb>[{_HAN}])[不没沒](?P=verb)").match
 LOOKED_AT = 8  #: characters that are looked at on each side of a text
 
 
@@ -56,6 +58,8 @@ def _is_of_word(character: str) -> bool:
 
 def is_within_word(before: str, part: str, after: str) -> bool:
     """Return whether a part of a text is, or may be, only a part of a word, given the characters around it."""
+    if _IS_QUESTION(before[-1:] + part[:2]):
+        return True
     return _is_joined(part[0], before[-1:], len(part), before, _BEFORE) or _is_joined(
         part[-1], after[:1], len(part), after, _AFTER
     )

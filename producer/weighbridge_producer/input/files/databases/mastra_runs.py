@@ -18,36 +18,43 @@ if TYPE_CHECKING:
 
 MASTRA_SPANS = "mastra_ai_spans"  #: table of the spans
 _OF_MESSAGE = "thread_id"  #: column of a message with the id of its thread
-_TRACE, _THREAD, _METADATA = "traceId", "threadId", "metadata"
-_OF_SPAN = frozenset({_TRACE, _THREAD, _METADATA})  #: columns of a span
+_ROLE = "role"
+_ASKED = frozenset({"user", "system", "signal"})  #: roles of messages that are no answer
+_TRACE, _SPAN, _PARENT = "traceId", "spanId", "parentSpanId"
+_THREAD, _METADATA = "threadId", "metadata"
+_OF_SPAN = frozenset({_TRACE, _SPAN, _THREAD, _METADATA})  #: columns of a span
+_TYPE, _AGENT = "spanType", "agent_run"
+_SCORERS = "scorer_"  #: start of the types of spans of an evaluation, in which agents may run too
 
 
 class MastraReader(RowReader):
     """Reader of threads, whose rows have a message each, and of traces, whose rows have a span each.
 
-    A trace with a span that names a thread with messages records the same run, and is left out. The first versions name the
-    thread in the metadata of a span.
+    A trace with a span that names a thread with an answer records the same run, and is left out; not if an agent
+    outside of other agents runs in it and names no such thread. The first versions name the thread in the metadata of a span.
     """
 
-    other_form = "its spans record no model call, tool call or agent"
+    other_form = "its rows record no message, model call, tool call or agent that can be read"
 
     def __init__(self) -> None:
-        self._threads: set[str] = set()  #: those that have messages
-        self._traced: set[str] = set()  #: those that traces name
-        self._named: dict[str, set[str]] = {}  #: by the id of a trace: the threads that it names
+        self._answered: set[str] = set()  #: the threads that have answers
+        self._traced: set[str] = set()  #: those that spans name
+        self._named: dict[tuple[Any, Any], str] = {}  #: by the ids of a trace and a span: a thread
 
     def looked_at(self, columns: frozenset[str]) -> frozenset[str]:
-        """Return the columns with the ids of traces and threads."""
-        return frozenset({_OF_MESSAGE}) if _OF_MESSAGE in columns else _OF_SPAN & columns
+        """Return the columns with the ids of traces, spans and threads, and the roles of messages."""
+        of_message = frozenset({_OF_MESSAGE, _ROLE})
+        return of_message if _OF_MESSAGE in columns else _OF_SPAN & columns
 
     def look_ahead(self, row: Row) -> None:
-        """Note the thread that a message is in, or that a span names."""
+        """Note the thread that a model's message is in, or that a span names."""
         if _OF_MESSAGE in row:
-            self._threads.update(filter(None, [string_of(row[_OF_MESSAGE])]))
+            if row[_ROLE] not in _ASKED:
+                self._answered.update(filter(None, [string_of(row[_OF_MESSAGE])]))
             return
-        trace, thread = string_of(row[_TRACE]), string_of(row.get(_THREAD)) or _in_metadata(row)
-        if trace and thread:
-            self._named.setdefault(trace, set()).add(thread)
+        thread = string_of(row.get(_THREAD)) or _in_metadata(row)
+        if thread:
+            self._named[row[_TRACE], row[_SPAN]] = thread
             self._traced.add(thread)
 
     def readings(self) -> Iterator[Callable[[Row], Row | None]]:
@@ -55,13 +62,41 @@ class MastraReader(RowReader):
         yield _with_texts
 
     def beside(self, session: Any) -> str:
-        """Return the name of the table of spans if a trace names this thread."""
-        return MASTRA_SPANS if session in self._traced else ""
+        """Return the name of the table of spans if a trace names this thread, which has answers."""
+        is_in_both = session in self._answered and session in self._traced
+        return MASTRA_SPANS if is_in_both else ""
 
     def leaves_out(self, trace: Any) -> bool:
-        """Return whether a trace with spans names a thread that has messages."""
-        named = (self._named.get(string_of(row.get(_TRACE)) or "") for row in objects_of(trace))
-        return not self._threads.isdisjoint(next(filter(None, named), ()))
+        """Return whether each outermost agent of a trace, or a span outside of agents, names a thread that has answers."""
+        spans = {row[_SPAN]: row for row in objects_of(trace) if _SPAN in row}
+        agents = _agents_around(spans)
+        named = {
+            agents[span][-1:]
+            for span, row in spans.items()
+            if self._named.get((row.get(_TRACE), span)) in self._answered
+        }
+        outermost = {
+            around[:1] for around in agents.values() if around and spans[around[0]][_TYPE] == _AGENT
+        }
+        return () in named or (bool(named) and named >= outermost)
+
+
+def _agents_around(spans: dict[Any, Row]) -> dict[Any, tuple[Any, ...]]:
+    """Return for each span the outermost and the nearest one of an agent or an evaluation that it is or is in, if there are any."""
+    found: dict[Any, tuple[Any, ...]] = {}
+    for start in spans:
+        path, span = [], start
+        while span in spans and span not in found:
+            found[span] = ()  # ends the walk in a cycle
+            path.append(span)
+            span = spans[span].get(_PARENT)
+        around = found.get(span, ())
+        for passed in reversed(path):
+            kind = string_of(spans[passed].get(_TYPE)) or ""
+            if kind == _AGENT or kind.startswith(_SCORERS):
+                around = (*around[:1], passed)
+            found[passed] = around
+    return found
 
 
 def _in_metadata(row: Row) -> str | None:

@@ -283,6 +283,70 @@ def test_spans_of_a_thread_of_mastra_that_has_messages_are_left_out(
     assert trace.steps == read_trace(MASTRA).steps
 
 
+def test_spans_of_a_thread_of_mastra_without_an_answer_are_a_trace_of_their_own(
+    tmp_path: Path,
+) -> None:
+    asked = {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"][:1]}
+    spans = [row | {"threadId": THREAD} for row in MASTRA_OWN_SPANS]
+    path = write(tmp_path / "a.db", {**asked, "mastra_ai_spans": spans})
+    thread, trace = traces_in(lines_of(path))
+    assert thread == read_trace({"session": MASTRA["session"], "rows": MASTRA["rows"][:1]})
+    assert trace == read_trace(spans)
+
+
+_OF_THREAD, _OF_NONE = {"threadId": THREAD}, {"threadId": None}
+
+
+@pytest.mark.parametrize(
+    ("root", "inside", "are_left_out"),
+    [
+        (("workflow_run", _OF_NONE), (_OF_THREAD, _OF_NONE), False),
+        (("workflow_run", _OF_NONE), (_OF_THREAD, {"threadId": "other"}), False),
+        (("workflow_run", _OF_NONE), (_OF_THREAD, _OF_THREAD), True),
+        (("workflow_run", _OF_THREAD), (_OF_NONE, _OF_NONE), True),
+        (("agent_run", _OF_NONE), (_OF_THREAD, _OF_NONE), False),
+        (("agent_run", _OF_THREAD), (_OF_NONE, _OF_NONE), True),
+        (("scorer_run", _OF_NONE), (_OF_NONE, _OF_NONE), True),
+    ],
+    ids=[
+        *("one of two", "another thread", "both", "workflow names it"),
+        *("inner agent", "outer agent", "agents of a scorer"),
+    ],
+)
+def test_spans_of_mastra_are_left_out_if_each_outermost_agent_is_of_a_thread_with_an_answer(
+    tmp_path: Path,
+    root: tuple[str, dict[str, Any]],
+    inside: tuple[dict[str, Any], ...],
+    are_left_out: bool,
+) -> None:
+    kind, named = root
+    spans = [MASTRA_OWN_SPANS[0] | {"spanId": "root", "spanType": kind} | named]
+    for name, of_agent in zip("ab", inside, strict=True):
+        spans += [
+            row
+            | {"spanId": name + row["spanId"], "parentSpanId": name + (row["parentSpanId"] or "")}
+            | of_agent
+            for row in MASTRA_OWN_SPANS
+        ]
+        spans[-len(MASTRA_OWN_SPANS)]["parentSpanId"] = "root"
+    if kind == "scorer_run":
+        spans += [row | _OF_THREAD for row in MASTRA_OWN_SPANS]
+    threads = {"mastra_threads": [MASTRA["session"]], "mastra_messages": MASTRA["rows"]}
+    found = traces_in(lines_of(write(tmp_path / "a.db", {**threads, "mastra_ai_spans": spans})))
+    formats = ["mastra"] if are_left_out else ["mastra", "mastra-spans"]
+    assert [trace.format for trace in found] == formats
+
+
+def test_a_thread_of_mastra_whose_messages_cannot_be_read_is_not_said_to_have_spans(
+    tmp_path: Path,
+) -> None:
+    rows = [row | {"thread_id": 5} for row in MASTRA["rows"]]
+    threads = {"mastra_threads": [MASTRA["session"] | {"id": 5}], "mastra_messages": rows}
+    [(code, message)] = faults_in(lines_of(write(tmp_path / "a.db", threads)))
+    assert code == "INVALID_JSON"
+    assert "no message, model call, tool call or agent that can be read" in message
+
+
 @pytest.mark.parametrize(
     "named",
     [{}, {"threadId": None}, {"threadId": "other"}, {"metadata": "no JSON"}, {"metadata": b"\x0f"}],
