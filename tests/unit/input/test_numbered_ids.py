@@ -142,6 +142,21 @@ def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
     assert orjson.loads(line.raw)["metadata"] == {**own, "epoch": 1}
 
 
+@pytest.mark.parametrize(
+    ("value", "carried"), [(10**25, str(10**25)), ([10**25] * 4_000, None)], ids=["one", "many"]
+)
+def test_integers_over_64_bits_of_a_sample_are_carried_as_text_unless_they_are_many(
+    value: object, carried: str | None, tmp_path: Path
+) -> None:
+    log = json.loads(inspect("a", "b"))
+    log["samples"][0]["metadata"] = {"seed": value}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    found = [orjson.loads(line.raw).get("metadata") for line in recognised(file)]
+    own = {"seed": carried} if carried else {}
+    assert found == [{**own, "epoch": 1}, {"epoch": 1}]
+
+
 def test_ids_that_repeat_behind_the_first_rows_of_another_file_are_numbered(
     tmp_path: Path,
 ) -> None:
