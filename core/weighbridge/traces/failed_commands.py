@@ -14,7 +14,9 @@ from msgspec import structs
 if TYPE_CHECKING:
     from weighbridge.traces.model import Step, Trace
 
-_CHARACTERS = 5_000  #: number of characters before a mark, or of the last ones of a result, that may have it
+_CHARACTERS = (
+    5_000  #: number of characters before a mark, or of the last ones of a result, that may have it
+)
 _CODE = r"(-?\d{1,10})"
 #: What Cline and Roo write before a result, where calls are tags in the text.
 _HEADING = re.compile(r"\s{0,20}\[\w{1,40}(?:| for .{0,4000}?)\] Result:\s{0,20}", re.DOTALL)
