@@ -57,6 +57,16 @@ def test_a_number_makes_no_id_that_another_row_has() -> None:
     assert found == ["a#2", "a", "a#3", "a#3#2", "a#3#2"]
 
 
+def test_a_long_id_is_shortened_for_its_number_and_one_that_is_too_long_stays_so() -> None:
+    long, other = "x" * 255, "x" * 254 + "y"
+    with closing(NumberedIds()) as names:
+        rows = [(long, 1), (long, 2), (other, 3), (other, 4), (long, 2), (long + "xx", 5)]
+        found = [names.id_of(custom_id, {"n": n}) for custom_id, n in [*rows, (long + "xx", 6)]]
+    short = long[:254]
+    assert found[:5] == [long, f"{short}#2", other, f"{short}#3", f"{short}#2"]
+    assert [len(each) for each in found[5:]] == [257, 259]
+
+
 def test_a_reading_that_one_thread_begins_may_be_closed_by_another(tmp_path: Path) -> None:
     file = tmp_path / "tests.json"
     file.write_text(deepeval(("refund", "shoes?"), ("refund", "food?")))
