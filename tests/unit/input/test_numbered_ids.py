@@ -139,6 +139,16 @@ def test_answers_and_traces_of_a_sample_have_one_id_whatever_the_log_is_called(
     assert ids(Source(alone, Settings())) == expected
 
 
+def test_a_trace_of_another_tool_with_an_epoch_and_a_target_keeps_its_id(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "a"}]
+    file = tmp_path / "chats.jsonl"
+    traces = [
+        {"id": f"r{number}", "epoch": 3, "target": "a", "messages": chat} for number in (1, 2)
+    ]
+    file.write_text("".join(json.dumps(each) + "\n" for each in traces))
+    assert ids(Source(file, Settings())) == ["r1", "r2"]
+
+
 @pytest.mark.parametrize(("size", "carried"), [(10, True), (40_000, False)])
 def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
     size: int, carried: bool, tmp_path: Path
