@@ -14,7 +14,9 @@ from msgspec import structs
 if TYPE_CHECKING:
     from weighbridge.traces.model import Step, Trace
 
-_CHARACTERS = 5_000  #: number of first, or of last, characters of a result that may have the mark
+_CHARACTERS = (
+    5_000  #: number of characters before a mark, or of the last ones of a result, that may have it
+)
 _CODE = r"(-?\d{1,10})"
 #: What Cline and Roo write before a result, where calls are tags in the text.
 _HEADING = re.compile(r"\s{0,20}\[\w{1,40}(?:| for .{0,4000}?)\] Result:\s{0,20}", re.DOTALL)
@@ -24,7 +26,7 @@ class _Head(NamedTuple):
     """A mark with which a result begins."""
 
     start: str
-    mark: re.Pattern[str]  #: in the text after the start
+    mark: re.Pattern[str]  #: of the text right after the start
 
     def code_in(self, text: str) -> int | None:
         """Return the exit code that a result states; None if it has no such mark."""
@@ -32,8 +34,7 @@ class _Head(NamedTuple):
         begin = heading.end() if heading else 0
         if not text.startswith(self.start, begin):
             return None
-        begin += len(self.start)
-        found = self.mark.search(text, begin, begin + _CHARACTERS)
+        found = self.mark.match(text, begin + len(self.start))
         return int(found[1]) if found else None
 
 
@@ -71,11 +72,18 @@ _OPEN_HANDS = _End(
     ),
     after=re.compile(r"\[.*\]"),
 )
-_ZED = _Head('Command "', re.compile(rf'" failed with exit code {_CODE}\.(?:\n|\Z)'))
+#: Before the mark is the command, which may have several lines, but is no log of other commands.
+_ZED = _Head(
+    'Command "',
+    re.compile(
+        rf'(?:(?!Command ").){{0,{_CHARACTERS}}}?" failed with exit code {_CODE}\.(?:\n|\Z)',
+        re.DOTALL,
+    ),
+)
 _ROO = _Head(
     "Command executed in terminal",
     re.compile(
-        r"Command execution was not successful, inspect the cause and adjust as needed\.\n"
+        rf".{{0,{_CHARACTERS}}}?Command execution was not successful, inspect the cause and adjust as needed\.\n"
         rf"Exit code: {_CODE}(?:\n|\Z)"
     ),
 )

@@ -13,13 +13,14 @@ from weighbridge.traces.importer import damaged
 
 _DEPTH_LIMIT = 100  #: of values in one another, which are put together
 _POSITION_DIGITS = 9
-#: How much longer the values that are put together may be than the text, and the least that they may have, in characters.
-_TIMES_AS_LONG, _LEAST_CHARACTERS = 16, 2**20
+#: How much longer what is put together and looked at may be than the text, and the least that it may have, in characters.
+_TIMES_AS_LONG, _LEAST_CHARACTERS = 16, 2**16
+_OF_VALUE = 8  #: characters that one value counts as that is only looked at
 
 
 @dataclass(slots=True)
 class _Source:
-    """The values of a text, and how many characters may still be put together."""
+    """The values of a text, and how many characters may still be put together or looked at."""
 
     values: list[Any]
     left: int
@@ -35,7 +36,7 @@ class _Source:
         raise damaged("a reference in its data leads to no value")
 
     def spend(self, characters: int) -> None:
-        """Count what was put together."""
+        """Count what was put together or looked at."""
         self.left -= characters
         if self.left < 0:
             raise damaged("values of its data are repeated too often")
@@ -43,14 +44,17 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class LazyValue:
-    """A JSON value, plain or of flatted, of which only what is asked for is put together."""
+    """A JSON value, plain or of flatted, of which only what is asked for is put together.
+
+    Asking raises TraceError if a reference leads nowhere, or too much was asked for the text that the value is from.
+    """
 
     shallow: Any  #: the value; of flatted, with references in it
     _source: _Source | None = None
 
     def __getitem__(self, key: str) -> LazyValue:
         """Return what an object holds; null for anything else."""
-        return self._inner(self.shallow.get(key)) if type(self.shallow) is dict else LazyValue(None)
+        return self._inner(self.shallow.get(key) if type(self.shallow) is dict else None)
 
     def items(self) -> list[tuple[str, LazyValue]]:
         """Return what an object holds, by its keys; empty for anything else."""
@@ -64,17 +68,18 @@ class LazyValue:
     def first(self) -> LazyValue:
         """Return the first item of a list; null if there is none."""
         held = self.shallow if type(self.shallow) is list else []
-        return self._inner(held[0]) if held else LazyValue(None)
+        return self._inner(held[0] if held else None)
 
     def whole(self) -> Any:
-        """Return the value itself, in which one that contains itself is null.
-
-        Raises TraceError if it is nested too deeply, or too long for the text that it is from.
-        """
+        """Return the value itself, in which one that contains itself is null. Raises TraceError if it is nested too deeply."""
         return self.shallow if self._source is None else _whole(self.shallow, self._source, [])
 
     def _inner(self, held: Any) -> LazyValue:
-        return LazyValue(held if self._source is None else self._source.at(held), self._source)
+        if self._source is None:
+            return LazyValue(held)
+        found = self._source.at(held)
+        self._source.spend(_OF_VALUE + (len(found) if type(found) is str else 0))
+        return LazyValue(found, self._source)
 
 
 def _whole(held: Any, source: _Source, around: list[int]) -> Any:

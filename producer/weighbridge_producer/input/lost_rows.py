@@ -6,11 +6,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.jobs.line import JSON_SPACE, peek_custom_id
+from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.text import pluralize, shorten
 from weighbridge_producer.input.mapping.missing_paths import listed
 from weighbridge_producer.input.mapping.row_values import Path, Template
 from weighbridge_producer.input.rows.numbered_ids import NumberedIds
+from weighbridge_producer.input.sampling import id_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +91,7 @@ def _lost(source: Source, count: int, number: int, line: SourceLine, row: Row) -
     earlier = next(each for _, other, each in _cases_with_rows(source) if _text(other) == text)
     columns = [name for name in {**earlier, **row} if earlier.get(name) != row.get(name)]
     job = line.as_job(number)
-    custom_id = line.custom_id or peek_custom_id(line.raw.strip(JSON_SPACE)) or ""
+    custom_id = id_of(line) or ""
     mapped = source.mapping.custom_id if source.mapping else None
     known = f"{{{mapped}}}" if isinstance(mapped, Path) else "{id}"
     known = mapped.text if isinstance(mapped, Template) else known
@@ -100,7 +101,7 @@ def _lost(source: Source, count: int, number: int, line: SourceLine, row: Row) -
 
 
 def _cases_with_rows(source: Source) -> Iterator[tuple[int, SourceLine, Row]]:
-    """Yield the number and the line of each case, with the whole row that it is made of."""
+    """Yield the number and the line of each case with a valid id, with the whole row that it is made of."""
     assert source.mapping is not None
     rows: list[Row] = []
 
@@ -112,7 +113,7 @@ def _cases_with_rows(source: Source) -> Iterator[tuple[int, SourceLine, Row]]:
     again.joins, again.only, again.graders = source.joins, source.only, source.graders
     again.on_row = keep
     for number, line in enumerate(again, 1):
-        if rows and not line.fault and line.raw.strip(JSON_SPACE):
+        if rows and not line.fault and id_of(line):
             yield number, line, rows[0]
 
 

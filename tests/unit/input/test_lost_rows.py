@@ -58,3 +58,11 @@ def test_of_a_sample_only_its_own_rows_can_be_lost(tmp_path: Path) -> None:
     source.sample = sample.bounded(source)
     [chosen] = set(ids(source))
     assert lost_rows(source).count == (2 if chosen == "q1" else 0)
+
+
+@pytest.mark.parametrize("custom_id", ["", "a\x01", "a" * 257])
+def test_rows_that_are_refused_for_their_ids_are_not_lost(custom_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    refused = "".join(f"{custom_id},{trial},4,4\n" for trial in (1, 2, 3))
+    file.write_text(f"{OWN}{refused}")
+    assert lost_rows(Source(file, Settings(), parse_mapping([MAPPING]))).count == 2

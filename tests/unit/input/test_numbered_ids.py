@@ -57,6 +57,16 @@ def test_a_number_makes_no_id_that_another_row_has() -> None:
     assert found == ["a#2", "a", "a#3", "a#3#2", "a#3#2"]
 
 
+def test_a_long_id_is_shortened_for_its_number_and_one_that_is_too_long_stays_so() -> None:
+    long, other = "x" * 255, "x" * 254 + "y"
+    with closing(NumberedIds()) as names:
+        rows = [(long, 1), (long, 2), (other, 3), (other, 4), (long, 2), (long + "xx", 5)]
+        found = [names.id_of(custom_id, {"n": n}) for custom_id, n in [*rows, (long + "xx", 6)]]
+    short = long[:254]
+    assert found[:5] == [long, f"{short}#2", other, f"{short}#3", f"{short}#2"]
+    assert [len(each) for each in found[5:]] == [257, 259]
+
+
 def test_a_reading_that_one_thread_begins_may_be_closed_by_another(tmp_path: Path) -> None:
     file = tmp_path / "tests.json"
     file.write_text(deepeval(("refund", "shoes?"), ("refund", "food?")))
@@ -129,6 +139,16 @@ def test_answers_and_traces_of_a_sample_have_one_id_whatever_the_log_is_called(
     assert ids(Source(alone, Settings())) == expected
 
 
+def test_a_trace_of_another_tool_with_an_epoch_and_a_target_keeps_its_id(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "a"}]
+    file = tmp_path / "chats.jsonl"
+    traces = [
+        {"id": f"r{number}", "epoch": 3, "target": "a", "messages": chat} for number in (1, 2)
+    ]
+    file.write_text("".join(json.dumps(each) + "\n" for each in traces))
+    assert ids(Source(file, Settings())) == ["r1", "r2"]
+
+
 @pytest.mark.parametrize(("size", "carried"), [(10, True), (40_000, False)])
 def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
     size: int, carried: bool, tmp_path: Path
@@ -140,6 +160,21 @@ def test_the_metadata_of_a_sample_are_carried_unless_they_are_large(
     [line] = recognised(file)
     own = {"topic": "x" * size} if carried else {}
     assert orjson.loads(line.raw)["metadata"] == {**own, "epoch": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "carried"), [(10**25, str(10**25)), ([10**25] * 4_000, None)], ids=["one", "many"]
+)
+def test_integers_over_64_bits_of_a_sample_are_carried_as_text_unless_they_are_many(
+    value: object, carried: str | None, tmp_path: Path
+) -> None:
+    log = json.loads(inspect("a", "b"))
+    log["samples"][0]["metadata"] = {"seed": value}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    found = [orjson.loads(line.raw).get("metadata") for line in recognised(file)]
+    own = {"seed": carried} if carried else {}
+    assert found == [{**own, "epoch": 1}, {"epoch": 1}]
 
 
 def test_ids_that_repeat_behind_the_first_rows_of_another_file_are_numbered(

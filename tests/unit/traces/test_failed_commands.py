@@ -34,6 +34,7 @@ FAILED = [
     ("execute_bash", "no\n[The command completed with exit code 130. CTRL+C was sent.]"),
     ("terminal", f"no\n{PLACE}\n[Command finished with exit code 1]"),
     ("terminal", 'Command "cd a && ls" failed with exit code 2.\n\n```\nno\n```'),
+    ("terminal", 'Command "cat <<E\nx\nE\nfalse" failed with exit code 1.'),
     ("terminal", 'Command "false" failed with exit code 1.'),
     ("execute_command", ROO),
     ("execute_command", f"[execute_command for 'ls\n-l'] Result:\n{ROO}"),
@@ -82,6 +83,9 @@ def test_only_a_tool_that_runs_commands_states_exit_codes(name, result):
         ("terminal", "Command executed successfully."),
         ("terminal", 'echo Command "false" failed with exit code 1.'),
         ("execute_command", f"{IN_TERMINAL}Exit code: 0\nOutput:\nExit code: 1"),
+        ("execute_command", f"{IN_TERMINAL}Exit code: 0\nOutput:\n{ROO}"),
+        ("execute_command", "Command failed with exit code unknown\nOutput:\n1"),
+        ("terminal", 'Command "a" ran\nCommand "b" failed with exit code 3.\n'),
     ],
 )
 def test_a_command_that_ended_well_or_prints_such_words_has_not_failed(name, result):

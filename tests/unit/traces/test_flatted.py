@@ -63,6 +63,12 @@ def test_hostile_references_are_an_error(text: str, why: str) -> None:
         flatted(text).whole()
 
 
+def test_values_that_are_looked_at_too_often_are_an_error() -> None:
+    shared = flatted(json.dumps([["1"] * 2_000, [1] * 2_000]))
+    with pytest.raises(TraceError, match="repeated too often"):
+        [item["json"].whole() for branch in shared.each() for item in branch.each()]
+
+
 def test_reading_takes_time_in_proportion_to_the_text() -> None:
     def work(size: int) -> Any:
         text = written([{"a": [str(number)]} for number in range(size)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,16 @@ class SmallObject:
     def of(self, row: Row, number: int) -> Any:
         """Return the object."""
         found = self.path.of(row, number)
-        is_small = found is MISSING or len(orjson.dumps(found, str)) <= _BYTES
-        return found if is_small else MISSING
+        return found if found is MISSING or _size(found) <= _BYTES else MISSING
 
     def paths(self) -> Iterable[Path]:
         """Return the path."""
         return (self.path,)
+
+
+def _size(value: Any) -> int:
+    """Return the length of a value as JSON."""
+    try:
+        return len(orjson.dumps(value, str))
+    except TypeError:  # an integer over 64 bits, which becomes text in the metadata of a case
+        return len(json.dumps(value, default=str))

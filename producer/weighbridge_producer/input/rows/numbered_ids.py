@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from weighbridge.jobs.limits import NAME_LIMIT
 from weighbridge_producer.input.rows.source_rows import plain_value
 from weighbridge_producer.input.temporary import scratch_database
 
@@ -52,9 +53,9 @@ class NumberedIds:
         of_row = _key(custom_id, digest)
         known = self._base.execute("SELECT number FROM ids WHERE id = ?", (of_row,)).fetchone()
         if known:
-            return f"{custom_id}{SEPARATOR}{known[0]}"
+            return _numbered(custom_id, known[0])
         number += 1
-        while not self._is_new(named := f"{custom_id}{SEPARATOR}{number}", digest):
+        while not self._is_new(named := _numbered(custom_id, number), digest):
             number += 1
         self._base.execute("UPDATE ids SET number = ? WHERE id = ?", (number, _key(custom_id)))
         self._base.execute("INSERT INTO ids VALUES (?, ?, ?)", (of_row, digest, number))
@@ -72,6 +73,13 @@ class NumberedIds:
         """Delete the ids."""
         if "_base" in self.__dict__:
             self._base.close()
+
+
+def _numbered(custom_id: str, number: int) -> str:
+    """Return an id with a number; a valid one is shortened as far as it has to be to stay valid."""
+    after = f"{SEPARATOR}{number}"
+    kept = NAME_LIMIT - len(after) if len(custom_id) <= NAME_LIMIT else None
+    return f"{custom_id[:kept]}{after}"
 
 
 def _digest(row: Row) -> bytes:

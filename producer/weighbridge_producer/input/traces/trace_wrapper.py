@@ -43,6 +43,8 @@ class NamedLine(msgspec.Struct):
     run_type: Any = None
     op_name: Any = None
     epoch: Any = None
+    input: msgspec.Raw = msgspec.Raw()
+    messages: msgspec.Raw = msgspec.Raw()
     target: msgspec.Raw = msgspec.Raw()
     metadata: msgspec.Raw = msgspec.Raw()
 
@@ -161,11 +163,16 @@ def metadata_of(bare: Bare) -> bytes:
 
 def own_id_of(bare: Bare, raw: bytes) -> str | None:
     """Return the trace's own id; of a result of a batch the one that its request was given, of Inspect's sample that of the epoch."""
-    if isinstance(bare, NamedLine) and type(bare.epoch) is int and bare.target:
+    if isinstance(bare, NamedLine) and _is_inspect_sample(bare):
         return sample_id(bare.id, bare.epoch)
     ids = () if isinstance(bare, list) else (getattr(bare, key) for key in _ID_KEYS)
     own_id = next((own for own in ids if type(own) is str and own), None)
     return own_id or id_by_plug_in(raw)
+
+
+def _is_inspect_sample(bare: NamedLine) -> bool:
+    has_messages = bytes(bare.messages).startswith(b"[")
+    return type(bare.epoch) is int and has_messages and bool(bare.input and bare.target)
 
 
 def _with_file(metadata: bytes, name: str) -> bytes:

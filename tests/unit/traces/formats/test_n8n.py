@@ -323,6 +323,27 @@ def test_runs_that_name_each_other_as_their_source_are_read():
     assert sorted(step.output for step in trace.steps) == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{f"N{number}": "3" for number in range(1_000)}, ["4"] * 1_000, {"startTime": 1}],
+        [
+            {"Tool": "3"},
+            ["4"],
+            {"startTime": 1, "data": "5"},
+            {"ai_tool": "6"},
+            ["7"] * 1_000,
+            [1] * 1_000,
+        ],
+    ],
+    ids=["lists of runs", "lists of results"],
+)
+def test_lists_that_are_referred_to_very_often_are_an_error(values: list[Any]) -> None:
+    data = json.dumps([{"resultData": "1"}, {"runData": "2"}, *values])
+    with pytest.raises(TraceError, match="repeated too often"):
+        read_trace({**N8N, "data": data})
+
+
 def test_reading_takes_time_in_proportion_to_the_runs():
     def work(size: int) -> Any:
         runs = {
