@@ -54,6 +54,8 @@ ARGUMENTS: dict[str, list[str] | None] = {
     "workers": [],
     "drain": ["all"],
     "doctor": [],
+    "settings": [],
+    "errors": [],
     "graders": [],
     "graders show": ["loop"],
     "graders profile": ["true-false", "cases.jsonl"],
