@@ -108,7 +108,9 @@ def with_failed_commands(trace: Trace) -> Trace:
 
     The native form is left as it is: its author wrote for this program whether a call failed.
     """
-    if trace.format == "native":
+    if trace.format == "native" or _MARKS.keys().isdisjoint(
+        [name for step in trace.steps if type(name := step.name) is str]
+    ):
         return trace
     failed = {number for number, step in enumerate(trace.steps) if _has_failed(step)}
     if not failed:

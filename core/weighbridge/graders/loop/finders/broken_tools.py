@@ -28,6 +28,10 @@ def broken_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
     these may answer the same questions. A service that is down may be back each time, and each command is another program.
     """
     least = Rule.BROKEN_TOOL.least(limits)
+    if (
+        sum(call is not None and call.result.has_failed for call in calls) < least
+    ):  # as in most runs
+        return
     failing: dict[str, list[int]] = {}  #: indices of the last failures of each tool
     said: dict[str, str] = {}  #: how each tool failed last, without noise
 

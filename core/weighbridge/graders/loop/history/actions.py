@@ -296,9 +296,11 @@ class _HistoryReader:
             step.output, step.error, arguments.value, self._budget, tool, self._last_result
         )
         self._last_result = result
-        wrote_unseen = arguments.value is None and is_editing_tool(tool)
-        is_told = result.has_failed or result.is_informative
-        is_unseen = _reads_unseen(step, tool) or (wrote_unseen and not is_told)
+        is_unseen = _reads_unseen(step, tool) or (
+            arguments.value is None
+            and is_editing_tool(tool)
+            and not (result.has_failed or result.is_informative)
+        )
         return CallResult(None, None, None, self._budget, tool) if is_unseen else result
 
     def _delivered_before(
