@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.related_attempts import message_count
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
 from weighbridge.graders.loop.history.call_kinds import has_question, is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.failures import reports_outage
@@ -28,9 +29,8 @@ def broken_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findi
     these may answer the same questions. A service that is down may be back each time, and each command is another program.
     """
     least = Rule.BROKEN_TOOL.least(limits)
-    if (
-        sum(call is not None and call.result.has_failed for call in calls) < least
-    ):  # as in most runs
+    has_enough = sum(call is not None and call.result.has_failed for call in calls) >= least
+    if not has_enough:  # as in most runs
         return
     failing: dict[str, list[int]] = {}  #: indices of the last failures of each tool
     said: dict[str, str] = {}  #: how each tool failed last, without noise
@@ -67,6 +67,5 @@ def _is_loop(calls: Sequence[Call | None], found: Sequence[int], limits: Limits)
     row = [call for at in found if (call := calls[at])]
     between = calls[found[0] : found[-1] + 1]
     worked = sum(call is not None and not call.result.has_failed for call in between)
-    messages = len({call.message or call.step.id for call in row})
-    is_aware = messages >= limits.max_repeats + _MESSAGES
+    is_aware = message_count(row) >= limits.max_repeats + _MESSAGES
     return is_aware and worked <= _WORKED * len(found) and not goes_through_list(row)

@@ -47,9 +47,8 @@ _NO_DIGITS = str.maketrans("", "", "0123456789")
 #: Maximum share of words that only one attempt has; above it, the requests are different.
 _OWN = 0.5
 _COME_BACK = 2  #: minimum exact repeats of attempts that go through no list
-_SHARE_OF_REPEATS = (
-    5  #: and one of so many attempts, because a long list may have the same item twice
-)
+#: And one of so many attempts, because a long list may have the same item twice.
+_SHARE_OF_REPEATS = 5
 #: Quotations and lists in a failure.
 _QUOTED = re.compile(
     r"""\[[^\[\]\n]{1,200}\]|(?<!\w)'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`'\n]{1,200}[`']|[\u2018\u201c][^\n\u2019\u201d]{1,200}[\u2019\u201d]"""
