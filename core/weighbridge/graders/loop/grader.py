@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 45
+    version = 46
     Config = LoopConfig
     settings: LoopConfig
 

@@ -205,8 +205,8 @@ def plans(count):
 def test_nine_attempts_in_a_row_that_fail_with_one_text_are_a_loop_whatever_they_ask():
     assert kinds(plans(9)) == [("same_failure", 9)]
     assert kinds(plans(8)) == []
-    look = tool("look", {"at": 1}, "a page")
-    assert kinds([*plans(5), look, *plans(10)[5:]]) == []
+    looks = [tool("look", {"at": 1}, "a page"), tool("look", {"at": 2}, "another one")]
+    assert kinds([*plans(5), *looks, *plans(10)[5:]]) == []
 
 
 def test_things_that_are_tried_once_each_have_half_as_many_attempts_more():

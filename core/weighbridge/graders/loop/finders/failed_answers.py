@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 _NUMBER_OR_ID = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: an id has a digit
 _RETRIES = re.compile(r"\W{0,5}retrying\b", re.IGNORECASE)  #: what a client says between
-_CHARACTERS = 600  #: of an error that are compared
+_CHARACTERS, _COMPARED_CHARACTERS = (
+    600,
+    400,
+)  #: of an error that are read, and of them without numbers that are compared
 #: by the number of different errors
 _RULES = {
     1: Rule.FAILED_ANSWERS,
@@ -60,9 +63,15 @@ def _unanswered_requests(
             if not (is_answered and turns[index].requests_before == last.requests_before)
         ]
         errors = {failures[index][0] for index in row}
-        requests = {turns[index].requests_before for index in row}
-        if (is_long or len(requests) > 1) and len(row) - len(errors) >= least - 1:
-            yield Finding.by(rule, row, least if len(requests) > 1 else least_of_one)
+        are_several = _answer_several([turns[index] for index in row])
+        if (is_long or are_several) and len(row) - len(errors) >= least - 1:
+            yield Finding.by(rule, row, least if are_several else least_of_one)
+
+
+def _answer_several(row: Sequence[Message]) -> bool:
+    """Return whether model calls are for several requests, of which each may be given to several models in turn."""
+    said = {turn.reply for turn in row[:-1] if turn.reply and not _RETRIES.match(turn.reply)}
+    return len(said) > 1 or len({turn.requests_before for turn in row}) > 1
 
 
 def _rows_without_answer(
@@ -105,6 +114,6 @@ def _failure(turn: Message) -> tuple[Any, ...]:
     error = turn.step.error
     if turn.text or turn.calls or not error:
         return ()
-    said = _NUMBER_OR_ID.sub("#", str(error)[:_CHARACTERS])
+    said = _NUMBER_OR_ID.sub("#", str(error)[:_CHARACTERS])[:_COMPARED_CHARACTERS]
     given = turn.step.input
     return said, turn.calls_before, turn.requests_before, given and canonical(given)

@@ -14,6 +14,7 @@ from weighbridge.graders.loop.finders.exemptions.moving_calls import (
 from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, sorted_out
 from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
 from weighbridge.graders.loop.finders.failing_rows import failing_rows
+from weighbridge.graders.loop.finders.failing_stretches import failing_stretches
 from weighbridge.graders.loop.finders.few_calls import few_calls
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.idle_changes import idle_changes
@@ -263,6 +264,7 @@ _GROUPS = (
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),
             (_by_calls(repeated_changes),),
+            (_unless_known(failing_stretches),),
         )
     ),
     # What needs calls that were made before.

@@ -307,6 +307,12 @@ class Rule(Enum):
         "with few other calls between them that work",
         Least(2, 1),
     )
+    FAILING_STRETCH = (
+        Kind.SAME_FAILURE,
+        "calls that fail in known ways, beyond as many others as bring something new,",
+        "in answer to one request",
+        Least(2, 2),
+    )
     FAILING_ROW_ACROSS_REQUESTS = (
         Kind.SAME_FAILURE,
         "calls in a row that try to change something and fail, in few ways,",

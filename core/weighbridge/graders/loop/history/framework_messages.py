@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
+from weighbridge.graders.loop.history.channel_metadata import without_metadata
 from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
@@ -110,9 +111,9 @@ _mentions_incomplete = occurs(
 
 
 def user_text(step: Step) -> str:
-    """Return the text of a user's step, or "" if it has none."""
+    """Return the text of a user's step without what a gateway writes around it, or "" if it has none."""
     content = step.output if step.output is not None else step.input
-    return encodable(content) if type(content) is str else ""
+    return without_metadata(encodable(content)) if type(content) is str else ""
 
 
 def is_request(step: Step) -> bool:

@@ -117,3 +117,23 @@ def test_an_answer_to_a_later_prompt_is_none_to_the_calls_before_it():
     retries = [{"type": "other", "output": f"Retrying in {at}.0 seconds..."} for at in range(8)]
     tries = [step for retry in retries for step in (failing, retry)]
     assert kinds(first, *[failing] * 4, asked, *tries, "All is well.") == []
+
+
+def given_to_three_models(place):
+    """Return a request that each of three models fails to answer, the first of them four times."""
+    asked = {"type": "user", "output": f"Draw a map of the harbour in the {place}."}
+    quota = "429: the quota is used up, as the page on limits says " * 11
+    tries = [[f"{quota}: retry in {wait}.5 s" for wait in (9, 10, 101, 2)], ["413: too large"], ["401: no key"]]  # fmt: skip
+    return [
+        step
+        for errors in tries
+        for step in (asked, *({"type": "llm", "error": error} for error in errors))
+    ]
+
+
+def test_a_request_that_is_given_to_one_model_after_the_other_is_one_request():
+    start = [{"type": "user", "output": "Hello, are you there?"}, "I am."]
+    assert kinds(*start, *given_to_three_models("north") * 2) == []
+    several = [*start, *given_to_three_models("north"), *given_to_three_models("old town")]
+    assert kinds(*several) == [("failed_answers", 12)]
+    assert kinds(*several[:-1]) == []

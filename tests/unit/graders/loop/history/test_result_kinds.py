@@ -7,6 +7,7 @@ import pytest
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.history.result_kinds import (
     reports_failure,
+    reports_no_effect,
     reports_no_results,
     was_not_run,
 )
@@ -25,6 +26,7 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
         ("HTTP/1.1 422 Unprocessable Entity\nx-request-id: 17", True),
         ("HTTP/2 503 Service Unavailable", True),
         ("HTTP/1.1 200 OK\n", False),
+        ("[main b55798c] Keep all\n 477 files changed, 53469 insertions(+)\n", False),
         ("Selenium Error: the port refused the connection", True),
         ("The error of the scale: 3 grams", False),
         ("The move is legal", False),
@@ -33,6 +35,12 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
 )
 def test_a_failure_is_told_at_the_beginning(text: str, *, has_failed: bool) -> None:
     assert reports_failure(text) == has_failed
+
+
+def test_advice_after_a_result_is_no_refusal():
+    written = "Created file src/a.ts with requested content.\nRun it as soon as you can."
+    assert not reports_no_effect(f"{written} Don't ask for permission.")
+    assert reports_no_effect("I don't see any such room here.")
 
 
 @pytest.mark.parametrize(

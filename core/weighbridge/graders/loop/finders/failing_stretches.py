@@ -1,0 +1,140 @@
+"""Loops of stretches in which calls fail in known ways far more often than any call brings something new."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weighbridge.graders.loop.finders.findings import Finding
+from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.call_kinds import is_wait, writes
+from weighbridge.graders.loop.history.progress import count_one_way
+from weighbridge.graders.loop.work_budget import WorkBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weighbridge.graders.loop.history.actions import Call
+    from weighbridge.graders.loop.work_budget import Limits
+
+_CHARACTERS = 600  #: first characters of a failure, whose words are compared
+_ALIKE = 0.7  #: minimum share of common words, of all words of two failures, for both to be one way to fail
+_REMEMBERED = 40  #: different ways to fail that are compared
+_LEAST_WORDS = 3  #: of a failure that says in which way
+_WORD = re.compile(r"[^\W\d_]{2,}")
+#: Words that say only that a command failed, as after a search without a match.
+_UNTOLD = frozenset(
+    (
+        *("exit", "code", "exited", "with", "error", "status", "wall", "time", "seconds"),
+        *("output", "command", "returncode", "stdout", "stderr"),
+    )
+)
+
+
+def failing_stretches(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find calls of one request that fail in ways known from before, `2 * max_repeats + 2` more than all that bring something new.
+
+    Calls of one message count once. What was seen before, and what tells nothing, is not counted. A wait, a call that writes
+    something, and one that succeeds where it failed before start the count again. Calls that go through a list, or whose
+    failures have a number that only rises or only falls, are no loop, nor are those in `known` ones.
+    """
+    least = Rule.FAILING_STRETCH.least(limits)
+    if sum(call is not None and call.result.has_failed for call in calls) <= least:
+        return
+    for indices, surplus in _stretches(calls, least):
+        row = [call for at in indices if (call := calls[at]) is not None]
+        if known.isdisjoint(indices) and not (_makes_progress(row) or goes_through_list(row)):
+            yield Finding.by(Rule.FAILING_STRETCH, indices, least, count=surplus)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """The calls since the surplus of known failures was last zero, or since one that may have mended what failed."""
+
+    failed: list[int] = field(default_factory=list)
+    asked: set[int] = field(default_factory=set)  #: what failed
+    surplus: int = 0
+    best: int = 0  #: the largest surplus
+    length: int = 0  #: the number of failures up to there
+
+    def add_failure(self, index: int, call: Call) -> None:
+        """Add a known failure."""
+        self.failed.append(index)
+        self.asked.add(call.arguments_id)
+        self.surplus += 1
+        if self.surplus > self.best:
+            self.best, self.length = self.surplus, len(self.failed)
+
+    def ends_with(self, call: Call | None) -> bool:
+        """Return whether this is a request, waits, has written something, or did what failed before."""
+        if call is None or self.surplus <= 0 or is_wait(call):
+            return True
+        return not call.result.is_unsuccessful and (call.arguments_id in self.asked or writes(call))
+
+
+def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[int], int]]:
+    """Yield where known failures have a surplus of `least` or more: their indices, and how large it is."""
+    budget = WorkBudget()
+    ways, stretch = _Ways(budget), _Stretch()
+    seen: set[tuple[str, str]] = set()
+    message: str | None = None
+    for index, call in enumerate([*calls, None]):
+        if call is not None and call.result.text:
+            is_known = ways.add(call) if call.result.has_failed else None
+            is_news = (
+                not call.result.is_unsuccessful and (call.tool, call.result.masked) not in seen
+            )
+            if is_known and (call.message is None or call.message != message):
+                stretch.add_failure(index, call)
+            elif is_news or is_known is False:
+                stretch.surplus -= 1
+            if is_news:
+                seen.add((call.tool, call.result.masked))
+        if stretch.ends_with(call):
+            if stretch.best >= least:
+                yield stretch.failed[: stretch.length], stretch.best
+            stretch = _Stretch()
+        if not budget.is_left:  # whether later failures are known is unknown
+            return
+        message = call.message if call is not None else None
+
+
+class _Ways:
+    """The ways in which calls have failed, each by the words of a failure."""
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._ways: dict[frozenset[str], None] = {}
+
+    def add(self, call: Call) -> bool | None:
+        """Add the failure of a call, and return whether one like it is known; None if it does not say in which way."""
+        text = (call.result.text or "")[:_CHARACTERS]
+        words = frozenset(_WORD.findall(text.lower()))
+        self._budget.count_reading(text, len(words))
+        if len(words - _UNTOLD) < _LEAST_WORDS:
+            return None
+        is_known = words in self._ways
+        if not is_known:
+            self._budget.count_lookups(2 * len(self._ways))
+            is_known = any(
+                len(words & others) >= _ALIKE * len(words | others) for others in self._ways
+            )
+        self._ways.pop(words, None)
+        self._ways[words] = None
+        if len(self._ways) > _REMEMBERED:
+            del self._ways[next(iter(self._ways))]
+        return is_known
+
+
+def _makes_progress(row: Sequence[Call]) -> bool:
+    """Return whether half of the failures differ only in numbers from others, of which one only rises or only falls."""
+    by_words: defaultdict[str, list[str]] = defaultdict(list)
+    for call in row:
+        by_words[call.result.words].append(call.result.masked)
+    counting = [len(told) for told in by_words.values() if count_one_way(told)]
+    return 2 * sum(counting) > len(row)
