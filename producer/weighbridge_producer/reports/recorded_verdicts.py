@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.outcome import Outcome
@@ -13,6 +14,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.input.mapping.recorded_verdicts import RECORDED_VERDICT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _SIGN = f'"{RECORDED_VERDICT}":'.encode()
@@ -88,8 +90,19 @@ class RecordedVerdicts:
 def recorded_verdicts(results: Path) -> RecordedVerdicts:
     """Compare the verdicts in a file of results with the recorded ones."""
     found = RecordedVerdicts()
-    with results.open("rb") as lines:
-        for line in lines:
-            if _SIGN in line:
-                found.add(ResultRow.from_bytes(line))
+    for line in _lines_with(_SIGN, results):
+        found.add(ResultRow.from_bytes(line))
     return found
+
+
+def _lines_with(sign: bytes, path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file that hold something; faster than to read all lines if few do."""
+    if not path.stat().st_size:  # cannot be mapped
+        return
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as held:
+        at = held.find(sign)
+        while at >= 0:
+            end = held.find(b"\n", at)
+            end = len(held) if end < 0 else end
+            yield held[held.rfind(b"\n", 0, at) + 1 : end]
+            at = held.find(sign, end)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from weighbridge.jobs.result_line import ResultRow
@@ -19,6 +18,9 @@ Examples = dict[tuple[str, str], str]
 """Example texts by label and cause."""
 
 _LOOKED_AT = 20_000  #: jobs that did not pass; a rarer cause may get no example
+_FOLLOWED = (
+    20_000  #: first results, of which all are read to see which lines come before the examples
+)
 _BLOCK_BYTES = 256 * 1024  #: read at once
 
 
@@ -38,10 +40,27 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
     if not wanted:
         return {}
     missing, latest = len(wanted), 0
+    seen: set[int] = set()  #: lines of the input
+    unseen = 1  #: the first one that is not among them
+    looked_at = 0
     with results.open("rb", buffering=_BLOCK_BYTES) as file:
-        for line in islice((line for line in file if PASSED_BYTES not in line), _LOOKED_AT):
-            if not missing and line_number_of(line) >= latest:
-                continue  # later in the input than every example, so not worth parsing
+        for index, line in enumerate(file):
+            has_passed = PASSED_BYTES in line
+            if has_passed and index >= _FOLLOWED:
+                continue
+            number = line_number_of(line)
+            while unseen in seen:
+                unseen += 1
+            is_later = not missing and number >= latest
+            if looked_at == _LOOKED_AT or (is_later and unseen >= latest):
+                break
+            looked_at += not has_passed
+            if index < _FOLLOWED:
+                seen.add(number)
+            if (
+                has_passed or is_later
+            ):  # later in the input than every example, so not worth parsing
+                continue
             row = ResultRow.from_bytes(line)
             key = row.label or "", row.cause
             is_first = key not in found or row.line < found[key].line

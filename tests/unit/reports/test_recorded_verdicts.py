@@ -43,6 +43,14 @@ def test_verdicts_unlike_the_recorded_ones_are_counted_and_named_in_the_order_of
     assert found.of("loop") == ""
 
 
+def test_no_results_have_no_recorded_verdicts(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_bytes(b"")
+    assert recorded_verdicts(results).as_dict() == {}
+    results.write_bytes(b"".join(graded([answer("q0", "+", None)])))
+    assert recorded_verdicts(results).as_dict() == {}
+
+
 def test_a_summary_says_so_if_all_verdicts_are_as_recorded() -> None:
     found = RecordedVerdicts()
     recorded = [("+", "pass"), ("-", "False"), ("+", 1), ("-", 0.0), ("-", [1])]

@@ -43,6 +43,28 @@ def test_the_example_is_the_first_in_the_input_wherever_its_result_is(tmp_path):
         assert [found["string-match", cause][:2] for cause in causes] == ["q1", "q2"]
 
 
+def test_each_grader_has_its_own_examples_wherever_their_results_are(tmp_path):
+    names = ["string-match", "true-false"]
+    cases = [
+        {"custom_id": f"q{n}", "inputs": {"agent_response": answer, "expected_output": "true"}}
+        for n, answer in enumerate(("true", "TRUE", "yes", "no", "no"), 1)
+    ]
+    by_case = [*grade_lines(map(orjson.dumps, cases), names)]
+    assert [rows.count(b"\n") for rows in by_case] == [2] * len(cases)
+    causes = {"string-match": ["string_match: case", "string_match: other"], "true-false": ["boolean_match: false negative"]}  # fmt: skip
+    wanted = [
+        GraderSummary(name, name, failed=1, causes=tuple((cause, 1) for cause in causes[name]))
+        for name in names
+    ]
+    path = tmp_path / "results.jsonl"
+    found = set()
+    for order in permutations(by_case):
+        path.write_bytes(b"".join(order))
+        found.add(tuple(sorted(first_examples(path, wanted, 10).items())))
+    [examples] = found
+    assert [text[:2] for _, text in examples] == ["q2", "q3", "q4"]
+
+
 def test_an_example_names_its_file_unless_its_id_does(tmp_path):
     files = {"1a7f": "otel/stuck.json", "a.json:1": "a.json", "9c": "runs/9c.jsonl", "n": 5}
     path = tmp_path / "results.jsonl"
