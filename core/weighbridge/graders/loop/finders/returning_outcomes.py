@@ -28,12 +28,14 @@ from weighbridge.graders.loop.history.request_words import (
     EXAMINED,
     combines_values,
     raises_a_limit,
+    tries_each,
     unshared_words,
     values_of,
 )
 from weighbridge.graders.loop.history.result_kinds import reports_no_results, reports_success
 from weighbridge.graders.loop.history.results import LONG_CHARACTERS
 from weighbridge.graders.loop.history.text_forms import lists_items
+from weighbridge.graders.loop.history.tool_names import reads_files
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -152,6 +154,8 @@ def _asks_for_one_thing(chain: Sequence[Attempt]) -> bool:
     first = tried[:EXAMINED]
     if all(map(is_guess, first)):
         return not show_progress([call.result for call in tried])
+    if _reads_each_file(tried):
+        return False
     is_answered = len(tried[0].result.text or "") >= _ANSWER_CHARACTERS
     if _has_short_answer(tried[0]) and _has_few_forms(tried):
         return False
@@ -168,6 +172,16 @@ def _has_short_answer(call: Call) -> bool:
     text = call.result.text or ""
     says_nothing = reports_no_results(text) or not informative_lines(text)
     return not (call.result.is_long or call.result.is_unsuccessful or says_nothing)
+
+
+def _reads_each_file(tried: Sequence[Call]) -> bool:
+    """Return whether calls read files, each another one: several may hold the same, as those of a template."""
+    return (
+        reads_files(tried[0].tool)
+        and not tried[0].result.is_unsuccessful
+        and len({call.arguments_id for call in tried}) == len(tried)
+        and tries_each(tried, values_of(tried[0]))
+    )
 
 
 def _has_few_forms(tried: Sequence[Call]) -> bool:

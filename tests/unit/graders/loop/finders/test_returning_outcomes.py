@@ -348,3 +348,21 @@ def test_a_command_that_prints_nothing_but_a_number_that_rises_makes_progress():
     assert kinds(risen) == []
     mixed = [bash(step["arguments"]["command"], f"rc=0\n{at % 2}") for at, step in enumerate(steps)]
     assert kinds(mixed) == [("nothing_new", 12)]
+
+
+ROLES = ("sshd", "user", "shell", "sysctl", "docker", "update", "locale", "wall", "watch", "dns")
+
+
+def test_files_of_one_template_are_other_files_although_they_hold_the_same():
+    template = "galaxy_info:\n  author: your name\n" + "  # Optionally, list the platforms.\n" * 12
+    files = [
+        {
+            "type": "tool",
+            "name": "view",
+            "arguments": {"file_path": f"/srv/home/ansible/roles/{role}/meta/main.yml"},
+            "output": template,
+        }
+        for role in ROLES
+    ]
+    assert kinds(files) == []
+    assert kinds(files[:5] * 2) == [("nothing_new", 10)]
