@@ -50,6 +50,10 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"display", "pastedContents", "timestamp", "project"}): (
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
+    frozenset({"NodeName", "line_number", "run_info", "start_time", "end_time", "status"}): (
+        "this is a node's run in a batch run of PromptFlow: the flow's runs, with the calls of all nodes, are in the "
+        "folder `flow_artifacts` beside its own"
+    ),
     frozenset({"session_id", "session_type", "created_at", "updated_at"}): _STRANDS_SESSION,
     frozenset(
         {
