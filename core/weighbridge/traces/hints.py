@@ -82,6 +82,16 @@ _WITHOUT_STEPS: dict[frozenset[str], str] = {
         "this is the last answer of a Strands agent: its run is in `agent.messages`, in a snapshot, or, with times, "
         "in `result.metrics.get_summary()`"
     ),
+    frozenset(
+        {
+            "tool_selection_score",
+            "planning_effectiveness_and_efficiency_score",
+            "avg_tool_calls_per_task",
+        }
+    ): (
+        "these are MCP-Bench's average scores, which have no calls: the results of `execute_single_task_with_model` have "
+        "those of each task"
+    ),
     frozenset({"n_total_trials", "stats"}): (
         "this is the summary of a job of Harbor: each folder beside it has a trial, with its result.json and agent/trajectory.json"
     ),

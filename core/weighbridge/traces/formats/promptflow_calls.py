@@ -96,39 +96,44 @@ class CallReader:
         return "tool" if is_tool else call.kind
 
     def _span(self, call: _Call) -> Span:
-        held, kind, answered = call.held, self._kind(call), call.held.get("output")
-        sent: Any = call.sent or None
-        error = error_of(held.get("error"))
-        usage = model = tools = None
+        held, kind = call.held, self._kind(call)
+        facts: dict[str, Any] = {"sent": call.sent or None, "answered": held.get("output")}
         if kind == "llm":
-            tools = next(filter(None, map(call.sent.get, _TOOLS)), None)
-            answered = self._answers[call.number]
-            may_ask = tools is not None or held.get("type") == _LANGCHAIN
-            self.unread_answers += answered is None and error is None and may_ask
-            sent = {key: call.sent[name] for name, key in _SENT.items() if name in call.sent}
-            usage = self._usage(call, answered)
+            facts = self._facts_of_model(call)
         elif kind == "embedding":
-            sent = call.sent.get("input")
-            self.vectors += answered is not None
-            usage = _usage_of_embedding(answered)
-        if kind in {"llm", "embedding"}:
-            names = (object_of(answered).get("model"), *map(call.sent.get, _MODELS))
-            model = next(filter(None, map(string_of, names)), None)
+            facts = self._facts_of_embedding(call)
         return recorded_span(
             self._trace_id,
             self._ids[call.number],
             None if call.above is None else self._ids[call.above],
             call.tool if kind == "tool" else string_of(held.get("name")),
             kind,
-            sent=sent,
-            answered=None if kind == "embedding" else answered,
-            model=model,
-            usage=usage,
-            tools=tools,
-            error=error,
+            error=error_of(held.get("error")),
             started_at=self._time(held.get("start_time")),
             ended_at=self._time(held.get("end_time")),
+            **facts,
         )
+
+    def _facts_of_model(self, call: _Call) -> dict[str, Any]:
+        answered = self._answers[call.number]
+        tools = next(filter(None, map(call.sent.get, _TOOLS)), None)
+        may_ask = tools is not None or call.held.get("type") == _LANGCHAIN
+        self.unread_answers += answered is None and not call.held.get("error") and may_ask
+        return {
+            "sent": {key: call.sent[name] for name, key in _SENT.items() if name in call.sent},
+            "answered": answered,
+            "model": _model(answered, call),
+            "usage": self._usage(call, answered),
+            "tools": tools,
+        }
+
+    def _facts_of_embedding(self, call: _Call) -> dict[str, Any]:
+        answered = call.held.get("output")
+        self.vectors += answered is not None
+        usage = counted(read_usage(object_of(answered).get("usage")))
+        if usage is not None and usage.output_tokens is None:
+            usage = structs.replace(usage, output_tokens=0)  # an embedding has none
+        return {"sent": call.sent.get("input"), "model": _model(answered, call), "usage": usage}
 
     def _time(self, recorded: Any) -> int | None:
         time = time_of(recorded)
@@ -185,6 +190,11 @@ def _each(roots: Sequence[dict[str, Any]]) -> Iterator[_Call]:
         number += 1
 
 
+def _model(answered: Any, call: _Call) -> str | None:
+    names = (object_of(answered).get("model"), *map(call.sent.get, _MODELS))
+    return next(filter(None, map(string_of, names)), None)
+
+
 def _answer(held: dict[str, Any]) -> Any:
     """Return the answer of a model call, put together if it was streamed; None if it was not recorded.
 
@@ -224,10 +234,3 @@ def _names_asked(answer: Any) -> set[str]:
     """Return the names of the tools that an answer asks for."""
     said = messages_in(answer, "assistant")
     return {call.name for message in said for call in message.calls if call.name}
-
-
-def _usage_of_embedding(output: Any) -> Usage | None:
-    usage = counted(read_usage(object_of(output).get("usage")))
-    if usage is None or usage.output_tokens is not None:
-        return usage
-    return structs.replace(usage, output_tokens=0)  # an embedding has none
