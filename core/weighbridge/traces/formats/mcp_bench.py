@@ -1,6 +1,6 @@
 """Results of MCP-Bench: for each task the tool calls of its rounds, the answer, and the tokens of the whole task.
 
-The benchmark itself executes the calls of a plan in rounds. Its runner for Google's ADK writes the same results, with a round for each
+The benchmark itself executes the calls of a plan in rounds. A fork's runner for Google's ADK writes the same results, with a round for each
 answer of a model; agents that are tools have calls of their own.
 """
 

@@ -180,6 +180,12 @@ STORES = (
                 }
             ),
         ),
+        # A session begins with a row about itself, of another role.
+        told_by=(
+            "role",
+            frozenset({"user", "assistant", "tool", "system"}),
+            "message of a user or a model",
+        ),
     ),
     # Mastra, with LibSQL.
     Store(
