@@ -625,6 +625,12 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
         "two.jsonl.gz  native  2 traces, 4 steps, 2 model calls, 2 tool calls, 18 tokens"
         in ended.out
     )
+    three = [two[0] | {"a": 1, "b": 1}, two[1] | {"a": 1}, two[1] | {"id": "d", "a": 1, "b": 1}]
+    (tmp_path / "three.jsonl").write_text("\n".join(map(json.dumps, three)))
+    lost = "not carried over: trace field"
+    ended = cli("trace", "check", "three.jsonl")
+    assert f"{lost} 'a' (3)\n" in ended.out
+    assert f"{lost} 'b' (2, in 2 of 3 traces)\n" in ended.out
     costs = [{"type": "llm", "cost_usd": 0.25}, {"type": "llm"}]
     (folder / "costs.json").write_text(json.dumps({"format": "weighbridge", "steps": costs}))
     ended = cli("trace", "check", str(folder / "costs.json"))
