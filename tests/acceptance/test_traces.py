@@ -349,11 +349,15 @@ def test_traces_in_a_column_of_a_table_are_read_as_its_columns_suggest_or_as_map
 
 
 def test_a_table_without_a_column_of_traces_is_refused_with_how_to_name_it(cli, tmp_path):
-    (tmp_path / "a.csv").write_text("id,topic\n1,ferries\n")
+    (tmp_path / "a.csv").write_text('id,topic,log\n1,ferries,"{""a"": 1}"\n')
     ended = cli("trace", "check", "a.csv")
     assert ended.status == 1
     assert "MAPPING_NEEDED: 'a.csv' is CSV" in ended.err
     assert "--map custom_id=id,trace=COLUMN" in ended.err
+    (tmp_path / "b.csv").write_text('id,topic,tags\n1,ferries,"[""a""]"\n')
+    for ended in (cli("trace", "check", "b.csv"), cli("run", "b.csv", "-g", "loop")):
+        assert (ended.status, "COLUMN" in ended.err) == (1, False)
+        assert "none of these columns has traces, which are JSON" in ended.err
     (tmp_path / "m.yaml").write_text("steps: /steps\n")
     both = cli("trace", "check", "a.csv", "--map", "trace=topic", "--trace-mapping", "m.yaml")
     assert (both.status, "traces have no rows to map" in both.err) == (2, True)

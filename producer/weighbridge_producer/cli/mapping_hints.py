@@ -23,6 +23,7 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     json_within,
 )
+from weighbridge_producer.input.proposals.trace_columns import no_traces_note
 from weighbridge_producer.input.rows.row_formats import RowFormat
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def suggestion(seen: SeenRows) -> list[str]:
         else f"its columns suggest {option}"
     )
     if proposal.mapping is None:
-        hint = f"write {option}, with a column of yours in place of each COLUMN"
+        lacking = "" if seen.joined else no_traces_note(proposal, seen.rows)
+        hint = lacking or f"write {option}, with a column of yours in place of each COLUMN"
     inner = ""
     if each := _each_entry(seen):
         hint = f"{each}\n  for the first entry of each row alone, {option}"
