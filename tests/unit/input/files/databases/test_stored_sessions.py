@@ -100,6 +100,14 @@ def test_a_database_of_mlflow_without_spans_says_how_to_export_its_traces(tmp_pa
     assert "search_traces" in line.fault.hint
 
 
+@pytest.mark.parametrize("table", ["flowstyle", "vertex_build"])
+def test_a_database_of_langflow_says_how_to_get_its_traces(table: str, tmp_path: Path) -> None:
+    tables = {"flow": [{"id": "f", "data": "{}"}], table: [{"id": "b", "flow_id": "f"}]}
+    [line] = lines_of(write(tmp_path / "a.db", tables))
+    assert line.fault
+    assert "this is the store of Langflow" in line.fault.hint
+
+
 HERMES_TOTALS = (
     *("api_call_count", "tool_call_count", "input_tokens", "output_tokens"),
     *("cache_read_tokens", "cache_write_tokens", "estimated_cost_usd"),
