@@ -23,7 +23,6 @@ from weighbridge_producer.input.mapping.row_values import (
     Template,
     json_within,
 )
-from weighbridge_producer.input.proposals.trace_columns import no_traces_note
 from weighbridge_producer.input.rows.row_formats import RowFormat
 
 if TYPE_CHECKING:
@@ -49,9 +48,10 @@ def suggestion(seen: SeenRows) -> list[str]:
         if header
         else f"its columns suggest {option}"
     )
+    if lacking := seen.no_traces_hint():
+        return [lacking]
     if proposal.mapping is None:
-        lacking = "" if seen.joined else no_traces_note(proposal, seen.rows)
-        hint = lacking or f"write {option}, with a column of yours in place of each COLUMN"
+        hint = f"write {option}, with a column of yours in place of each COLUMN"
     inner = ""
     if each := _each_entry(seen):
         hint = f"{each}\n  for the first entry of each row alone, {option}"

@@ -11,7 +11,6 @@ from weighbridge_producer.input.files.read_as import ReadAs
 from weighbridge_producer.input.first_rows import Opened, from_first_row_on
 from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import described_without
-from weighbridge_producer.input.proposals.trace_columns import no_traces_note
 from weighbridge_producer.input.recognition import recognise, traces_behind
 from weighbridge_producer.input.repeated_ids import with_file_in_id
 from weighbridge_producer.input.rows.source_rows import plain_value
@@ -76,11 +75,13 @@ def _unmapped(seen: SeenRows, graders: Sequence[GraderSpec]) -> MappingNeededErr
     proposal = seen.proposal
     assert proposal is not None
     what = described_without(seen.rows, needed_inputs(graders) or USUAL_INPUTS) or seen.described
+    if lacking := seen.no_traces_hint():
+        return MappingNeededError(seen.file, what, lacking)
     mapping = f"parse_mapping([{proposal.text!r}])"
-    how = no_traces_note(proposal, seen.rows) or (
-        f"give a Source with a mapping: its columns suggest {mapping}"
+    how = (
+        f"its columns suggest {mapping}"
         if proposal.mapping
-        else f"give a Source with a mapping: such as {mapping}, with a column of yours in place of each COLUMN"
+        else f"such as {mapping}, with a column of yours in place of each COLUMN"
     )
-    hints = (how, proposal.caution, *seen.hints())
+    hints = (f"give a Source with a mapping: {how}", proposal.caution, *seen.hints())
     return MappingNeededError(seen.file, what, "; ".join(filter(None, hints)))

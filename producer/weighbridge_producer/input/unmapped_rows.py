@@ -15,7 +15,6 @@ from weighbridge_producer.input.files.lines import plain_stream
 from weighbridge_producer.input.first_rows import Opened, first_rows
 from weighbridge_producer.input.grader_inputs import USUAL_INPUTS, known_inputs, needed_inputs
 from weighbridge_producer.input.mapping.known_datasets import described_without, shape_of
-from weighbridge_producer.input.proposals.trace_columns import no_traces_note
 from weighbridge_producer.input.recognition import begins_document, recognise
 from weighbridge_producer.input.rows.row_formats import (
     RowFormat,
@@ -99,7 +98,9 @@ def unmapped(name: str, seen: SeenRows, graders: Sequence[GraderSpec]) -> Mappin
         return MappingNeededError(name, without, hint)
     if (proposal := seen.proposal) is None:
         return MappingNeededError(name, seen.described, MAPPING_HINT)
-    how = no_traces_note(proposal, seen.rows) or (
+    if lacking := seen.no_traces_hint():
+        return MappingNeededError(name, seen.described, lacking)
+    how = (
         f"send `mapping`: its columns suggest {proposal.text}"
         if proposal.mapping
         else f"send `mapping`, such as {proposal.text} with a column of yours in place of each COLUMN"

@@ -69,7 +69,7 @@ _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
 _NO_TOKENS: dict[Capability, str] = {"token_usage": "Hermes has counted no tokens of this session"}
 _REASONS: dict[Capability, str] = {
-    "token_usage": "only Hermes's database and `hermes sessions export` have the tokens of a session",
+    "token_usage": "only Hermes's database and `hermes sessions export` have the tokens of a session, if they were counted",
     "timing": "the messages of a saved session have no times",
     "cost": "this session records no cost",
     "tool_definitions": "this session does not list the tools that were offered",

@@ -37,11 +37,13 @@ def _traces(value: Any) -> list[dict[str, Any]]:
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
-    """Return the traces of an answer or a list.
+    """Return the traces of an answer or a list that has several.
 
     Those without a span that may be an agent's step are added to the first trace that has one, which counts them.
     """
     traces = _traces(value)
+    if len(traces) < 2:
+        return []
     of_agents = [trace for trace in traces if any(map(_is_of_agent, _dicts(trace["spans"])))]
     first, *rest = of_agents or traces[:1]
     known = {id(trace) for trace in of_agents}

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from weighbridge.traces import Trace
     from weighbridge_producer.input.mapping.row_values import Row, Value
     from weighbridge_producer.input.proposals.column_values import Columns
-    from weighbridge_producer.input.proposals.proposal import Proposal
 
 _TOOLS = frozenset(map(normal, TOOL_FIELDS))  #: names of columns with definitions
 _KEYS = ("messages", "conversations")  #: of messages in a trace; the second for `from` and `value`
@@ -127,23 +126,6 @@ def left_out_tools_note(
         f"trace: the tool definitions beside {value.text!r} are left out; {_CHECKS_TOOLS} checks calls against them with"
         f" trace={found.value}"
     )
-
-
-def no_traces_note(proposal: Proposal, rows: Sequence[Row]) -> str:
-    """Return a note that rows cannot have the traces that a proposal lacks, as no value of theirs is JSON; empty if they may."""
-    if "trace" not in proposal.missing or any(
-        _has_object(json_within(value)) for row in rows for value in row.values()
-    ):
-        return ""
-    return (
-        "none of these columns has traces, which are JSON: export the traces with their steps; "
-        "graders of answers, such as string-match, need no trace"
-    )
-
-
-def _has_object(value: Any) -> bool:
-    listed = value if isinstance(value, list) else [value]
-    return any(isinstance(each, Mapping) for each in listed)
 
 
 def _is_beside(path: str, other: str) -> bool:
