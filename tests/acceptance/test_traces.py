@@ -349,11 +349,15 @@ def test_traces_in_a_column_of_a_table_are_read_as_its_columns_suggest_or_as_map
 
 
 def test_a_table_without_a_column_of_traces_is_refused_with_how_to_name_it(cli, tmp_path):
-    (tmp_path / "a.csv").write_text("id,topic\n1,ferries\n")
+    (tmp_path / "a.csv").write_text('id,topic,log\n1,ferries,"{""a"": 1}"\n')
     ended = cli("trace", "check", "a.csv")
     assert ended.status == 1
     assert "MAPPING_NEEDED: 'a.csv' is CSV" in ended.err
     assert "--map custom_id=id,trace=COLUMN" in ended.err
+    (tmp_path / "b.csv").write_text('id,topic,tags\n1,ferries,"[""a""]"\n')
+    for ended in (cli("trace", "check", "b.csv"), cli("run", "b.csv", "-g", "loop")):
+        assert (ended.status, "COLUMN" in ended.err) == (1, False)
+        assert "none of these columns has traces, which are JSON" in ended.err
     (tmp_path / "m.yaml").write_text("steps: /steps\n")
     both = cli("trace", "check", "a.csv", "--map", "trace=topic", "--trace-mapping", "m.yaml")
     assert (both.status, "traces have no rows to map" in both.err) == (2, True)
@@ -625,6 +629,12 @@ def test_a_check_says_of_each_file_what_was_recognised_counted_and_lost(cli, tmp
         "two.jsonl.gz  native  2 traces, 4 steps, 2 model calls, 2 tool calls, 18 tokens"
         in ended.out
     )
+    three = [two[0] | {"a": 1, "b": 1}, two[1] | {"a": 1}, two[1] | {"id": "d", "a": 1, "b": 1}]
+    (tmp_path / "three.jsonl").write_text("\n".join(map(json.dumps, three)))
+    lost = "not carried over: trace field"
+    ended = cli("trace", "check", "three.jsonl")
+    assert f"{lost} 'a' (3)\n" in ended.out
+    assert f"{lost} 'b' (2, in 2 of 3 traces)\n" in ended.out
     costs = [{"type": "llm", "cost_usd": 0.25}, {"type": "llm"}]
     (folder / "costs.json").write_text(json.dumps({"format": "weighbridge", "steps": costs}))
     ended = cli("trace", "check", str(folder / "costs.json"))

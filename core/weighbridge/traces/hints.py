@@ -50,6 +50,10 @@ _BESIDE_TRACES: dict[frozenset[str], str] = {
     frozenset({"display", "pastedContents", "timestamp", "project"}): (
         "this is Claude Code's history of prompts: the sessions are in the folder `projects` beside it"
     ),
+    frozenset({"NodeName", "line_number", "run_info", "start_time", "end_time", "status"}): (
+        "this is a node's run in a batch run of PromptFlow: the flow's runs, with the calls of all nodes, are in the "
+        "folder `flow_artifacts` beside its own"
+    ),
     frozenset({"session_id", "session_type", "created_at", "updated_at"}): _STRANDS_SESSION,
     frozenset(
         {
@@ -77,6 +81,16 @@ _WITHOUT_STEPS: dict[frozenset[str], str] = {
     frozenset({"type", "message", "stop_reason"}): (
         "this is the last answer of a Strands agent: its run is in `agent.messages`, in a snapshot, or, with times, "
         "in `result.metrics.get_summary()`"
+    ),
+    frozenset(
+        {
+            "tool_selection_score",
+            "planning_effectiveness_and_efficiency_score",
+            "avg_tool_calls_per_task",
+        }
+    ): (
+        "these are MCP-Bench's average scores, which have no calls: the results of `execute_single_task_with_model` have "
+        "those of each task"
     ),
     frozenset({"n_total_trials", "stats"}): (
         "this is the summary of a job of Harbor: each folder beside it has a trial, with its result.json and agent/trajectory.json"

@@ -107,14 +107,6 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
     if spans_lines(value):
         exports = value if type(value) is list else [value]
         return _by_trace_id([export_of_resource(export) or export for export in exports])
-    if (
-        type(value) is dict
-        and type(value.get("data")) is list
-        and len(value["data"]) > 1
-        and all(type(item) is dict and "spans" in item for item in value["data"])
-        and is_trace(value)
-    ):
-        return [(_text(item.get("traceID")), {"data": [item]}) for item in value["data"]]
     found = recognised(value)
     if found is not None:
         parts = found.importer.parts

@@ -48,6 +48,8 @@ def suggestion(seen: SeenRows) -> list[str]:
         if header
         else f"its columns suggest {option}"
     )
+    if lacking := seen.no_traces_hint():
+        return [lacking]
     if proposal.mapping is None:
         hint = f"write {option}, with a column of yours in place of each COLUMN"
     inner = ""

@@ -32,7 +32,7 @@ _WIDTH = 300
 _NOTE_WIDTH = 600
 _NAMED = re.compile(r" \(steps? [^()]{0,2000}\)")  #: the steps that a reason names
 _SHARE = re.compile(r"\d+ of \d+ LLM steps|\d+ steps?(?= that)")
-_NUMBER = re.compile(r" \([\d,]{1,30}\)\Z")  #: of the things that a note is about
+_NUMBER = re.compile(r" \(([\d,]{1,30})\)\Z")  #: of the things that a note is about
 _COUNTS: tuple[Measured, ...] = ("steps", "llm_calls", "tool_calls", "total_tokens")
 _MEASURED: tuple[Measured, ...] = (*_COUNTS, "duration_ms", "cost_usd")
 
@@ -207,13 +207,25 @@ def _print_lacks(traces: list[CheckedTrace]) -> None:
         for trace in traces
         for name, why in trace.missing.items()
     )
-    not_carried = (
-        _NUMBER.sub("", lost) if of > 1 else lost for trace in traces for lost in trace.not_carried
-    )
     _print_each("differs ", Counter(differing), of)
     _print_each("", Counter(lacks), of)
     _print_each("", Counter(_lower_bounds(traces)), of)
-    _print_each("not carried over: ", Counter(not_carried), of)
+    _print_each("not carried over: ", Counter(_not_carried(traces)), 1)
+
+
+def _not_carried(traces: list[CheckedTrace]) -> Iterator[str]:
+    """Yield each kind of thing that traces do not carry over with its number, and in how many traces, if not in all."""
+    kinds = [(lost, _NUMBER.search(lost)) for trace in traces for lost in trace.not_carried]
+    named = [(lost[: found.start()] if found else lost, found) for lost, found in kinds]
+    in_traces = Counter(what for what, _ in named)
+    numbers: Counter[str] = Counter()
+    for what, found in named:
+        numbers[what] += int(found[1].replace(",", "")) if found else 0
+    for what, count in in_traces.items():
+        share = "" if count == len(traces) else f"in {count:,} of {len(traces):,} traces"
+        number = f"{numbers[what]:,}" if numbers[what] else ""
+        told = ", ".join(filter(None, (number, share)))
+        yield f"{what} ({told})" if told else what
 
 
 def _difference(found: dict[str, Any], *, is_of_one: bool) -> str:

@@ -75,6 +75,8 @@ def _unmapped(seen: SeenRows, graders: Sequence[GraderSpec]) -> MappingNeededErr
     proposal = seen.proposal
     assert proposal is not None
     what = described_without(seen.rows, needed_inputs(graders) or USUAL_INPUTS) or seen.described
+    if lacking := seen.no_traces_hint():
+        return MappingNeededError(seen.file, what, lacking)
     mapping = f"parse_mapping([{proposal.text!r}])"
     how = (
         f"its columns suggest {mapping}"

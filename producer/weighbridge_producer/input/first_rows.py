@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +26,7 @@ from weighbridge_producer.input.mapping.conversations import last_answer_hint
 from weighbridge_producer.input.mapping.known_datasets import GOLDENS
 from weighbridge_producer.input.mapping.list_entries import present_entries
 from weighbridge_producer.input.mapping.missing_paths import listed
-from weighbridge_producer.input.mapping.row_values import KEY
+from weighbridge_producer.input.mapping.row_values import KEY, json_within
 from weighbridge_producer.input.proposals.mapping_proposals import propose
 from weighbridge_producer.input.proposals.proposal import Proposal
 from weighbridge_producer.input.rows.header_rows import data_in_header
@@ -101,6 +102,19 @@ class SeenRows:
         beside = no_rows_note(self.no_rows, len(self.no_rows)) if self.no_rows else ""
         found_in_rows = (choice, last, compared, self.inner_hint(), beside, self.lists_hint())
         return list(filter(None, (self.header_hint() or self._repeats_hint(), *found_in_rows)))
+
+    def no_traces_hint(self) -> str:
+        """Return why no column of a table can be mapped to the traces that are needed, as none has objects of JSON; or empty."""
+        is_table = self.layout and self.layout.format not in {RowFormat.JSON, RowFormat.JSON_LINES}
+        lacks_trace = self.proposal and "trace" in self.proposal.missing
+        if not (is_table and lacks_trace) or self.joined:
+            return ""
+        if any(_has_object(json_within(value)) for row in self.rows for value in row.values()):
+            return ""
+        return (
+            "none of these columns has traces, which are JSON: export the traces with their steps; "
+            "graders of answers, such as string-match, need no trace"
+        )
 
     def inner_hint(self) -> str:
         """Return a note that the proposal takes one of several objects that may each be a case, and how to take each; or empty."""
@@ -179,6 +193,13 @@ class Opened:
             cls(found.name_of(file), str(file), partial(opened_input, file), form)
             for file in found.files
         ]
+
+
+def _has_object(value: object) -> bool:
+    """Return whether a value is an object of JSON, or a list with one."""
+    return any(
+        isinstance(each, Mapping) for each in (value if isinstance(value, list) else [value])
+    )
 
 
 def from_first_row_on(files: Sequence[Opened], settings: Settings) -> Sequence[Opened]:

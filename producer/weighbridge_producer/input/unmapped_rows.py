@@ -98,6 +98,8 @@ def unmapped(name: str, seen: SeenRows, graders: Sequence[GraderSpec]) -> Mappin
         return MappingNeededError(name, without, hint)
     if (proposal := seen.proposal) is None:
         return MappingNeededError(name, seen.described, MAPPING_HINT)
+    if lacking := seen.no_traces_hint():
+        return MappingNeededError(name, seen.described, lacking)
     how = (
         f"send `mapping`: its columns suggest {proposal.text}"
         if proposal.mapping

@@ -280,7 +280,75 @@ AGENT_AS_A_JUDGE = [
     },
 ]
 
+#: A result of MCP-Bench's own agent, which plans calls in rounds.
+MCP_BENCH_OWN = {
+    "task_id": "finder_000",
+    "server_name": "Finder",
+    "model_name": "m",
+    "task_description": "Find x.",
+    "status": "completed",
+    "execution_time": 9.0,
+    "agent_execution_time": 7.5,
+    "execution_results": [
+        {"tool": "Finder:search", "server": "Finder", "parameters": {"q": "x"}, "round_num": 1, "result": "some", "success": True},
+        {"tool": "Finder:read", "server": "Finder", "parameters": {}, "round_num": 1, "error": "no path", "success": False},
+        {"tool": "Finder:read", "server": "Finder", "parameters": {"path": "/x"}, "round_num": 2, "result": "x", "success": True},
+    ],
+    "final_solution": "Here it is.",
+    "total_rounds": 2,
+    "evaluation": {"task_fulfillment": 8},
+    "total_output_tokens": 30,
+    "total_prompt_tokens": 200,
+    "total_tokens": 230,
+}  # fmt: skip
+
+
+def mcp_bench_call(tool: str, second: int, response: Any, **fields: Any) -> dict[str, Any]:
+    """Return a call as MCP-Bench's runner for ADK records it."""
+    return {
+        "type": "tool_execution",
+        "tool": tool,
+        "call_id": f"call_{second}",
+        "server": "Finder",
+        "parameters": {"q": "x"},
+        "timestamp": 1_735_732_800.0 + second,
+        "success": True,
+        "response": response,
+        "compressed": False,
+        **fields,
+    }
+
+
+#: Results of MCP-Bench's runner for ADK, with an agent that is a tool.
+MCP_BENCH = {
+    "task_file": "tasks.json",
+    "run_metadata": {"runner": "adk"},
+    "task_run_results": {
+        "m": [
+            {
+                "task_id": "finder_000",
+                "server_name": "Finder",
+                "model_name": "m",
+                "status": "completed",
+                "execution_time": 9.0,
+                "solution": "Here it is.",
+                "total_rounds": 4,
+                "execution_results": [
+                    mcp_bench_call(
+                        "Searcher", 1, {"result": "Found."}, round=1, server="adk_agent_tool",
+                        inner_tool_calls=[mcp_bench_call("finder__search", 2, {"content": [{"type": "text", "text": "some"}], "isError": False}, sub_round=1)],
+                    ),
+                ],
+                "token_usage": {"prompt_tokens": 200, "completion_tokens": 30, "total_tokens": 230},
+                "agent_execution_time": 7.5,
+                "total_tool_calls": 2,
+            }
+        ]
+    },
+}  # fmt: skip
+
 EXAMPLES: dict[str, Any] = {
+    "mcp-bench": MCP_BENCH,
     "tau-bench": {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": CHAT},
     "tau2": {
         "id": "s",

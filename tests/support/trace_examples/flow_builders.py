@@ -1,4 +1,4 @@
-"""Executions of workflows in which agents are nodes: n8n and Flowise."""
+"""Executions of workflows in which agents are nodes: n8n, Flowise and PromptFlow."""
 
 from __future__ import annotations
 
@@ -172,4 +172,122 @@ FLOWISE_CHAT = [
 ]
 FLOWISE = [*({**row, "executionId": "e"} for row in FLOWISE_CHAT), FLOWISE_EXECUTION]
 
-EXAMPLES: dict[str, Any] = {"n8n": N8N, "flowise": FLOWISE}
+#: Seconds by which the times of PromptFlow's calls are behind those of its runs, on a machine an hour and a half behind UTC.
+PROMPTFLOW_BEHIND = -5_400
+
+
+def promptflow_call(
+    kind: str, name: str, second: float, *inner: Any, **fields: Any
+) -> dict[str, Any]:
+    """Return a call that PromptFlow traced, which began some seconds after the run and took one."""
+    began = START / 1_000 - PROMPTFLOW_BEHIND + second
+    return {
+        "name": name,
+        "type": kind,
+        "inputs": {},
+        "output": None,
+        "start_time": began,
+        "end_time": began + 1,
+        "error": None,
+        "children": list(inner),
+        "node_name": None,
+        "parent_id": "",
+        "id": f"{name}-{second}",
+        "system_metrics": {},
+        **fields,
+    }  # fmt: skip
+
+
+def promptflow_answer(content: str | None, reason: str = "stop", **fields: Any) -> dict[str, Any]:
+    """Return an answer of OpenAI's API."""
+    message = {"role": "assistant", "content": content, **fields}
+    return {
+        "object": "chat.completion",
+        "model": "gpt-4o-mini",
+        "choices": [{"index": 0, "finish_reason": reason, "message": message}],
+        "usage": {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35},
+    }
+
+
+def promptflow_node(node: str, *calls: Any, **fields: Any) -> dict[str, Any]:
+    """Return the run of a node of PromptFlow with the calls that were traced in it."""
+    return {
+        "node": node,
+        "flow_run_id": "r",
+        "run_id": f"r_{node}_0",
+        "status": "Completed",
+        "inputs": {},
+        "output": None,
+        "error": None,
+        "parent_run_id": "r_0",
+        "start_time": "2025-01-01T12:00:00.000000Z",
+        "end_time": "2025-01-01T12:00:09.000000Z",
+        "index": 0,
+        "api_calls": [{**call, "node_name": node} for call in calls],
+        "cached_run_id": None,
+        "system_metrics": {"duration": 9.0},
+        **fields,
+    }
+
+
+PROMPTFLOW_ASKED = [
+    {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "x"}'}}
+]
+PROMPTFLOW_TOOLS = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]  # fmt: skip
+_FIRST_ASKED = [{"role": "system", "content": "You find."}, {"role": "user", "content": "Find x."}]
+_LAST_ASKED = [
+    *_FIRST_ASKED,
+    {"role": "assistant", "content": None, "tool_calls": PROMPTFLOW_ASKED},
+    {"role": "tool", "tool_call_id": "c1", "content": "some"},
+]
+PROMPTFLOW_PIECES = [
+    {"object": "", "choices": []},
+    *(
+        {
+            "id": "a",
+            "object": "chat.completion.chunk",
+            "model": "gpt-4o-mini",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+        }
+        for delta, reason in (({"role": "assistant", "content": "Here "}, None), ({"content": "it is."}, "stop"))
+    ),
+]  # fmt: skip
+PROMPTFLOW_NODES = [
+    promptflow_node(
+        "embed",
+        promptflow_call(
+            "Function", "embedding", 0,
+            promptflow_call("Embedding", "openai_embeddings", 0, inputs={"input": "Find x.", "model": "ada"}, output={"object": "list", "model": "ada", "data": [{"embedding": [0.5]}], "usage": {"prompt_tokens": 3, "total_tokens": 3}}),
+        ),
+    ),
+    promptflow_node(
+        "agent",
+        promptflow_call(
+            "Function", "Agent.run", 1,
+            promptflow_call("LLM", "openai_chat", 1, inputs={"messages": _FIRST_ASKED, "tools": PROMPTFLOW_TOOLS}, output=promptflow_answer(None, "tool_calls", tool_calls=PROMPTFLOW_ASKED)),
+            promptflow_call("Function", "Agent.search", 2, inputs={"q": "x"}, output="some"),
+            promptflow_call("LLM", "openai_chat", 3, inputs={"messages": _LAST_ASKED}, output=PROMPTFLOW_PIECES, system_metrics={"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}),
+        ),
+    ),
+    promptflow_node("title", cached_run_id="earlier"),
+]  # fmt: skip
+PROMPTFLOW_RUN = {
+    "run_id": "r_0",
+    "status": "Completed",
+    "error": None,
+    "inputs": {"question": "Find x."},
+    "output": {"answer": "Here it is."},
+    "parent_run_id": "r",
+    "root_run_id": "r",
+    "flow_id": "finder",
+    "start_time": "2025-01-01T12:00:00.000000Z",
+    "end_time": "2025-01-01T12:00:10.000000Z",
+    "index": 0,
+    "api_calls": [
+        promptflow_call("Flow", "flow", 0, *(call for node in PROMPTFLOW_NODES for call in node["api_calls"]))
+    ],
+    "system_metrics": {"duration": 10.0, "prompt_tokens": 70, "completion_tokens": 7, "total_tokens": 77},
+}  # fmt: skip
+PROMPTFLOW = {"flow_runs": [PROMPTFLOW_RUN], "node_runs": PROMPTFLOW_NODES}
+
+EXAMPLES: dict[str, Any] = {"n8n": N8N, "flowise": FLOWISE, "promptflow": PROMPTFLOW}

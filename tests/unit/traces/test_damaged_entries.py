@@ -21,6 +21,7 @@ ENTRIES: dict[str, tuple[str | int, ...]] = {
     "jupyter-chat": ("messages", 1, "metadata", "tool_calls", 0),
     "openai-assistants": ("steps", 0),
     "opencode": ("messages", 1, "parts", 1),
+    "promptflow": ("flow_runs", 0, "api_calls", 0),
     "smolagents": (2,),
     "tau2-voice": ("ticks", 3),
     "tool-eval": ("588", "answer", "answer_details", 0, "next", 0),

@@ -48,6 +48,8 @@ UNSAID = "none of the messages has content or tool calls where they are read; th
         ([{"custom_id": "r1", "params": {"model": "m", "messages": []}}], REQUEST),
         ([{"session_id": "s1", "ts": 1762748042, "text": "Fix the test"}], "this is Codex's history of prompts"),
         ([{"sessionId": "s", "messageId": 0, "type": "user", "message": "Fix it", "timestamp": "2025-01-01T12:00:00.000Z"}], "this is Gemini CLI's list of prompts"),
+        ({"task_fulfillment": 6.9, "tool_selection_score": 7.0, "planning_effectiveness_and_efficiency_score": 6.0, "avg_tool_calls_per_task": 21.0}, "these are MCP-Bench's average scores"),
+        ({"NodeName": "ask", "line_number": 0, "run_info": {}, "start_time": "", "end_time": "", "status": "Completed"}, "this is a node's run in a batch run of PromptFlow: the flow's runs"),
         ({"display": "Fix it", "pastedContents": {}, "timestamp": 1, "project": "/p", "sessionId": "s"}, "this is Claude Code's history of prompts"),
     ],
 )  # fmt: skip

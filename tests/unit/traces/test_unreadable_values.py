@@ -31,6 +31,7 @@ VALUES = (
     ("openai-assistants", "runs/0/completed_at", TIME),
     ("n8n", "data/resultData/runData/Model/0/startTime", TIME),
     ("n8n", "data/resultData/runData/Search/0/executionTime", TIME),
+    ("promptflow", "flow_runs/0/api_calls/0/children/1/children/2/end_time", TIME),
     ("opencode", "info/time/updated", TIME),
     ("smolagents", "3/timing/end_time", TIME),
     ("harbor", "agent_result/cost_usd", COST),

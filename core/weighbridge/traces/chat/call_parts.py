@@ -291,6 +291,17 @@ def listed_calls(message: dict[str, Any]) -> list[Call]:
     return calls
 
 
+def without_listed(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the fields that `listed_calls` reads; others beside calls in LangChain's own field are fields of it."""
+    recorded = {key: item for key, item in message.items() if not is_listed(key, item)}
+    nested = recorded.get(_NESTED)
+    if type(nested) is dict and not CALL_FIELDS.isdisjoint(nested):
+        del recorded[_NESTED]
+        others = {key: item for key, item in nested.items() if not is_listed(key, item)}
+        recorded |= {f"{_NESTED}.{key}": item for key, item in others.items()}
+    return recorded
+
+
 def is_listed(key: str, item: Any) -> bool:
     """Return whether `listed_calls` reads all that a message's field holds."""
     if key == _NESTED:

@@ -17,6 +17,7 @@ from weighbridge.traces.chat.call_parts import (
     not_among,
     opened,
     results_in,
+    without_listed,
 )
 from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
@@ -131,7 +132,7 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
         return message, []
     if type(parts) is list:
         listed = [*listed, *parts]
-    recorded = {key: item for key, item in message.items() if not is_listed(key, item)}
+    recorded = without_listed(message)
     rest, calls, results = sorted_parts(listed, keeps_calls=message.get("role") in RESULT_ROLES)
     beside = listed_calls(message)
     recorded["tool_calls"] = [*beside, *not_among(beside, calls)]

@@ -164,10 +164,16 @@ IMPORTER = Importer(
     tried_on="real answers of Anthropic's API; synthetic sessions of Claude Code",
     fields=(
         ("id", "the message's id; of a tool call, the id of its tool_use block"),
-        ("type", "role: assistant is llm; each tool_use block in it is tool; system is system"),
+        (
+            "type",
+            "role: assistant is llm; each tool_use block in it is tool; system is system; what Claude Code says itself, such as an error of the API, is other",
+        ),
         ("name, arguments", "name and input of a tool_use, server_tool_use or mcp_tool_use block"),
         ("output", "the text blocks; of a tool call, the content of its tool_result block"),
-        ("error", "is_error of a tool_result block, error_code of a server tool's"),
+        (
+            "error",
+            "is_error of a tool_result block, error_code of a server tool's; isApiErrorMessage of Claude Code's lines",
+        ),
         ("model", "model of the answer, or of the request"),
         ("finish_reason", "stop_reason of the answer"),
         ("usage", "usage: input_tokens with cache_read and cache_creation ones; output_tokens"),

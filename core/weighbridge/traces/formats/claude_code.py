@@ -185,7 +185,9 @@ class _Session:
         if line.get("isMeta") is True and not acts:
             self._notes.add("messages that Claude Code added for the model")
         elif line.get("isApiErrorMessage") is True or message.get("model") == _NO_MODEL:
-            self._said.append(_Said({**message, "role": "api error"}, line, message.get("content")))
+            has_failed = line.get("isApiErrorMessage") is True
+            told = {**message, "role": "api error", "error": has_failed or None}
+            self._said.append(_Said(told, line, message.get("content")))
         elif line["type"] == "user" and is_inner(line) and not acts and not self._is_sub_agent:
             self._notes.add("prompts to sub-agents")
         else:

@@ -49,7 +49,7 @@ from weighbridge.traces.stored_rows import (
 from weighbridge.traces.unread_counts import missing_before_summary, with_unread_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from weighbridge.traces.model import Capability, Trace, Usage
     from weighbridge.traces.stored_rows import Sessions
@@ -67,6 +67,7 @@ _BODY_FIELDS = frozenset({"model", "messages", "tools"})
 #: Prefixes of the message that stands for earlier ones in a request.
 _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
+_NO_TOKENS: dict[Capability, str] = {"token_usage": "Hermes has counted no tokens of this session"}
 _REASONS: dict[Capability, str] = {
     "token_usage": "only Hermes's database and `hermes sessions export` have the tokens of a session, if they were counted",
     "timing": "the messages of a saved session have no times",
@@ -123,25 +124,33 @@ def _sessions(value: Any) -> Sessions:
     return rows_by_session(value, ("session_id",), "id") if are_rows(value, is_row) else []
 
 
-def _of_rows(rows: list[dict[str, Any]], about: dict[str, Any]) -> Trace:
+def _of_rows(
+    rows: list[dict[str, Any]],
+    about: dict[str, Any],
+    reasons: Mapping[Capability, str] = _REASONS,
+) -> Trace:
     notes = Notes()
     held, damaged = session_of(rows, about, notes)
-    return with_unread_lines(_session(held, notes), damaged)
+    return with_unread_lines(_session(held, notes, reasons), damaged)
 
 
 def _read(value: Any) -> list[Trace]:
     if sessions := _sessions(value):
         return [_of_rows(rows, {"id": name}) for name, rows in sessions]
     if type(value) is dict and type(value.get(SESSION)) is dict:
-        return [_of_rows(in_order(objects_of(value[ROWS]), "id"), value[SESSION])]
+        rows = in_order(objects_of(value[ROWS]), "id")
+        return [_of_rows(rows, value[SESSION], _REASONS | _NO_TOKENS)]
     held = {"messages": value} if type(value) is list else value
-    return [_session(held, Notes()) if "messages" in held else _dumped(held)]
+    if "messages" not in held:
+        return [_dumped(held)]
+    reasons = _REASONS | _NO_TOKENS if held.keys() >= _EXPORTED else _REASONS
+    return [_session(held, Notes(), reasons)]
 
 
-def _session(held: dict[str, Any], notes: Notes) -> Trace:
+def _session(held: dict[str, Any], notes: Notes, reasons: Mapping[Capability, str]) -> Trace:
     messages, run = _conversation(held)
     run.notes = notes
-    trace = read_messages(messages, "hermes", run, _REASONS)
+    trace = read_messages(messages, "hermes", run, reasons)
     if "tool_calls" in trace.missing and trace.counts:
         # Hermes counts the calls of the messages that it keeps.
         trace = replace(trace, counts=counts_of(trace.counts.llm_calls))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from weighbridge.traces.fields import string_of, time_of
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.spans.ai_sdk import embeds
+from weighbridge.traces.spans.attributes import creates_agent, may_be_step
 from weighbridge.traces.spans.content import include_details
 from weighbridge.traces.spans.monocle import include_monocle
 from weighbridge.traces.spans.spans import FIELDS, LACKS, Event, Span
@@ -32,6 +34,31 @@ def _traces(value: Any) -> list[dict[str, Any]]:
         for trace in (value if type(value) is list else ())
         if type(trace) is dict and _are_spans(trace.get("spans"))
     ]
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the traces of an answer or a list that has several.
+
+    Those without a span that may be an agent's step are added to the first trace that has one, which counts them.
+    """
+    traces = _traces(value)
+    if len(traces) < 2:
+        return []
+    of_agents = [trace for trace in traces if any(map(_is_of_agent, _dicts(trace["spans"])))]
+    first, *rest = of_agents or traces[:1]
+    known = {id(trace) for trace in of_agents}
+    others = [trace for trace in traces if trace is not first and id(trace) not in known]
+    parts = [[first, *others], *([trace] for trace in rest)]
+    return [(string_of(part[0].get("traceID")), {"data": part}) for part in parts]
+
+
+def _is_of_agent(span: dict[str, Any]) -> bool:
+    """Return whether a span may be an agent's step, and not only HTTP or a database."""
+    attributes = _tags(span.get("tags"))
+    if creates_agent(attributes) or embeds(attributes):
+        return False
+    logs = _dicts(span.get("logs"))
+    return may_be_step(attributes) or any("gen_ai." in _event(log).name for log in logs)
 
 
 def _are_spans(value: Any) -> bool:
@@ -148,6 +175,7 @@ IMPORTER = Importer(
     name="Jaeger JSON",
     matches=_matches,
     read=_read,
+    parts=_parts,
     tried_on="real exports of Jaeger",
     fields=(("id of the trace", "traceID"), *FIELDS),
     lacks=LACKS,

@@ -287,14 +287,17 @@ def test_a_session_of_which_a_line_is_broken_is_left_as_it_is_if_cases_are_among
 
 
 def test_a_jaeger_export_is_a_case_for_each_of_its_traces() -> None:
-    spans = [{"traceID": "x", "spanID": "1", "operationName": "chat", "startTime": 1, "tags": []}]
-    data = {"data": [{"traceID": name, "spans": spans, "processes": {}} for name in "xy"]}
-    found = cases_of(orjson.dumps(data))
-    assert [case["custom_id"] for case in found] == ["x", "y"]
-    assert [[part["traceID"] for part in case["inputs"]["trace"]["data"]] for case in found] == [
-        ["x"],
-        ["y"],
+    tags = [{"key": "gen_ai.operation.name", "type": "string", "value": "chat"}]
+    span = {"traceID": "x", "spanID": "1", "operationName": "chat", "startTime": 1}
+    listed = [
+        {"traceID": name, "spans": [span | {"tags": told}], "processes": {}}
+        for name, told in (("w", []), ("x", tags), ("y", tags), ("z", []))
     ]
+    for data in ({"data": listed}, listed):
+        found = cases_of(orjson.dumps(data))
+        assert [case["custom_id"] for case in found] == ["x", "y"]
+        traces = [case["inputs"]["trace"]["data"] for case in found]
+        assert [[trace["traceID"] for trace in each] for each in traces] == [["x", "w", "z"], ["y"]]
 
 
 def test_what_begins_like_a_document_and_is_none_is_left_as_it_is() -> None:

@@ -442,10 +442,14 @@ def test_a_sub_agents_own_file_begins_with_its_request_and_has_an_id_of_its_own(
 def test_lines_that_came_twice_and_those_of_the_program_are_no_steps():
     notice = line("user", text("Caveat"), isMeta=True)
     failed = line("assistant", text("API Error: 529"), isApiErrorMessage=True)
-    trace = read_trace([*SESSION, SESSION[1], notice, failed])
+    own = line("assistant", text("No response requested."), message={"model": "<synthetic>"})
+    trace = read_trace([*SESSION, SESSION[1], notice, failed, own])
     assert len(trace.steps_of("llm")) == 1
     assert [step.output for step in trace.steps_of("user")] == ["Go."]
-    assert [step.output for step in trace.steps_of("other")] == ["API Error: 529"]
+    assert [(step.output, step.error) for step in trace.steps_of("other")] == [
+        ("API Error: 529", "API Error: 529"),
+        ("No response requested.", None),
+    ]
     assert "repeated lines (1)" in trace.not_carried
     assert "messages that Claude Code added for the model (1)" in trace.not_carried
 

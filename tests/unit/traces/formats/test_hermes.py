@@ -88,6 +88,7 @@ def test_counts_of_zero_are_not_counted():
         EXPORT | dict.fromkeys(names, 0) | {"api_call_count": 0, "estimated_cost_usd": 0.0}
     )
     assert trace.usage is None
+    assert trace.missing["token_usage"] == "Hermes has counted no tokens of this session"
     assert trace.cost_usd is None
     assert trace.counts == Counts(None, 1)
 

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from support.spans import CHAT
-from weighbridge.errors import UnknownTraceFormatError
+from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import Usage, read_trace, read_traces
+from weighbridge.traces.split import single_traces
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 NOON = 1_735_732_800 * 10**6  #: 2025-01-01T12:00:00Z, in microseconds
@@ -129,6 +130,21 @@ def test_each_trace_of_an_answer_is_a_trace():
     whole = document(jaeger_span())
     traces = read_traces(whole | {"data": whole["data"] + other})
     assert [trace.id for trace in traces] == [TRACE, "b" * 32]
+
+
+def test_traces_that_are_no_agents_are_counted_in_the_first_one_that_is():
+    services = [
+        document(jaeger_span(told={"http.method": "GET"}, traceID=name), trace_id=name)["data"][0]
+        for name in ("b" * 32, "c" * 32)
+    ]
+    data = [services[0], *document(jaeger_span())["data"], services[1]]
+    [(name, part)] = single_traces({"data": data}) or []
+    trace = read_trace(part)
+    assert (name, trace.id, len(trace.steps)) == (TRACE, TRACE, 1)
+    assert trace.not_carried == ("traces without a model call, tool call or agent (2)",)
+    [(_, part)] = single_traces({"data": services}) or []
+    with pytest.raises(TraceError, match="none of 2 spans"):
+        read_trace(part)
 
 
 @pytest.mark.parametrize("value", [{"data": []}, {"data": [{"spans": []}]}, {"spans": [{}]}])

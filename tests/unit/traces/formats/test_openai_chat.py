@@ -646,7 +646,7 @@ def test_messages_of_llama_index_have_their_content_in_blocks(holder):
     trace = read_trace(
         [
             of_llama_index("user", block("text", text="Find x."), block("text", text="Now.")),
-            of_llama_index("assistant", block("thinking", content="hm"), block("text", text="I look."), *blocks, **({"tool_calls": listed} if listed else {})),
+            of_llama_index("assistant", block("thinking", content="hm"), block("text", text="I look."), *blocks, **({"tool_calls": listed, "thoughts": ""} if listed else {})),
             of_llama_index("tool", block("text", text="found"), tool_call_id="call_1", name="search"),
             of_llama_index("assistant", block("text", text="Here."), refusal="", note="n"),
         ]
@@ -664,6 +664,13 @@ def test_messages_of_llama_index_have_their_content_in_blocks(holder):
         "message field 'additional_kwargs' (1)",
         "parts of the model's reasoning (1)",
     )
+
+
+def test_what_stands_beside_calls_in_the_own_field_of_a_provider_is_named():
+    kwargs = {"tool_calls": [call("call_1")], "thought_signatures": ["s"], "thoughts": ""}
+    trace = read_trace([{"role": "assistant", "content": "", "additional_kwargs": kwargs}])
+    assert [step.id for step in trace.steps_of("tool")] == ["call_1"]
+    assert trace.not_carried == ("message field 'additional_kwargs.thought_signatures' (1)",)
 
 
 def test_a_result_of_llama_index_without_text_keeps_its_image():

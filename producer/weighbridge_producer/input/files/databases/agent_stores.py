@@ -180,6 +180,12 @@ STORES = (
                 }
             ),
         ),
+        # A session begins with a row about itself, of another role.
+        told_by=(
+            "role",
+            frozenset({"user", "assistant", "tool", "system"}),
+            "message of a user or a model",
+        ),
     ),
     # Mastra, with LibSQL.
     Store(
@@ -331,6 +337,10 @@ STORES = (
         reader=ThreadReader,
     ),
 )
+_LANGFLOW = (
+    "this is the store of Langflow, which is not read: have Langflow send the traces of its flows to LangSmith or Langfuse"
+    " (LANGSMITH_TRACING, LANGFUSE_SECRET_KEY), and export them there"
+)
 #: What to do with databases that are known and not read, by tables that they have.
 _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (
@@ -341,6 +351,8 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         frozenset({"itemtable"}),
         "this is the state of an editor such as Cursor, which is not read: export each chat as Markdown, or give Cursor's `agent-transcripts`",
     ),
+    (frozenset({"flow", "vertex_build"}), _LANGFLOW),
+    (frozenset({"flow", "flowstyle"}), _LANGFLOW),  # of 2023
     (
         frozenset({"trace_info", "trace_tags"}),
         "MLflow keeps the spans of these traces elsewhere: write each trace of `mlflow.search_traces(return_type='list')` by its `to_json()`, on a line",

@@ -100,6 +100,14 @@ def test_a_database_of_mlflow_without_spans_says_how_to_export_its_traces(tmp_pa
     assert "search_traces" in line.fault.hint
 
 
+@pytest.mark.parametrize("table", ["flowstyle", "vertex_build"])
+def test_a_database_of_langflow_says_how_to_get_its_traces(table: str, tmp_path: Path) -> None:
+    tables = {"flow": [{"id": "f", "data": "{}"}], table: [{"id": "b", "flow_id": "f"}]}
+    [line] = lines_of(write(tmp_path / "a.db", tables))
+    assert line.fault
+    assert "this is the store of Langflow" in line.fault.hint
+
+
 HERMES_TOTALS = (
     *("api_call_count", "tool_call_count", "input_tokens", "output_tokens"),
     *("cache_read_tokens", "cache_write_tokens", "estimated_cost_usd"),
@@ -476,6 +484,15 @@ def test_sessions_of_agno_without_runs_are_left_out(tmp_path: Path) -> None:
     assert len(traces_in(lines)) == len(lines) == 4
 
 
+#: The row with which a session of Hermes begins on a messenger.
+HERMES_ABOUT = {
+    **dict.fromkeys(HERMES_STORED["rows"][0]),
+    "id": 99,
+    "session_id": "i",
+    "role": "session_meta",
+    "timestamp": 1735732800.0,
+    "active": 1,
+}
 #: The data of an execution in which only a node of the workflow ran.
 N8N_WITHOUT_RUNS = flatted(
     {"resultData": {"runData": {"Set": N8N_DATA["resultData"]["runData"]["Set"]}}}
@@ -495,6 +512,13 @@ N8N_WITHOUT_RUNS = flatted(
         ({"agent_sessions": [{"session_id": name} for name in "stu"], "agent_messages": SDK_ROWS}, 1),
         ({"agno_sessions": [{**AGNO_ROWS[0], "session_id": "x", "runs": "[]"}, *AGNO_ROWS]}, 1),
         (STORES["Crush"][0], 1),
+        (
+            {
+                "sessions": [HERMES_STORED["session"], HERMES_STORED["session"] | {"id": "i"}],
+                "messages": [*HERMES_STORED["rows"], HERMES_ABOUT],
+            },
+            1,
+        ),
         (STORES["Open WebUI"][0], 0),
         ({"agent_sessions": [{"session_id": 1}], "agent_messages": SDK_ROWS}, 1),
         ({"agent_sessions": [{"name": "s"}], "agent_messages": SDK_ROWS}, 0),
@@ -534,9 +558,13 @@ def test_empty_sessions_are_counted(
             {"chat_message": FLOWISE[:2], "execution": [FLOWISE_EXECUTION | {"executionData": "[]"}]},
             "the rows of chat_message have no chat, and no run of a model or tool",
         ),
+        (
+            {"sessions": [HERMES_STORED["session"]], "messages": [HERMES_ABOUT]},
+            "the rows of messages have no message of a user or a model",
+        ),
     ],
 )  # fmt: skip
-def test_a_database_of_workflows_without_a_model_is_an_error_that_says_so(
+def test_a_database_in_which_no_session_tells_anything_is_an_error_that_says_so(
     tables: dict[str, list[dict[str, Any]]], why: str, tmp_path: Path
 ) -> None:
     [(code, text)] = faults_in(lines_of(write(tmp_path / "a.db", tables)))
