@@ -359,7 +359,7 @@ def test_files_of_one_template_are_other_files_although_they_hold_the_same():
         {
             "type": "tool",
             "name": "view",
-            "arguments": {"file_path": f"/srv/home/ansible/roles/{role}/meta/main.yml"},
+            "arguments": {"file_path": f"/srv/ansible/roles/{role}/meta/main.yml"},
             "output": template,
         }
         for role in ROLES
