@@ -695,6 +695,17 @@ def test_a_check_counts_a_session_of_claude_code_with_the_files_of_its_sub_agent
     assert "1 of 1 file read whole, 1 trace" in ended.out
 
 
+def test_check_says_that_rows_of_a_log_of_requests_repeat_earlier_ones(cli, tmp_path):
+    asked = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    rows = [{"messages": asked[:1], "output": "Hello"}, {"messages": asked + asked[:1], "output": ["Yes"]}]  # fmt: skip
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ended = cli("trace", "check", "log.jsonl")
+    assert "openai-chat  2 traces, 6 steps, 3 model calls, 0 tool calls" in ended.out
+    assert "1 of 2 traces begins with the whole of another one" in ended.out
+    [checked] = json.loads(cli("trace", "check", "log.jsonl", "--json").out)["files"]
+    assert checked["histories_note"] in ended.out
+
+
 def test_a_history_in_which_nothing_was_typed_is_not_called_empty(cli, tmp_path):
     started = "# aider chat started at 2026-03-02 10:00:00\n\n> aider v0.86  \n"
     (tmp_path / "idle.md").write_text(started)

@@ -5,25 +5,27 @@ The values at the pointers are put into the native form, which the native import
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.fields import id_of, string_of
 from weighbridge.traces.formats import native
 from weighbridge.traces.importer import damaged
-from weighbridge.traces.model import Counts, StepType, Usage
+from weighbridge.traces.mapped_failures import first_error, shown_failure
+from weighbridge.traces.mapped_types import RESULT, SKIP, StepTypes
+from weighbridge.traces.model import Counts, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from weighbridge.traces.mapped_failures import FailingValues
     from weighbridge.traces.model import Trace
 
-STEP_TYPES: tuple[str, ...] = get_args(StepType)
-#: Value in `types`, besides the step types, for an item that is the result of a call.
-RESULT = "result"
 _NOTHING = object()  #: marker of an absent value, which differs from null
-OTHERWISE = "*"  #: key in `types` that stands for all words without a key of their own
+_EACH = "/*"  #: end of a pointer to the values of an object, or the items of an array
+_ERROR, _DURATION = "error", "duration_ms"
 #: Parts of a field that have pointers of their own, by field.
 _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
@@ -31,7 +33,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 }
 RUN_FIELDS = (
     *("id", "tools", "metadata", "usage", "cost_usd", "counts", "started_at", "ended_at"),
-    "duration_ms",
+    _DURATION,
 )
 STEP_FIELDS = (
     *("id", "parent_id", "name", "input", "output", "arguments", "error", "model", "usage"),
@@ -48,30 +50,35 @@ Pointers = dict[str, "tuple[str, ...] | Pointers"]
 class MappedFormat:
     """JSON Pointers to the facts of a trace; those in `step`, `calls` and `results` begin at one step, call or result."""
 
-    steps: str  #: pointer to the array of steps
+    steps: str  #: pointer to the array of steps; empty: the whole value, of which an object is one step
     run: Pointers = field(default_factory=dict)
     step: Pointers = field(default_factory=dict)
     #: Pointers to the word that states a step's type; the first with a known word counts.
     type: tuple[str, ...] = ()
     #: Step types by the words at those pointers.
     types: Mapping[str, str] = field(default_factory=dict)
-    calls_at: str = ""  #: pointer to the array of tool calls in a step
+    #: Pointer to the array of tool calls in a step; empty: the step itself may be one; None: there are none.
+    calls_at: str | None = None
     calls: Pointers = field(default_factory=dict)
-    #: Pointer to the array of results in a step; without it, results are steps of type `result`.
-    results_at: str = ""
+    #: Pointer to the array of results in a step, as for calls; without it, results are steps of type `result`.
+    results_at: str | None = None
     results: Pointers = field(default_factory=dict)
+    #: Values that show a failure, of `step`, `calls` and `results`.
+    failed_when: Mapping[str, FailingValues] = field(default_factory=dict)
     model: str = ""  #: pointer to the run's model, used for model calls that name none
 
     def pointers(self) -> dict[str, str]:
         """Return the pointers to facts of a trace, by their places in the mapping, such as `step.usage.input_tokens`."""
         named = _by_name("", self.run) | _by_name("step.", self.step)
         named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
-        own = {
+        own: dict[str, str | None] = {
             "model": self.model,
             **_by_place("step.type", self.type),
             "calls.at": self.calls_at,
             "results.at": self.results_at,
         }
+        for section, failing in self.failed_when.items():
+            own |= _by_place(_failed_when(section), tuple(failing))
         return named | {name: pointer for name, pointer in own.items() if pointer}
 
     def read(self, value: Any) -> Trace:
@@ -85,14 +92,17 @@ class MappedFormat:
         `use` records which pointers lead to a value.
         """
         use = use or PointerUse()
-        listed = resolve(value, self.steps)
-        if type(listed) is not list:
+        is_step = not self.steps and type(value) is dict
+        listed = entries_at([value] if is_step else value, self.steps)
+        if listed is None:
             raise damaged(f"there is no array of steps at {self.steps!r}")
         model = use.resolved(value, "model", self.model) if self.model else None
         steps = _Steps(self, string_of(model), use)
-        for number, item in enumerate(listed, 1):
+        for number, (_, item) in enumerate(listed, 1):
             steps.add(item, number)
         recorded = use.picked(value, "", self.run)
+        if type(duration := recorded.get(_DURATION)) is float and math.isfinite(duration):
+            recorded[_DURATION] = math.ceil(duration)
         return {"format": native.FORMAT, **recorded, "steps": steps.finished()}
 
 
@@ -141,6 +151,7 @@ class PointerUse:
 class _Steps:
     def __init__(self, form: MappedFormat, model: str | None, use: PointerUse) -> None:
         self._form = form
+        self._types = StepTypes(form.types)
         self._use = use
         self._model = model
         self._steps: list[dict[str, Any]] = []
@@ -152,26 +163,55 @@ class _Steps:
         """Add a step, with the calls and results in it."""
         form = self._form
         kind = self._type_of(item, number)
-        if kind == RESULT:
-            self._result(item)
+        if kind == SKIP:
             return
-        step: dict[str, Any] = {"type": kind} | self._use.picked(item, "step.", form.step)
+        if kind == RESULT:
+            self._result(self._picked(item, "results", form.results))
+            return
+        step: dict[str, Any] = {"type": kind} | self._picked(item, "step", form.step)
         if kind == "llm" and self._model and "model" not in step:
             step["model"] = self._model
         self._steps.append(step)
         if kind == "tool":
             self._wait(step)
-        for call in self._listed(item, "calls.at", form.calls_at):
-            self._call(call, step)
-        for result in self._listed(item, "results.at", form.results_at):
-            self._result(result)
+        begun = len(self._steps)
+        for call in self._listed(item, "calls", form.calls_at):
+            recorded = self._picked(call, "calls", form.calls)
+            if form.calls_at or recorded.get("name" if "name" in form.calls else "arguments"):
+                self._call(recorded, step)
+        for result in self._listed(item, "results", form.results_at):
+            recorded = self._picked(result, "results", form.results)
+            if form.results_at:
+                self._result(recorded)
+            elif recorded.keys() & {"output", _ERROR}:
+                self._result(recorded, self._steps[begun:])
 
-    def _listed(self, item: Any, name: str, pointer: str) -> Iterator[Any]:
-        held = self._use.resolved(item, name, pointer) if pointer else None
+    def _picked(self, item: Any, section: str, pointers: Pointers) -> dict[str, Any]:
+        """Return the fields of a step, a call or a result, with its error if it has failed."""
+        others = {name: held for name, held in pointers.items() if name != _ERROR}
+        recorded = self._use.picked(item, f"{section}.", others)
+        at = pointers.get(_ERROR)
+        error = (
+            first_error(self._use.each(item, f"{section}.{_ERROR}", at))
+            if type(at) is tuple
+            else None
+        )
+        if error is None and (failing := self._form.failed_when.get(section)):
+            named = _by_place(_failed_when(section), tuple(failing))
+            found = {at: self._use.resolved(item, name, at) for name, at in named.items()}
+            error = shown_failure(found, failing)
+        return recorded if error is None else recorded | {_ERROR: error}
+
+    def _listed(self, item: Any, section: str, pointer: str | None) -> Iterator[Any]:
+        """Yield the calls or the results in a step: the items of an array, or one object."""
+        held = None if pointer is None else self._use.resolved(item, f"{section}.at", pointer)
         yield from held if type(held) is list else () if held is None else (held,)
 
-    def _first_open(self) -> dict[str, Any] | None:
-        """Return the first call that has no result yet, for a result that does not name its call."""
+    def _first_open(self, own: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """Return the first call that has no result yet, for a result that does not name its call; `own` are those of its step."""
+        for call in own:
+            if "output" not in call:
+                return call
         while self._open:
             call = self._open.popleft()
             if "output" not in call:
@@ -191,39 +231,27 @@ class _Steps:
 
     def _type_of(self, item: Any, number: int) -> str:
         pointers = self._form.type
-        recorded = None  #: the first value at any of the pointers
-        for word in self._use.each(item, "step.type", pointers):
-            if kind := self._known_type(word):
-                return kind
-            recorded = word if recorded is None else recorded
-        if OTHERWISE in self._form.types:
-            return self._form.types[OTHERWISE]
-        if recorded is None:
+        kind, word = self._types.of(self._use.each(item, "step.type", pointers))
+        if kind is not None:
+            return kind
+        if word is None:
             named = " or ".join(map(repr, pointers)) or "''"
-            raise damaged(f"step {number} has nothing at {named}, the pointer of step.type")
-        raise damaged(
-            f"step {number} has the type {str(recorded)[:40]!r}, which is not in the mapping"
-        )
+            raise damaged(
+                f"step {number} has nothing at {named}, the pointer of step.type; "
+                f"'\"\": {SKIP}' in step.types leaves out such steps"
+            )
+        raise damaged(f"step {number} has the type {str(word)[:40]!r}, which is not in the mapping")
 
-    def _known_type(self, word: Any) -> str | None:
-        """Return the type that a word stands for in the mapping or, if it is not there, in the trace model."""
-        if type(word) is not str:
-            return None
-        return self._form.types.get(word) or (word if word in STEP_TYPES else None)
-
-    def _call(self, call: Any, step: dict[str, Any]) -> None:
-        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | self._use.picked(
-            call, "calls.", self._form.calls
-        )
+    def _call(self, fields: dict[str, Any], step: dict[str, Any]) -> None:
+        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | fields
         if id_of(step.get("id")):
             recorded["parent_id"] = step["id"]
         self._steps.append(recorded)
         self._wait(recorded)
 
-    def _result(self, result: Any) -> None:
-        recorded = self._use.picked(result, "results.", self._form.results)
+    def _result(self, recorded: dict[str, Any], own: list[dict[str, Any]] | None = None) -> None:
         call_id = id_of(recorded.pop("call_id", None))
-        call = self._calls.pop(call_id, None) if call_id else self._first_open()
+        call = self._calls.pop(call_id, None) if call_id else self._first_open(own or [])
         if call is None:
             self._steps.append({"type": "other", **recorded})
         else:
@@ -239,6 +267,10 @@ def _by_place(name: str, pointers: tuple[str, ...]) -> dict[str, str]:
 def _place(name: str, at: int, pointers: tuple[str, ...]) -> str:
     """Return the name of a pointer of a fact; only several of them have numbers, from 0."""
     return name if len(pointers) == 1 else f"{name}.{at}"
+
+
+def _failed_when(section: str) -> str:
+    return f"{section}.failed_when"
 
 
 def _by_name(within: str, pointers: Pointers) -> dict[str, str]:
@@ -262,6 +294,17 @@ def resolve(value: Any, pointer: str, otherwise: Any = None) -> Any:
         else:
             return otherwise
     return value
+
+
+def entries_at(value: Any, pointer: str) -> list[tuple[str | None, Any]] | None:
+    """Return the items of the array at a pointer; at one that ends with `/*` also the values of an object, with their keys.
+
+    Return None if neither is there.
+    """
+    held = resolve(value, pointer.removesuffix(_EACH))
+    if type(held) is dict and pointer.endswith(_EACH):
+        return list(held.items())
+    return [(None, item) for item in held] if type(held) is list else None
 
 
 def parts_of(name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from weighbridge.traces.model import CAPABILITIES
 from weighbridge.traces.recognition import find_format, recognised
 from weighbridge.traces.text_actions import missing_calls
 from weighbridge.traces.text_logs import OPENING_BYTES, key_of_log
+from weighbridge.traces.traces_by_id import traces_by_id
 from weighbridge.traces.unread_counts import with_unread_calls, with_unread_lines
 from weighbridge.traces.wrapped_calls import with_wrapped_calls
 from weighbridge.traces.zero_costs import without_zero_costs
@@ -37,6 +38,8 @@ def read_traces(value: Any) -> Sequence[Trace]:
     try:
         return _read(find_format(decoded))
     except UnknownTraceFormatError:
+        if by_id := traces_by_id(decoded):
+            return [trace for key, chat in by_id for trace in _read_chat(chat, key)]
         if type(decoded) is not list or not decoded or recognised(decoded[0]) is None:
             raise
     return [trace for number, item in enumerate(decoded, 1) for trace in _read_item(item, number)]
@@ -83,6 +86,14 @@ def _read(found: FoundFormat) -> Sequence[Trace]:
         with_unread_lines(with_unread_calls(without_zero_costs(each)), unread_lines)
         for each in map(with_failed_commands, map(with_wrapped_calls, (first, *traces[1:])))
     ]
+
+
+def _read_chat(chat: Any, key: str) -> Sequence[Trace]:
+    try:
+        traces = _read(find_format(chat))
+    except TraceError as error:
+        raise TraceError(f"the trace at {key!r}: {error.message}", error.hint) from None
+    return [replace(trace, id=trace.id or key) for trace in traces]
 
 
 def _read_item(item: Any, number: int) -> Sequence[Trace]:

@@ -82,7 +82,7 @@ def advice_on(value: Any) -> str:
 def described(value: Any) -> str:
     """Return a description of a value by its keys alone."""
     if type(value) is dict:
-        keys = [key[:40] if type(key) is str else "?" for key in value]
+        keys = [(key[:40] or '""') if type(key) is str else "?" for key in value]
         more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
         return (
             f"an object with {', '.join(keys[:_SHOWN_KEYS])}{more}" if keys else "an empty object"

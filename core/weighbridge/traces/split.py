@@ -13,6 +13,7 @@ from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
 from weighbridge.traces.known_formats import FORMATS, formats
 from weighbridge.traces.read import read_trace
 from weighbridge.traces.recognition import recognised
+from weighbridge.traces.traces_by_id import traces_by_id
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
 _SPANS = (
@@ -125,7 +126,8 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
         if agent is not None:
             listed = [{"agent_info": agent, **item} for item in _dicts(listed)]
         return [(None, item) for item in listed]
-    return None
+    by_id = traces_by_id(value)
+    return None if by_id is None else [*by_id]
 
 
 def _agent_of(value: Any) -> dict[str, Any] | None:

@@ -112,6 +112,12 @@ def _says_more(value: dict[str, Any], key: str) -> bool:
     )
 
 
+def names_text(key: str) -> bool:
+    """Return whether a key names a question or an answer, as `rejected` and `response_2` do, rather than being an id."""
+    words = _APART_WORDS | _WANTED_WORDS | _SAID_APART
+    return key in CHAT_KEYS or not words.isdisjoint(_words_of(key))
+
+
 def _words_of(name: Any) -> list[str]:
     return (
         [word.lower() for word in _words_in(name[:_NAME_CHARACTERS])] if type(name) is str else []

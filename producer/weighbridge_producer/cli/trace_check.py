@@ -62,6 +62,7 @@ class CheckedFile:
     pointers_without_value: dict[str, str] = field(default_factory=dict)
     prefix_note: str = ""  #: what a log has before the JSON of each line, and was left out
     empty_sessions_note: str = ""  #: how many sessions of a database were left out as empty
+    histories_note: str = ""  #: how many traces begin with the whole of another one
 
 
 def check(
@@ -120,6 +121,7 @@ def _checked(
     from weighbridge_producer.cli.trace_input import Traces
     from weighbridge_producer.input.files.file_groups import FileGroup
     from weighbridge_producer.input.files.input_paths import Paths
+    from weighbridge_producer.trace_view.histories import Histories
 
     file = str(named)
     result = CheckedFile(file)
@@ -130,8 +132,10 @@ def _checked(
 
     group = Paths((named,)) if isinstance(named, FileGroup) and not maps else file
     traces = Traces(group, mapping, lose, maps)
+    histories = Histories()
     try:
         for found in traces:
+            histories.add(found.trace)
             result.traces.append(_read(found))
     except MappingNeededError as error:
         if is_only:
@@ -140,6 +144,7 @@ def _checked(
         return result
     result.pointers_without_value = traces.pointers_without_value()
     result.prefix_note = traces.prefix_note()
+    result.histories_note = histories.note()
     result.empty_sessions_note = traces.empty_sessions_note()
     if fault := traces.fault_of_all():
         result.errors.clear()
@@ -178,7 +183,9 @@ def _print_file(checked: CheckedFile) -> None:
     read = f"{formats}  {_counts(checked.traces)}" if checked.traces else "[red]not read[/]"
     out.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
     _print_lacks(checked.traces)
-    for note in filter(None, (checked.prefix_note, checked.empty_sessions_note)):
+    for note in filter(
+        None, (checked.prefix_note, checked.empty_sessions_note, checked.histories_note)
+    ):
         out.print(f"  [dim]{shown(note, _NOTE_WIDTH)}[/]")
     if pointers := checked.pointers_without_value:
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note

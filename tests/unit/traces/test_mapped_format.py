@@ -140,3 +140,120 @@ def test_any_json_is_read_or_refused_in_words(value):
     for form in (EVENTS, FLAT):
         with suppress(TraceError):
             form.read({"log": {"events": value}} if form is EVENTS else value)
+
+
+def rows_of(**fields):
+    """Return a format of flat rows, each of which may be an answer, a call and its result."""
+    return MappedFormat(
+        steps="",
+        type=("/thought",),
+        types={"*": "llm", "": "skip"},
+        calls_at="",
+        calls=at({"name": "/action", "arguments": "/input"}),
+        results_at="",
+        results=at({"output": "/result"} | fields),
+    )
+
+
+def test_a_flat_row_is_an_answer_a_call_and_its_result():
+    rows = [
+        {"thought": "a", "action": "f", "input": {"x": 1}, "result": "of f"},
+        {"thought": "b", "action": "g", "result": None},
+        {"thought": "c", "action": "h", "result": "of h"},
+        {"thought": "d", "action": None, "result": None},
+        {"pid": 3},
+    ]
+    calls = rows_of().read(rows).steps_of("tool")
+    assert [(each.name, each.output) for each in calls] == [
+        ("f", "of f"),
+        ("g", None),
+        ("h", "of h"),
+    ]
+    assert [each.type for each in rows_of().read(rows).steps].count("llm") == 4
+
+
+def test_an_object_that_is_the_whole_trace_is_one_step():
+    row = {"thought": "a", "action": "f", "result": "of f"}
+    assert [step.type for step in rows_of().read(row).steps] == ["llm", "tool"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "error"),
+    [
+        (2, "code 2"),
+        (-1.5, "code -1.5"),
+        (True, "error"),
+        ("it broke", "it broke"),
+        ({"message": "gone", "code": 4}, "gone"),
+        ({"code": 4}, '{"code": 4}'),
+        *[(nothing, None) for nothing in (0, False, None, "", [], {})],
+    ],
+)
+def test_an_error_may_be_a_code_of_which_0_is_none(recorded, error):
+    row = {"thought": "a", "action": "f", "result": "r", "exit": recorded}
+    [call] = rows_of(error="/exit").read([row]).steps_of("tool")
+    assert call.error == error
+
+
+def test_the_first_pointer_with_an_error_counts():
+    form = MappedFormat(steps="", type=("/type",), step={"error": ("/error", "/exit")})
+    [step] = form.read([{"type": "tool", "error": "", "exit": 1}]).steps
+    assert step.error == "code 1"
+
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        ({"ok": False}, "ok: false"),
+        ({"ok": 0}, None),
+        ({"ok": True, "end": {"state": "timeout"}}, "state: timeout"),
+        ({"end": {"state": "error"}}, "state: error"),
+        ({"end": {"state": 7}}, "state: 7"),
+        ({"end": {"state": "done"}}, None),
+        ({"end": {"state": "error"}, "why": "no disk"}, "no disk"),
+        ({}, None),
+    ],
+)
+def test_values_that_show_a_failure_are_named_by_the_mapping(step, error):
+    failing = {"/ok": (False,), "/end/state": ("error", "timeout", 7)}
+    form = MappedFormat(
+        steps="", type=("/type",), step={"error": ("/why",)}, failed_when={"step": failing}
+    )
+    [read] = form.read([{"type": "tool", **step}]).steps
+    assert read.error == error
+    assert form.pointers() == {
+        "step.type": "/type",
+        "step.error": "/why",
+        "step.failed_when.0": "/ok",
+        "step.failed_when.1": "/end/state",
+    }
+
+
+def test_types_match_whole_words_before_beginnings_and_the_longest_of_these_first():
+    types = {"call::*": "tool", "call::end*": "skip", "call::ended": "llm", "*": "other"}
+    form = MappedFormat(steps="", type=("/type",), types=types)
+    words = ["call::f", "call::end_of_f", "call::ended", "llm", "tick", 5]
+    found = [step.type for step in form.read([{"type": word} for word in words]).steps]
+    assert found == ["tool", "llm", "llm", "other", "other"]
+
+
+@pytest.mark.parametrize("step", [{}, {"type": None}, {"type": ""}])
+def test_all_other_types_are_not_those_of_steps_that_have_none(step):
+    form = MappedFormat(steps="", type=("/type",), types={"*": "tool"})
+    with pytest.raises(TraceError, match="step 2 has nothing at '/type'"):
+        form.read([{"type": "f"}, step])
+    form = MappedFormat(steps="", type=("/type",), types={"*": "tool", "": "skip"})
+    assert len(form.read([{"type": "f"}, step]).steps) == 1
+
+
+def test_a_duration_may_have_decimals_and_is_rounded_up():
+    form = MappedFormat(steps="/steps", run=at({"duration_ms": "/ms"}), type=("/type",))
+    assert form.read({"steps": [], "ms": 112816.4}).duration_ms == 112817
+
+
+@pytest.mark.parametrize("nodes", [{"a": {"type": "llm"}, "b": {"type": "tool"}}, [{"type": "llm"}, {"type": "tool"}]])  # fmt: skip
+def test_steps_may_be_the_values_of_an_object(nodes):
+    form = MappedFormat(steps="/nodes/*", type=("/type",))
+    assert [step.type for step in form.read({"nodes": nodes}).steps] == ["llm", "tool"]
+    with pytest.raises(TraceError, match="no array of steps at '/nodes/\\*'"):
+        form.read({"nodes": 5})

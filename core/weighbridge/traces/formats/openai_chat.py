@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _ANSWERS = ("response", "completion", "output", "outputs", "model_output", ORIGINAL)
+_TEXTS = frozenset(_ANSWERS) - {"response", ORIGINAL}  #: those that may be a text
+#: Keys that show that a request was answered; in a data set, `answer` may be the one that is wanted.
+_ANSWERED = frozenset({*_ANSWERS, "answer"})
 _CONTENTS = CALL_FIELDS | {"content", "contents", "parts", "blocks", "tool_responses", "refusal"}
 _LOOKED_AT = 20  #: number of messages, one of which must have content or calls
 _TOTAL = "token_usage"  #: key of the usage of a whole run
@@ -118,15 +121,34 @@ def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
         return request
     for key in _ANSWERS:
         held = original_answer(request) if key == ORIGINAL else request.get(key)
-        # DSPy has the texts of the answer under `outputs`, and the printed response beside them.
-        said = held[0] if key == "outputs" and type(held) is list and held else None
-        text = said.get("text") if type(said) is dict else said
-        body = {"role": "assistant", "content": text} if type(text) is str else body_of(held)
+        body = body_of(held)
+        if key in _TEXTS and _answer(body) is None and (said := _said_in(held, key, request)):
+            body = said
         if are_messages([body]):
             body = {"choices": [{"message": body}]}
         if _answer(body) is not None:
             return body | {name: held for name, held in request.items() if name != key}
     return request
+
+
+def _said_in(held: Any, key: str, request: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the message in an answer that is a text, or a list of one; None for other values, and for an answered request."""
+    # DSPy has the texts of the answer under `outputs`, and the printed response beside them.
+    is_listed = type(held) is list and (len(held) == 1 or (bool(held) and key == "outputs"))
+    first = held[0] if is_listed else held
+    if type(first) is dict and are_messages([first]):
+        return first if _is_unanswered(request) else None
+    text = first.get("text") if type(first) is dict and is_listed else first
+    if type(text) is not str or not (_is_unanswered(request) or key == "outputs"):
+        return None
+    return {"role": "assistant", "content": text} if text or is_listed else None
+
+
+def _is_unanswered(request: dict[str, Any]) -> bool:
+    """Return whether the last message of a request is none of a model."""
+    messages = request.get("messages")
+    last = object_of(messages[-1]) if type(messages) is list and messages else {}
+    return last.get("role") not in {None, "assistant", "model"}
 
 
 def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
@@ -201,7 +223,11 @@ def _read(value: Any) -> list[Trace]:
     stated = usage_of_run(whole.get(_TOTAL), answers)
     is_unread = (
         answer is None
-        and (has_response(value) or bool(value.get(ORIGINAL)))
+        and (
+            has_response(value)
+            or bool(value.get(ORIGINAL))
+            or (_is_unanswered(whole) and any(map(whole.get, _ANSWERED)))
+        )
         and not _is_last(value, messages)
     )
     if is_unread and are_apart(value):

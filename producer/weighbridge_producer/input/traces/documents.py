@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 DOCUMENT_LIMIT_BYTES = 128 * MIB
 _LINES_NAMED = 5  #: of the damaged ones of a session
+OTHERS_WERE_READ = "the other lines were read, so that counts are lower bounds"
 _FEWEST_LINES = 20  #: of a document, to be taken for one although it is not JSON
 _INCOMPLETE = "check that the file is complete, and as the tool wrote it"
 _LONE_SURROGATE = Fault(
@@ -152,7 +153,8 @@ def _damaged_session(document: bytes, *, has_unread: bool) -> tuple[list[_Item],
     numbers = [number for number, _ in damaged]
     if numbers == [last] and not has_unread:
         return items, torn_line(last, len(damaged[0][1]))
-    return [_with_unread_lines(item, len(numbers)) for item in items], _damaged_lines(numbers)
+    marked = [_Item(with_unread_lines(item.raw, len(numbers)), item.id) for item in items]
+    return marked, _damaged_lines(numbers)
 
 
 def torn_line(number: int, size: int) -> Fault:
@@ -163,21 +165,24 @@ def torn_line(number: int, size: int) -> Fault:
 
 
 def _damaged_lines(numbers: list[int]) -> Fault:
+    verb = "is" if len(numbers) == 1 else "are"
+    text = f"{lines_named(numbers)} of the session {verb} not JSON"
+    return Fault(ErrorCode.INVALID_JSON, text, OTHERS_WERE_READ)
+
+
+def lines_named(numbers: list[int]) -> str:
+    """Return the numbers of lines in words; of many, the first ones."""
     shown = [f"{number:,}" for number in numbers[:_LINES_NAMED]]
     if more := len(numbers) - len(shown):
         shown.append(f"{more:,} more")
-    which = f"line {shown[0]}"
-    if len(numbers) > 1:
-        which = f"lines {', '.join(shown[:-1])} and {shown[-1]}"
-    verb = "is" if len(numbers) == 1 else "are"
-    text = f"{which} of the session {verb} not JSON"
-    hint = "the other lines were read, so that counts are lower bounds"
-    return Fault(ErrorCode.INVALID_JSON, text, hint)
+    if len(numbers) == 1:
+        return f"line {shown[0]}"
+    return f"lines {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _with_unread_lines(item: _Item, count: int) -> _Item:
-    """Return the trace of a session with the number of its lines that were not read."""
-    return _Item(b'{"%b":%d,"trace":%b}' % (UNREAD_LINES.encode(), count, item.raw), item.id)
+def with_unread_lines(trace: bytes, count: int) -> bytes:
+    """Return the trace of a session, as JSON, with the number of its lines that were not read."""
+    return b'{"%b":%d,"trace":%b}' % (UNREAD_LINES.encode(), count, trace)
 
 
 class _Item(NamedTuple):

@@ -11,10 +11,11 @@ from weighbridge.errors import Fault, TraceError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.mapped_format import PointerUse, resolve
+from weighbridge.traces.mapped_format import PointerUse, entries_at, resolve
 from weighbridge_producer.input.source_lines import SourceLine
-from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
+from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES, with_unread_lines
 from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind
+from weighbridge_producer.input.traces.line_values import line_values
 from weighbridge_producer.input.traces.trace_cases import as_cases
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def mapped_cases(
             return
         may_be_known = False
         if is_document:
-            yield from reader.document(whole)
+            yield from reader.document(whole, number)
         else:
             yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size)
 
@@ -60,6 +61,7 @@ class _TraceReader:
         self._wrapper = wrapper
         self._mapping = mapping
         self._use = use
+        self._unread = 0  #: number of lines of the file that were not read
 
     def is_of_known_format(self, lines: list[SourceLine]) -> bool:
         """Return whether the first value of a file is in a known format of traces, and the mapping does not fit it."""
@@ -71,7 +73,7 @@ class _TraceReader:
         except ValueError:
             return False
         traces = self._traces_in(value)
-        if type(traces) is list and traces and self._fits(traces[0]):
+        if traces and self._fits(traces[0][1]):
             return False
         return input_kind(raw) in {InputKind.TRACES, InputKind.DOCUMENT}
 
@@ -82,13 +84,18 @@ class _TraceReader:
             return False
         return True
 
-    def _traces_in(self, value: Any) -> Any:
-        if self._mapping.traces is not None:
-            return resolve(value, self._mapping.traces)
-        return value if self._is_list_of_traces(value) else [value]
+    def _traces_in(self, value: Any) -> list[tuple[str | None, Any]] | None:
+        """Return the traces in a value, each with the key it stands under if they are in an object; None if there are none."""
+        at = self._mapping.traces
+        if at is None:
+            return [(None, each) for each in (value if self._is_list_of_traces(value) else [value])]
+        return entries_at(value, at)
 
-    def document(self, lines: list[SourceLine]) -> Iterator[SourceLine]:
-        """Yield the cases of a file that is one document, or whose lines form one trace, or one for each run."""
+    def document(self, lines: list[SourceLine], first: int) -> Iterator[SourceLine]:
+        """Yield the cases of a file that is one document, or whose lines form one trace, or one for each run.
+
+        `first` is the number of the first line.
+        """
         size = sum(line.size for line in lines)
         fault = next((line.fault for line in lines if line.fault), None)
         if fault is None and size > DOCUMENT_LIMIT_BYTES:
@@ -97,9 +104,30 @@ class _TraceReader:
         if fault:
             yield SourceLine(b"\n", fault, size)
             return
-        rows = [row for line in lines if (row := line.raw.strip(JSON_SPACE))]
-        joined = b"[%b]" % b",".join(rows) if self._mapping.together else b"\n".join(rows)
-        yield from self.value(joined, self._wrapper.name, size)
+        if self._mapping.together and not begins_document(lines[0].raw):
+            yield from self._together(lines, first, size)
+        else:
+            rows = [row for line in lines if (row := line.raw.strip(JSON_SPACE))]
+            yield from self.value(b"\n".join(rows), self._wrapper.name, size)
+
+    def _together(self, lines: list[SourceLine], first: int, size: int) -> Iterator[SourceLine]:
+        """Yield the cases of a file whose lines form one trace, or one for each run, and the faults of its damaged lines."""
+        read = line_values(lines, first)
+        values = read.values
+        if len(values) == 1 and type(values[0]) is list:
+            values = values[0]
+        self._unread = read.unread
+        if values or not read.unread:
+            yield from self._of_lines(values, size)
+            size = 0
+        for number, fault in enumerate(read.faults()):
+            yield SourceLine(b"\n", fault, 0 if number else size)
+
+    def _of_lines(self, values: list[Any], size: int) -> Iterator[SourceLine]:
+        if self._mapping.by:
+            yield from self._runs(values, size)
+        else:
+            yield from self._traces(values, self._wrapper.name, size)
 
     def value(self, raw: bytes, where: str, size: int) -> Iterator[SourceLine]:
         """Yield the cases of the traces in a JSON text."""
@@ -112,18 +140,20 @@ class _TraceReader:
         held = value.get("inputs") if type(value) is dict else None
         if type(held) is dict and "trace" in held:
             yield self._case_of(value, held, size)
-            return
-        if self._mapping.by and type(value) is list:
-            yield from self._runs(value, size)
-            return
+        elif self._mapping.together and type(value) is list:
+            yield from self._of_lines(value, size)
+        else:
+            yield from self._traces(value, where, size)
+
+    def _traces(self, value: Any, where: str, size: int) -> Iterator[SourceLine]:
         traces = self._traces_in(value)
-        if type(traces) is not list:
+        if traces is None:
             text = f"there is no array of traces at {self._mapping.traces!r}"
             yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)
             return
-        for number, trace in enumerate(traces, 1):
+        for number, (name, trace) in enumerate(traces, 1):
             one = where if len(traces) == 1 else f"{where}:{number}"
-            yield self._trace(trace, one, size if number == 1 else 0)
+            yield self._trace(trace, one, size if number == 1 else 0, run=name)
 
     def _runs(self, lines: list[Any], size: int) -> Iterator[SourceLine]:
         """Yield the case of each run, by its id in the lines.
@@ -150,9 +180,9 @@ class _TraceReader:
     def _is_list_of_traces(self, value: Any) -> bool:
         """Return whether a value has no array of steps, and is a list whose items each have one."""
         steps = self._mapping.form.steps
-        if type(value) is not list or not value or type(resolve(value, steps)) is list:
+        if type(value) is not list or not value or entries_at(value, steps) is not None:
             return False
-        return all(type(resolve(item, steps)) is list for item in value)
+        return all(entries_at(item, steps) is not None for item in value)
 
     def _trace(self, trace: Any, where: str, size: int, run: str | None = None) -> SourceLine:
         found = self._native(trace)
@@ -162,8 +192,9 @@ class _TraceReader:
         if own_id:
             found["id"] = own_id
         metadata = found.get("metadata")
+        raw = orjson.dumps(found)
         return self._wrapper.case(
-            *(orjson.dumps(found), own_id, where, size),
+            *(with_unread_lines(raw, self._unread) if self._unread else raw, own_id, where, size),
             orjson.dumps(metadata) if metadata else b"",
         )
 

@@ -11,24 +11,29 @@ from weighbridge.errors import MappingError
 from weighbridge.text import closest, did_you_mean
 from weighbridge.traces.mapped_format import (
     CALL_FIELDS,
-    OTHERWISE,
-    RESULT,
     RESULT_FIELDS,
     RUN_FIELDS,
     STEP_FIELDS,
-    STEP_TYPES,
     MappedFormat,
     Pointers,
     parts_of,
 )
+from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, RESULT, SKIP, STEP_TYPES
 from weighbridge_producer.input.yaml_file import YamlFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from weighbridge.traces.mapped_failures import FailingValues
+
 _SECTIONS = {"step": STEP_FIELDS, "calls": CALL_FIELDS, "results": RESULT_FIELDS}
-_OWN_KEYS = {"step": ("type", "types"), "calls": ("at",), "results": ("at",)}
+_FAILED_WHEN = "failed_when"
+_OWN_KEYS = {
+    "step": ("type", "types", _FAILED_WHEN),
+    "calls": ("at", _FAILED_WHEN),
+    "results": ("at", _FAILED_WHEN),
+}
 _TOGETHER = "together"
 
 
@@ -85,6 +90,7 @@ class _TraceMappingReader:
             calls=sections["calls"],
             results_at=self._at(root, "results"),
             results=sections["results"],
+            failed_when={name: self._failing(root[name]) for name in _SECTIONS if name in root},
             model=self._pointer(root, "model") if "model" in root else "",
         )
         traces = self._pointer(root, "traces") if "traces" in root else None
@@ -107,9 +113,30 @@ class _TraceMappingReader:
         self._check_keys(root[name], (*own, *_SECTIONS[name]), name)
         return self._pointers(root[name], [key for key in root[name] if key not in own])
 
-    def _at(self, root: Any, name: str) -> str:
+    def _at(self, root: Any, name: str) -> str | None:
         section = root.get(name) or {}
-        return self._pointer(section, "at") if "at" in section else ""
+        return self._pointer(section, "at") if "at" in section else None
+
+    def _failing(self, section: Any) -> FailingValues:
+        """Return the values that show a failure, by their pointers."""
+        if _FAILED_WHEN not in section:
+            return {}
+        hint = "write the value, or an array of values, that show a failure at each JSON Pointer, as in {/success: false}"
+        pointers = section[_FAILED_WHEN]
+        if not isinstance(pointers, CommentedMap):
+            self._file.fail(f"{_FAILED_WHEN} is not an object", section, _FAILED_WHEN, hint)
+        for pointer in pointers:
+            if not isinstance(pointer, str) or not pointer.startswith("/"):
+                text = f"{str(pointer)[:80]!r} in {_FAILED_WHEN} is not a JSON Pointer"
+                self._file.fail(text, pointers, pointer, hint)
+        failing: FailingValues = {}
+        for pointer, given in self._file.plain(pointers).items():
+            values = tuple(given) if isinstance(given, list) else (given,)
+            if not values or not all(isinstance(each, str | int | float) for each in values):
+                text = f"{pointer!r} in {_FAILED_WHEN} has no texts, numbers or booleans"
+                self._file.fail(text, pointers, pointer, hint)
+            failing[pointer] = values
+        return failing
 
     def _types_at(self, step: Any) -> tuple[str, ...]:
         """Return the pointers to the type of a step: one, or several in an array."""
@@ -154,11 +181,11 @@ class _TraceMappingReader:
 
     def _types(self, step: Any) -> dict[str, str]:
         types = step.get("types") or {}
-        known = (*STEP_TYPES, RESULT)
+        known = (*STEP_TYPES, RESULT, SKIP)
         for word in types:
             if types[word] not in known:
-                hint = f"known types: {', '.join(known)}; {OTHERWISE!r} matches all other values"
+                hint = f"known types: {', '.join(known)}; {OTHERWISE!r} matches all other values, and {NOTHING!r} none"
                 self._file.fail(
                     f"{str(types[word])[:80]!r} is not a type of step", types, word, hint
                 )
-        return {str(word): str(types[word]) for word in types}
+        return {NOTHING if word is None else str(word): str(types[word]) for word in types}

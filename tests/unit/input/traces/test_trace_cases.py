@@ -486,3 +486,10 @@ def test_a_list_of_cases_with_half_a_surrogate_pair_is_refused() -> None:
     [line] = Source(io.BytesIO(with_half_a_pair(orjson.dumps([case]))), Settings())
     assert line.fault is not None
     assert line.fault.code == "LONE_SURROGATE"
+
+
+@pytest.mark.parametrize("option", [0, orjson.OPT_INDENT_2])
+def test_chats_under_ids_are_cases_named_after_them(option: int) -> None:
+    chats = {"": {"session_1": {"messages": MESSAGES}, "session_2": MESSAGES}}
+    found = [(case["custom_id"], case["inputs"]["trace"]) for case in cases_of(orjson.dumps(chats, option=option))]  # fmt: skip
+    assert found == [("session_1", {"messages": MESSAGES}), ("session_2", MESSAGES)]

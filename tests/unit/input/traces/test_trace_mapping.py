@@ -8,6 +8,7 @@ import pytest
 
 from weighbridge.errors import MappingError
 from weighbridge.settings import Settings
+from weighbridge.traces import read_trace
 from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 
@@ -124,6 +125,72 @@ def test_the_lines_of_each_run_are_a_trace_where_the_mapping_names_their_id(tmp_
     assert "no line has the id of its run at '/of'" in line.fault.message
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_items_of_a_list_are_lines_too(tmp_path, indent):
+    items = [{**event, "of": run} for event, run in zip(EVENTS, "ab", strict=True)]
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: /of')
+    found = cases_of(tmp_path, json.dumps(items, indent=indent), mapping, name="all.json")
+    assert found == [("a", ["llm"]), ("b", ["tool"])]
+    mapping = mapping.replace("lines: /of", "lines: together")
+    found = cases_of(tmp_path, json.dumps(items, indent=indent), mapping, name="all.json")
+    assert found == [("all.json", ["llm", "tool"])]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_each_item_of_a_list_may_be_a_trace_of_one_step(tmp_path, indent):
+    mapping = MAPPING.replace("steps: /events", 'traces: ""\nsteps: ""')
+    found = cases_of(tmp_path, json.dumps(EVENTS, indent=indent), mapping, name="all.json")
+    assert [types for _, types in found] == [["llm"], ["tool"]]
+
+
+def test_traces_may_be_the_values_of_an_object_whose_keys_are_their_ids(tmp_path):
+    runs = {"u1": {"events": EVENTS}, "u2": {"run": "own", "events": EVENTS[:1]}}
+    mapping = MAPPING + "traces: /of/*"
+    found = cases_of(tmp_path, json.dumps({"of": runs}), mapping)
+    assert found == [("u1", ["llm", "tool"]), ("own", ["llm"])]
+    (line,) = lines_of(tmp_path, json.dumps({"of": 5}), mapping)
+    assert "there is no array of traces at '/of/*'" in line.fault.message
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_damaged_line_is_an_error_of_its_own_and_leaves_the_counts_at_least(tmp_path, runs):
+    whole = [json.dumps({**event, "of": number % runs}) for number, event in enumerate(EVENTS)]
+    lines = ["", whole[0], "starting up", '{"kind": "model", "loss": NaN}', whole[1], '{"cut": "of']
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: /of')
+    *cases, not_json, with_nan = lines_of(tmp_path, "\n".join(lines), mapping)[1:]
+    for case in cases:
+        trace = read_trace(json.loads(case.raw)["inputs"]["trace"])
+        assert (
+            trace.missing["tool_calls"]
+            == "what 3 damaged lines of the session recorded is not known"
+        )
+    assert len(cases) == runs
+    assert not_json.fault.message == "lines 3 and 6 are not JSON"
+    assert "the other lines were read, so that counts are lower bounds" in not_json.fault.hint
+    assert with_nan.fault.message == "line 4 has NaN or Infinity, which are not JSON"
+    assert with_nan.fault.code == "NUMBER_OUT_OF_RANGE"
+
+
+def test_a_file_of_which_no_line_is_json_has_only_its_fault(tmp_path):
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: together')
+    (line,) = lines_of(tmp_path, "starting up\ndone\n", mapping)
+    assert line.fault.message == "lines 1 and 2 are not JSON"
+    assert "other lines" not in line.fault.hint
+    assert line.size == len("starting up\ndone\n")
+
+
+def test_the_file_of_a_mapping_says_what_has_failed_and_what_is_left_out(tmp_path):
+    mapping = """
+steps: /events
+step: {type: /kind, types: {"f*": tool, "": skip}, name: /kind, failed_when: {/ok: false, /state: [error, 7]}}
+"""
+    events = [{"kind": "f1", "ok": False}, {"kind": "f2", "state": 7}, {"kind": "f3"}, {"pid": 3}]
+    (line,) = lines_of(tmp_path, json.dumps({"events": events}), mapping)
+    steps = json.loads(line.raw)["inputs"]["trace"]["steps"]
+    found = [(step["name"], step.get("error")) for step in steps]
+    assert found == [("f1", "ok: false"), ("f2", "state: 7"), ("f3", None)]
+
+
 def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
     whole = json.dumps({"run": "a", "events": EVENTS})
     other = json.dumps({"events": [{"kind": "tick"}]})
@@ -149,6 +216,13 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
         ("steps: /e\ncalls: /c", "calls is not an object"),
         ("steps: /e\nlines: each", "all lines of a file are one trace"),
+        ("steps: /e\nstep: {failed_when: false}", "line 2: failed_when is not an object"),
+        (
+            "steps: /e\nstep: {failed_when: {ok: false}}",
+            "'ok' in failed_when is not a JSON Pointer",
+        ),
+        ("steps: /e\nstep: {failed_when: {/ok: null}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: []}}", "'/ok' in failed_when has no texts"),
         ("[1]", "the mapping is not an object"),
         ("steps: /e\nstep: !!python/name:os.system {}", "tag"),
     ],

@@ -538,6 +538,51 @@ def test_an_answer_beside_the_messages_is_the_last_of_them(key, wrap):
     assert trace.not_carried == ()
 
 
+UNANSWERED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+
+
+@pytest.mark.parametrize("key", ["output", "completion", "model_output"])
+@pytest.mark.parametrize("wrap", [str, lambda text: [text], lambda text: [{"text": text}]])
+def test_a_text_beside_a_request_is_its_answer(key, wrap):
+    row = {
+        "messages": UNANSWERED,
+        key: wrap("Hello"),
+        "usage": {"input_tokens": 9, "output_tokens": 2},
+    }
+    [answer] = read_trace(row).steps_of("llm")
+    assert (answer.output, answer.usage) == ("Hello", Usage(9, 2))
+    assert "llm_calls" not in read_trace(row).missing
+
+
+def test_a_list_with_an_empty_text_is_the_answer_of_a_model_that_said_nothing():
+    trace = read_trace({"messages": UNANSWERED, "output": [""]})
+    assert [step.type for step in trace.steps][2:] == ["llm"]
+    assert "llm_calls" not in trace.missing
+
+
+def test_a_list_with_the_one_message_of_an_answer_is_read():
+    trace = read_trace({"messages": UNANSWERED, "output": [asks(call("a"), content="I look.")]})
+    assert [step.name for step in trace.steps_of("tool")] == ["search"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{"answer": "42"}, {"answer": ["42"]}, {"output": {"graph": []}}, {"output": ["one", "two"]}],
+)
+def test_what_may_be_the_answer_of_a_request_leaves_its_calls_unknown(beside):
+    trace = read_trace({"messages": UNANSWERED, **beside})
+    assert not trace.steps_of("llm")
+    assert "in a form that is not read" in trace.missing["llm_calls"]
+
+
+@pytest.mark.parametrize("key", ["answer", "output", "completion"])
+def test_a_text_beside_messages_that_a_model_ended_is_no_further_answer(key):
+    chat = [*UNANSWERED, {"role": "assistant", "content": "The answer is 42."}]
+    trace = read_trace({"messages": chat, key: "42"})
+    assert [step.output for step in trace.steps_of("llm")] == ["The answer is 42."]
+    assert "llm_calls" not in trace.missing
+
+
 def test_calls_of_another_choice_are_no_calls_that_were_not_made():
     said = {"message": {"role": "assistant", "content": "Looking."}}
     trace = read_trace({"choices": [said, {"message": asks(call("a"))}]})

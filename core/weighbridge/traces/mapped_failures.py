@@ -1,0 +1,41 @@
+"""Failures of steps, calls and results in a mapped trace: an error that is recorded, or a value that shows one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FailingValues = dict[str, tuple[Any, ...]]
+"""Values that show a failure, such as `false` or `timeout`, by the JSON Pointers of where they stand."""
+
+
+def first_error(recorded: Iterable[Any]) -> str | bool | None:
+    """Return the first of the values at the pointers of an error that is one, as a text or true.
+
+    An exit code of 0, false, and an empty text, array or object are no errors.
+    """
+    held = next(filter(None, recorded), None)
+    if held is None or held is True or isinstance(held, str):
+        return held
+    if isinstance(held, int | float):
+        return f"code {held}"
+    message = held.get("message") if isinstance(held, dict) else None
+    return message if isinstance(message, str) and message else json.dumps(held)
+
+
+def shown_failure(found: Mapping[str, Any], failing: FailingValues) -> str | None:
+    """Return the first value that shows a failure, in words such as `success: false`; `found` has the values at the pointers."""
+    for pointer, values in failing.items():
+        held = found.get(pointer)
+        if any(_are_equal(held, value) for value in values):
+            name = pointer.rpartition("/")[2] or "value"
+            return f"{name}: {held if isinstance(held, str) else json.dumps(held)}"
+    return None
+
+
+def _are_equal(held: Any, value: Any) -> bool:
+    # False equals 0 in Python, but is another value in JSON.
+    return bool(held == value) and isinstance(held, bool) == isinstance(value, bool)

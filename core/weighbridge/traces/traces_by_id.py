@@ -1,0 +1,50 @@
+"""Chats in an object under the ids of their sessions or users: `{"session-1": {"messages": [...]}}`, or `{"u1": [...]}`."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from weighbridge.traces.recognition import recognised
+from weighbridge.traces.wrappers import names_text
+
+_LOOKED_AT = 20  #: number of chats that are recognised, before the others are taken for chats, too
+
+
+def traces_by_id(value: Any) -> list[tuple[str, Any]] | None:
+    """Return the chats in an object, each with its id; the ids may be below one further level of keys. None for any other value.
+
+    An object in a known format is not looked into; the caller has tried this.
+    """
+    if type(value) is not dict or not value:
+        return None
+    if _are_chats(value):
+        return list(value.items())
+    if not all(type(held) is dict and _are_chats(held) for held in value.values()):
+        return None
+    return [
+        (key if len(value) == 1 else f"{outer}/{key}", chat)
+        for outer, held in value.items()
+        for key, chat in held.items()
+    ]
+
+
+def _are_chats(value: dict[str, Any]) -> bool:
+    is_listed = any(type(held) is list for held in value.values())
+    return (
+        bool(value)
+        and all(map(_may_be_chat, value.values()))
+        and not any(map(names_text, value))
+        # A plain name may also be that of a column.
+        and ((len(value) > 1 and not is_listed) or all(map(_has_digit, value)))
+        and all(map(recognised, islice(value.values(), _LOOKED_AT)))
+    )
+
+
+def _may_be_chat(held: Any) -> bool:
+    messages = held.get("messages") if type(held) is dict else held
+    return type(messages) is list and bool(messages)
+
+
+def _has_digit(key: str) -> bool:
+    return any(map(str.isdigit, key))

@@ -1,0 +1,72 @@
+"""The values on the lines of a file of which all lines belong together, and what is wrong with the other lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import Fault
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.jobs.line import JSON_SPACE
+from weighbridge.traces.fields import json_in
+from weighbridge_producer.input.traces.documents import OTHERS_WERE_READ, lines_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weighbridge_producer.input.source_lines import SourceLine
+
+
+@dataclass(slots=True)
+class LineValues:
+    """The values of lines, and the numbers of the lines that have none."""
+
+    values: list[Any] = field(default_factory=list)
+    not_json: list[int] = field(default_factory=list)
+    with_nan: list[int] = field(
+        default_factory=list
+    )  #: lines that are JSON but for NaN or Infinity
+
+    @property
+    def unread(self) -> int:
+        """The number of lines that were not read."""
+        return len(self.not_json) + len(self.with_nan)
+
+    def faults(self) -> list[Fault]:
+        """Return a fault for the lines that are no JSON, and one for those with NaN."""
+        others = f"; {OTHERS_WERE_READ}" if self.values else ""
+        found = []
+        if self.not_json:
+            text = f"{lines_named(self.not_json)} {'is' if len(self.not_json) == 1 else 'are'} not JSON"
+            hint = f"write one JSON value per line{others}"
+            found.append(Fault(ErrorCode.INVALID_JSON, text, hint))
+        if self.with_nan:
+            has = "has" if len(self.with_nan) == 1 else "have"
+            text = f"{lines_named(self.with_nan)} {has} NaN or Infinity, which are not JSON"
+            hint = f"write null or a string instead{others}"
+            found.append(Fault(ErrorCode.NUMBER_OUT_OF_RANGE, text, hint))
+        return found
+
+
+def line_values(lines: Iterable[SourceLine], first: int) -> LineValues:
+    """Return the values on lines, of which the first has the number given; blank lines have none."""
+    read = LineValues()
+    for number, line in enumerate(lines, first):
+        raw = line.raw.strip(JSON_SPACE)
+        if not raw:
+            continue
+        try:
+            read.values.append(json_in(raw))
+        except ValueError:
+            (read.with_nan if _has_nan(raw) else read.not_json).append(number)
+    return read
+
+
+def _has_nan(raw: bytes) -> bool:
+    constants: list[str] = []
+    try:
+        json.loads(raw, parse_constant=constants.append)
+    except (ValueError, RecursionError):
+        return False
+    return bool(constants)
