@@ -233,7 +233,7 @@ class TraceError(WeighbridgeError):
 
 
 class UnknownTraceFormatError(TraceError):
-    """The trace is in no known format."""
+    """The trace is in no known format; `weighbridge trace map FILE` drafts a mapping for one of your own."""
 
     code = "UNKNOWN_TRACE_FORMAT"
 

@@ -391,12 +391,68 @@ def test_traces_in_a_format_of_ones_own_are_refused_with_the_option_that_describ
     (tmp_path / "runs.jsonl").write_text(json.dumps({**HOUSE_TRACE, "tools": 1}) + "\n")
     for file in ("main.json", "runs.jsonl"):
         ended = cli("run", file, "-g", "loop")
-        assert (ended.status, "--trace-mapping FILE describes it" in ended.err) == (1, True)
+        assert (ended.status, "--trace-mapping FILE reads them" in ended.err) == (1, True)
     rows = [{"id": n, "log": [{"role": "user", "content": "Hi"}]} for n in (1, 2)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     ended = cli("run", "rows.jsonl", "-g", "loop")
     assert "--map custom_id=id,trace=log" in ended.err
     assert "--trace-mapping" not in ended.err
+
+
+def test_a_mapping_is_drafted_for_a_format_that_is_not_known_and_read_with_what_it_gives(
+    cli, tmp_path
+):
+    (tmp_path / "my runs.json").write_text(json.dumps(HOUSE_TRACE))
+    command = "weighbridge trace map 'my runs.json'"
+    for words in (
+        ("run", "my runs.json", "-g", "loop"),
+        ("submit", "my runs.json", "-g", "loop"),
+        ("trace", "convert", "my runs.json"),
+    ):
+        assert f"`{command}` drafts" in cli(*words).err
+    refused = cli("trace", "check", "my runs.json", "--json")
+    assert f"`{command}` drafts" in json.loads(refused.out)["files"][0]["errors"][0]["hint"]
+    drafted = cli("trace", "map", "my runs.json", "-o", "map.yaml")
+    assert (drafted.status, "1 trace, 2 steps, 1 model call, 1 tool call" in drafted.out) == (
+        0,
+        True,
+    )
+    next_step = drafted.out.split("weighbridge ")[1].splitlines()[0]
+    assert next_step == "trace check 'my runs.json' --trace-mapping map.yaml"
+    checked = cli("trace", "check", "my runs.json", "--trace-mapping", "map.yaml")
+    assert (checked.status, "1 model call, 1 tool call" in checked.out) == (0, True)
+    before = (tmp_path / "map.yaml").read_bytes()
+    again = cli("trace", "map", "my runs.json", "-o", "map.yaml")
+    assert (again.status, "exists already" in again.err) == (1, True)
+    printed = cli("trace", "map", "my runs.json")
+    assert (printed.out.encode(), (tmp_path / "map.yaml").read_bytes()) == (before, before)
+    assert "1 model call, 1 tool call" in printed.err
+
+
+def test_no_mapping_is_drafted_for_a_known_format_nor_for_what_has_no_steps(cli, tmp_path):
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    (tmp_path / "chat.json").write_text(json.dumps({"messages": messages}))
+    known = cli("trace", "map", "chat.json", "-o", "map.yaml")
+    assert (known.status, "known format, openai-chat" in known.out) == (0, True)
+    assert json.loads(cli("trace", "map", "chat.json", "--json").out)["format"] == "openai-chat"
+    (tmp_path / "scores.json").write_text(json.dumps({"rows": [{"score": 1}]}))
+    (tmp_path / "case.jsonl").write_text(
+        json.dumps({"custom_id": "1", "inputs": {"agent_response": "x"}}) + "\n"
+    )
+    (tmp_path / "text.log").write_text("hello\n")
+    (tmp_path / "damaged.json").write_text(
+        '{"format": "weighbridge", "steps": [{"type": "magic"}]}'
+    )
+    for file, why in (
+        ("scores.json", "none of its arrays of objects is like the steps of a run"),
+        ("case.jsonl", "no trace, but the inputs agent_response"),
+        ("text.log", "not JSON"),
+        ("damaged.json", "magic"),
+        ("none.json", "is not a file"),
+    ):
+        ended = cli("trace", "map", file, "-o", "map.yaml")
+        assert (ended.status, why in ended.err, file in ended.err) == (1, True, True)
+    assert not (tmp_path / "map.yaml").exists()
 
 
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from weighbridge.errors import GraderSpecError, LineError
-from weighbridge.grading.hints import OWN_COLUMNS, hint_for
+from weighbridge.grading.hints import OWN_COLUMNS, OWN_FORMAT, hint_for
 from weighbridge.grading.simple_case import Case, read_simple_case
 from weighbridge.grading.strict_json import decode_line
 from weighbridge.jobs.error_codes import ErrorCode
@@ -93,7 +93,7 @@ def _reject_non_case(value: dict[str, Any]) -> None:
         raise LineError(
             ErrorCode.MISSING_FIELD,
             f"not a case (missing {lacking}) and not a recognised trace format",
-            advice or f"{_found_instead('inputs', value) or _NEEDED}; {OWN_COLUMNS}",
+            advice or f"{_found_instead('inputs', value) or _NEEDED}; {OWN_COLUMNS}; {OWN_FORMAT}",
         )
 
 

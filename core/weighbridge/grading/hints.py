@@ -10,12 +10,16 @@ from weighbridge.traces.split import is_trace
 
 _LOOKED_AT = 50  #: fields of an object
 OWN_COLUMNS = "rows with columns of their own need a mapping: --map, or `mapping` over HTTP"
+OWN_FORMAT = (
+    "traces in a format of your own need a trace mapping, see docs/how-to/write-an-importer.md"
+)
 TRACE_AMONG_CASES = (
     "this is a trace, but the file has cases: to make it a case, put it into inputs.trace"
 )
 _OF_ANOTHER_FORMAT = (
     f'a case needs "custom_id" and "inputs"; {OWN_COLUMNS}; a trace of another format can be described in a mapping file '
-    "(--trace-mapping), and `weighbridge trace formats` lists the known ones"
+    "(--trace-mapping), which `weighbridge trace map FILE` drafts, see docs/how-to/write-an-importer.md; and `weighbridge trace"
+    " formats` lists the known ones"
 )
 
 

@@ -64,14 +64,22 @@ def recognised(value: Any) -> FoundFormat | None:
     return None
 
 
-def hint_for_unknown(value: Any) -> str:
-    """Return the hint for a value of unknown shape: advice on it if there is any, and how other formats are read."""
+def hint_for_unknown(value: Any, file: str = "FILE") -> str:
+    """Return the hint for a value of unknown shape: advice on it if there is any, and how other formats are read.
+
+    `file` is the name of its file as a word of a command.
+    """
     advice = advice_on(value)
     others = (
-        "a mapping file describes other formats (--trace-mapping); "
-        "`weighbridge trace formats` lists the known ones"
+        f"a mapping file describes other formats (--trace-mapping): {hint_command(file)} drafts one, and "
+        "docs/how-to/write-an-importer.md explains it; `weighbridge trace formats` lists the known ones"
     )
     return f"{advice}; {others}" if advice else others
+
+
+def hint_command(file: str = "FILE") -> str:
+    """Return the command that drafts a mapping file, as hints have it."""
+    return f"`weighbridge trace map {file}`"
 
 
 def advice_on(value: Any) -> str:

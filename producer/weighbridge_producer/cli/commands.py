@@ -60,7 +60,7 @@ COMMANDS = {
     "graders": Entry(
         "graders", "List the installed graders, describe one, or measure its CPU time."
     ),
-    "trace": Entry("traces", "Show, check and convert traces."),
+    "trace": Entry("traces", "Show, check and convert traces, and draft trace mappings."),
     "settings": Entry("settings", "Print the settings, with their defaults and values."),
     "errors": Entry("settings", "Print what error codes mean."),
     "keys": Entry("keys", "Create, list and revoke API keys."),

@@ -76,7 +76,8 @@ def _own_traces(seen: SeenRows) -> str:
     if path and any(is_trace(json_within(value_of(path).of(row, 1))) for row in seen.rows):
         return ""
     return (
-        "if these are traces in a format of your own, --trace-mapping FILE describes it: see"
+        f"if these are traces in a format of your own, `weighbridge trace map {shlex.quote(seen.file)}` drafts a mapping file"
+        " for it, and --trace-mapping FILE reads them with it: see"
         " docs/how-to/write-an-importer.md#describe-it-in-a-mapping-file in the repository"
     )
 

@@ -20,6 +20,8 @@ from weighbridge_producer.gating.gates import ERROR
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rich.console import Console
+
     from weighbridge.errors import Fault
     from weighbridge.graders.budget.limit_table import Measured
     from weighbridge.traces import Capability
@@ -77,12 +79,12 @@ def check(
     """
     mapping = trace_mapping_of(trace_mapping)
     named = _files(files, mapping, maps)
-    checked = [_checked(each, mapping, maps, is_only=len(named) == 1) for each in named]
+    checked = [checked_file(each, mapping, maps, is_only=len(named) == 1) for each in named]
     if as_json:
         print_json({"files": [asdict(each) for each in checked]})
     else:
         for each in checked:
-            _print_file(each)
+            print_file(each)
         _print_sum(checked)
     if any(each.errors or not each.traces for each in checked):
         raise typer.Exit(ERROR)
@@ -109,7 +111,7 @@ def _files(
     return source.files
 
 
-def _checked(
+def checked_file(
     named: InputFile | str,
     mapping: TraceMapping | None,
     maps: list[str] | None,
@@ -178,28 +180,29 @@ def _read(found: NamedTrace) -> CheckedTrace:
     )
 
 
-def _print_file(checked: CheckedFile) -> None:
+def print_file(checked: CheckedFile, to: Console = out) -> None:
+    """Print what was read from a file."""
     formats = ", ".join(dict.fromkeys(trace.format for trace in checked.traces))
     read = f"{formats}  {_counts(checked.traces)}" if checked.traces else "[red]not read[/]"
-    out.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
-    _print_lacks(checked.traces)
+    to.print(f"[bold]{shown(checked.file, _WIDTH)}[/]  {read}")
+    _print_lacks(checked.traces, to)
     for note in filter(
         None, (checked.prefix_note, checked.empty_sessions_note, checked.histories_note)
     ):
-        out.print(f"  [dim]{shown(note, _NOTE_WIDTH)}[/]")
+        to.print(f"  [dim]{shown(note, _NOTE_WIDTH)}[/]")
     if pointers := checked.pointers_without_value:
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
 
-        out.print(f"  [dim]{shown(without_value_note(pointers), _NOTE_WIDTH)}[/]")
+        to.print(f"  [dim]{shown(without_value_note(pointers), _NOTE_WIDTH)}[/]")
     for error in checked.errors[:_ERRORS_SHOWN]:
-        out.print(f"  [red]{error['code']}[/]: {shown(error['message'], _WIDTH)}")
+        to.print(f"  [red]{error['code']}[/]: {shown(error['message'], _WIDTH)}")
         if error["hint"]:
-            out.print(f"    {shown(error['hint'], _WIDTH)}")
+            to.print(f"    {shown(error['hint'], _WIDTH)}")
     if len(checked.errors) > _ERRORS_SHOWN:
-        out.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
+        to.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
 
 
-def _print_lacks(traces: list[CheckedTrace]) -> None:
+def _print_lacks(traces: list[CheckedTrace], to: Console) -> None:
     """Print where traces differ from their source's own totals, and what they lack, have in part, or do not carry over."""
     from weighbridge_producer.trace_view.trace_summary import lack
 
@@ -214,10 +217,10 @@ def _print_lacks(traces: list[CheckedTrace]) -> None:
         for trace in traces
         for name, why in trace.missing.items()
     )
-    _print_each("differs ", Counter(differing), of)
-    _print_each("", Counter(lacks), of)
-    _print_each("", Counter(_lower_bounds(traces)), of)
-    _print_each("not carried over: ", Counter(_not_carried(traces)), 1)
+    _print_each("differs ", Counter(differing), of, to)
+    _print_each("", Counter(lacks), of, to)
+    _print_each("", Counter(_lower_bounds(traces)), of, to)
+    _print_each("not carried over: ", Counter(_not_carried(traces)), 1, to)
 
 
 def _not_carried(traces: list[CheckedTrace]) -> Iterator[str]:
@@ -283,11 +286,11 @@ def _counts(traces: list[CheckedTrace]) -> str:
     return ", ".join(parts)
 
 
-def _print_each(what: str, counted: Counter[str], of: int) -> None:
+def _print_each(what: str, counted: Counter[str], of: int, to: Console) -> None:
     """Print statements, each with the number of the file's traces that it applies to."""
     for text, count in counted.items():
         share = "" if count == of else f" ({count:,} of {of:,} traces)"
-        out.print(f"  [dim]{what}{shown(text, _WIDTH)}{share}[/]")
+        to.print(f"  [dim]{what}{shown(text, _WIDTH)}{share}[/]")
 
 
 def _print_sum(checked: list[CheckedFile]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import typer
@@ -26,7 +28,7 @@ from weighbridge.settings import MIB, read_settings
 from weighbridge.text import pluralize
 from weighbridge.traces import read_traces
 from weighbridge.traces.fields import json_in
-from weighbridge.traces.recognition import described, hint_for_unknown
+from weighbridge.traces.recognition import described, hint_command, hint_for_unknown
 from weighbridge.traces.split import is_trace
 from weighbridge_producer.cli.mapping_choice import suggested_mapping
 from weighbridge_producer.cli.reading import source_of
@@ -150,7 +152,12 @@ class Traces:
         is_of_file = error.fault.code == ErrorCode.NO_SESSIONS
         is_located = location or is_of_file or error.fault.names_line
         where = "" if is_located else f"line {self._line.number}: "
-        self._tell(error.fault.at(location), where)
+        self._tell(self._with_name(error.fault).at(location), where)
+
+    def _with_name(self, fault: Fault) -> Fault:
+        """Return a fault whose hint has the name of the file, if it has the command that drafts a mapping for one."""
+        command = hint_command(self._word())
+        return replace(fault, hint=fault.hint.replace(hint_command(), command))
 
     def prefix_note(self) -> str:
         """Return what was left out before the JSON of each line read so far; empty if there was nothing."""
@@ -180,7 +187,7 @@ class Traces:
         lines = first if self.lost == 1 else f"{self.lost:,} lines, the first of them {first}"
         return UnknownTraceFormatError(
             f"not a recognised trace format: {lines}",
-            hint_for_unknown(self._unknown if self.lost > 1 else self._unknown[0]),
+            hint_for_unknown(self._unknown if self.lost > 1 else self._unknown[0], self._word()),
         ).fault
 
     def _with_unknown(self, error: LineError | TraceError) -> LineError | TraceError:
@@ -192,7 +199,12 @@ class Traces:
         if len(self._unknown) < _KEPT_UNKNOWN:
             self._unknown.append(value)
         text = f"not a recognised trace format: {described(value)}"
-        return UnknownTraceFormatError(text, hint_for_unknown(value))
+        return UnknownTraceFormatError(text, hint_for_unknown(value, self._word()))
+
+    def _word(self) -> str:
+        """Return the name of the file as a word of a command; FILE if there may be several, or it is a pipe."""
+        name = self._file if isinstance(self._file, str) else ""
+        return shlex.quote(name) if Path(name).is_file() else "FILE"
 
     def about_how_many(self) -> str:
         """Return the number of traces as text if it is cheap to count; empty if it is one or unknown."""

@@ -27,6 +27,7 @@ from weighbridge_producer.cli.show import (
 )
 from weighbridge_producer.cli.timeline import print_steps, print_trace
 from weighbridge_producer.cli.trace_check import check
+from weighbridge_producer.cli.trace_map import draft_mapping
 from weighbridge_producer.gating.gates import ERROR
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ File = Annotated[str, typer.Argument(metavar="FILE", help=opt.CASES_HELP)]
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help="Show, check and convert traces.", no_args_is_help=True)
+    group = typer.Typer(
+        help="Show, check and convert traces, and draft trace mappings.",
+        no_args_is_help=True,
+    )
     for command in (show, check, convert, formats):
         group.command()(command)
+    group.command("map")(draft_mapping)
     app.add_typer(group, name="trace")
 
 

@@ -62,7 +62,7 @@ def as_cases(
     every = chain(opening.unread, [head], lines)
     is_one_of_several = wrapper.is_one_of_several
     if kind is InputKind.CASES and is_one_of_several and not head.fault and is_unknown(head.raw):
-        yield from without_unknown(every)
+        yield from without_unknown(every, wrapper.name)
     elif kind is InputKind.CASES:
         if on_cases:
             on_cases()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import orjson
@@ -42,7 +43,7 @@ def is_unknown(raw: bytes) -> bool:
     return not (is_result(value) or is_trace(value) or opens_session(value))
 
 
-def without_unknown(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
+def without_unknown(lines: Iterator[SourceLine], file: str) -> Iterator[SourceLine]:
     """Yield a file's lines unchanged, but one fault for its unknown ones if they are the first thousand, or all of them.
 
     The fault comes last, and has the place of the first line. Lines that are together too large to be kept are unchanged.
@@ -81,7 +82,7 @@ def without_unknown(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
     if first is None or count < _FEWEST:
         yield from held.lines()
         return
-    yield SourceLine(first.raw, _fault(shown, count), size, first.origin)
+    yield SourceLine(first.raw, _fault(shown, count, file), size, first.origin)
 
 
 def _is_like(raw: bytes, shapes: Collection[frozenset[str]]) -> bool:
@@ -96,7 +97,11 @@ def _is_like(raw: bytes, shapes: Collection[frozenset[str]]) -> bool:
     return is_unknown(raw)
 
 
-def _fault(shown: list[Any], count: int) -> Fault:
+def _fault(shown: list[Any], count: int, file: str) -> Fault:
     first = described(shown[0]) if shown else "very long"
     text = f"{count:,} lines are neither cases nor traces in a known format; the first of them is {first}"
-    return Fault(ErrorCode.MISSING_FIELD, text, f"{hint_for_unknown(shown)}; {OWN_COLUMNS}")
+    return Fault(
+        ErrorCode.MISSING_FIELD,
+        text,
+        f"{hint_for_unknown(shown, shlex.quote(file))}; {OWN_COLUMNS}",
+    )

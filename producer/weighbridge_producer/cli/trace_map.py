@@ -1,0 +1,189 @@
+"""`trace map`: drafts a trace mapping for a file that no importer recognises."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from weighbridge.errors import InputError, MappingNeededError, OutputError, TraceError
+from weighbridge.jobs.error_codes import ErrorCode
+from weighbridge.text import pluralize
+from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.show import err, out, print_json, shown, stdout_bytes
+from weighbridge_producer.cli.trace_check import checked_file, print_file
+
+if TYPE_CHECKING:
+    from weighbridge.errors import Fault
+    from weighbridge_producer.cli.trace_check import CheckedFile
+    from weighbridge_producer.input.trace_drafts.beginning import Beginning
+
+_LINES_TRIED = (
+    50  #: without a trace in a known format, after which the others are taken to have none either
+)
+#: Errors of files whose format is known.
+_OF_KNOWN_FORMATS = frozenset([TraceError.code, ErrorCode.NO_SESSIONS])
+_NAME_WIDTH = 300
+_MAPPING = "MAPPING.yaml"  #: in commands, if the draft was not written to a file
+
+
+def draft_mapping(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A JSON or JSON Lines file with recorded runs.")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="MAPPING.yaml",
+            help="The file to write, which must not exist yet (default: standard output).",
+            callback=opt.utf8,
+        ),
+    ] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Draft a trace mapping for a FILE in a format that is not known, and report what it gives.
+
+    The draft is made from the beginning of the file. What is uncertain in it has a remark.
+
+    Exit status: 0 when it was made or the format is known, 1 when none can be made or something went wrong.
+    """
+    from weighbridge_producer.input.trace_drafts.beginning import read_beginning
+    from weighbridge_producer.input.trace_drafts.draft_text import comment, remarks_in, text_of
+    from weighbridge_producer.input.trace_drafts.drafting import draft_of
+
+    path = Path(file)
+    if not path.is_file():
+        raise InputError(f"{file!r} is not a file", "a draft is made from one file of JSON")
+    if output and Path(output).exists():
+        raise OutputError(f"{output!r} exists already; write the draft to another file")
+    if known := _known_format(file):
+        _print_known(file, known, as_json=as_json)
+        return
+    try:
+        beginning = read_beginning(path)
+        draft = draft_of(beginning)
+    except InputError as error:
+        raise InputError(f"{file!r}: {error.message}", error.hint) from None
+    name = comment(path.name)
+    headers = [
+        f"A draft of a trace mapping for {name}, made from {beginning.what} by `weighbridge trace map`.",
+        "Check each line that has a remark. docs/how-to/write-an-importer.md explains the keys.",
+    ]
+    text = text_of(draft, headers)
+    checked = _checked(path, beginning, text)
+    if output:
+        _write(Path(output), text)
+    commands = _commands(file, output or _MAPPING)
+    if as_json:
+        of_draft = {"made_from": beginning.what, "mapping": text, "remarks": remarks_in(draft)}
+        given = {"written_to": output, "checked": asdict(checked), "commands": commands}
+        print_json({"file": file, "format": None, **of_draft, **given})
+        return
+    _print(checked, beginning, text, output, remarks_in(draft), commands)
+
+
+def _known_format(file: str) -> str:
+    """Return the format of the first trace in a file that is in a known one; empty if there is none.
+
+    Raises InputError if it is a file of cases for graders of answers, or of damaged traces in a known format, and
+    MappingNeededError if it is a table.
+    """
+    from weighbridge_producer.cli.trace_input import Traces
+
+    faults: list[Fault] = []
+
+    def lose(fault: Fault, _where: str) -> None:
+        faults.append(fault)
+        if len(faults) == _LINES_TRIED:
+            raise _EnoughError
+
+    traces = Traces(file, None, lose)
+    try:
+        found = next(iter(traces), None)
+    except _EnoughError:
+        found = None
+    except MappingNeededError as error:
+        if file.lower().endswith((".json", ".jsonl", ".ndjson")):
+            return ""
+        raise error from None
+    if found:
+        return found.trace.format
+    fault = traces.fault_of_all()
+    fault = next((each for each in faults if each.code in _OF_KNOWN_FORMATS), fault)
+    if fault and fault.code in {ErrorCode.MISSING_FIELD, *_OF_KNOWN_FORMATS}:
+        raise InputError(f"{file!r}: {fault.message}", fault.hint)
+    return ""
+
+
+class _EnoughError(Exception):
+    """Enough lines of a file were tried."""
+
+
+def _checked(path: Path, beginning: Beginning, text: str) -> CheckedFile:
+    """Return what a mapping gives on a file or, if only its beginning was read, on that."""
+    from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
+
+    with TemporaryDirectory() as folder:
+        mapping_file = Path(folder) / _MAPPING
+        mapping_file.write_text(text, encoding="utf-8")
+        read = path
+        if not beginning.is_whole:
+            read = Path(folder) / "beginning.jsonl"
+            read.write_bytes(b"\n".join(map(orjson.dumps, beginning.values)))
+        checked = checked_file(str(read), read_trace_mapping(mapping_file), None, is_only=True)
+    checked.file = str(path)
+    return checked
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def _commands(file: str, mapping: str) -> list[str]:
+    named = f"{shlex.quote(file)} --trace-mapping {shlex.quote(mapping)}"
+    return [f"weighbridge trace check {named}", f"weighbridge run {named} --grader loop"]
+
+
+def _print_known(file: str, known: str, *, as_json: bool) -> None:
+    command = f"weighbridge trace check {shlex.quote(file)}"
+    if as_json:
+        fields: dict[str, Any] = {"file": file, "format": known, "mapping": None}
+        print_json({**fields, "commands": [command]})
+        return
+    out.print(
+        f"{shown(file, _NAME_WIDTH)} is in a known format, {shown(known)}: it needs no mapping, and none was written"
+    )
+    out.print(f"what it has: {shown(command)}", soft_wrap=True)
+
+
+def _print(
+    checked: CheckedFile,
+    beginning: Beginning,
+    text: str,
+    output: str | None,
+    remarks: int,
+    commands: list[str],
+) -> None:
+    to = out if output else err
+    if not output:
+        stdout = stdout_bytes()
+        stdout.write(text.encode())
+        stdout.flush()
+    where = shown(output, _NAME_WIDTH) if output else "draft"
+    told = f"{pluralize(remarks, 'remark')} to check" if remarks else "no remarks"
+    to.print(f"{where}: made from {beginning.what}, with {told}")
+    print_file(checked, to)
+    to.print("next, correct the draft, and")
+    for command in commands:
+        to.print(f"  {shown(command)}", soft_wrap=True)

@@ -1,0 +1,99 @@
+"""The arrays in a file that may be of the steps of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.traces.mapped_format import resolve
+from weighbridge_producer.input.trace_drafts.observed import escaped
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.trace_drafts.beginning import Beginning
+
+_DEPTH = 4
+_KEYS = 60
+_ARRAYS = 60
+_ENTRIES = 3_000  #: looked at, of all arrays of a candidate together
+_RUNS = 1_000
+_KEY_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An array of objects that may be the steps of a run, or the arrays of several runs."""
+
+    steps: str
+    traces: str | None
+    has_lines: bool  #: True if the lines of the file are the steps
+    owners: list[Any]  #: the value of each run
+    runs: list[list[Any]]  #: the steps of each run
+    without: int = 0  #: number of runs without such an array
+
+    @property
+    def entries(self) -> list[Any]:
+        """The steps of all runs."""
+        return [entry for run in self.runs for entry in run][:_ENTRIES]
+
+
+def candidates(beginning: Beginning) -> list[Candidate]:
+    """Return the arrays of objects that a file has."""
+    if beginning.has_lines:
+        rows = beginning.values
+        found = [Candidate("", None, True, [None], [rows])] if _are_objects(rows) else []
+        return found + list(_nested(rows, None))
+    (document,) = beginning.values
+    if type(document) is list:
+        found = [Candidate("", None, False, [None], [document])] if _are_objects(document) else []
+        return found + list(_nested(document, ""))
+    if type(document) is not dict:
+        return []
+    found = []
+    for pointer in _arrays([document]):
+        array = resolve(document, pointer)
+        if _are_objects(array):
+            found.append(Candidate(pointer, None, False, [document], [array]))
+            found += _nested(array, pointer)
+    row = Candidate("", None, True, [None], [[document]])
+    return [*found, row]
+
+
+def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
+    """Yield the arrays within the objects of a list, each of which may be a run."""
+    objects = [owner for owner in owners[:_RUNS] if type(owner) is dict]
+    if not objects:
+        return
+    for pointer in _arrays(objects):
+        arrays = [resolve(owner, pointer) for owner in objects]
+        held = [array for array in arrays if type(array) is list]
+        if all(_are_objects(array) or not array for array in held) and any(held):
+            without = len(arrays) - len(held)
+            # Without a pointer to the traces, a list is one only if each of its items has the array.
+            at = None if traces == "" and not without and len(objects) == len(owners) else traces
+            yield Candidate(pointer, at, False, objects, held, without)
+
+
+def _are_objects(array: Any) -> bool:
+    return type(array) is list and bool(array) and all(type(each) is dict for each in array)
+
+
+def _arrays(objects: Sequence[Any]) -> list[str]:
+    """Return the pointers to arrays in objects, through objects alone, in the order in which they are found."""
+    found: dict[str, None] = {}
+
+    def look(value: Any, pointer: str, depth: int) -> None:
+        for key in list(value)[:_KEYS]:
+            held = value[key]
+            inner = pointer + escaped(key)
+            if len(key) > _KEY_LENGTH or len(found) >= _ARRAYS:
+                continue
+            if type(held) is list:
+                if held and type(held[0]) is dict:
+                    found[inner] = None
+            elif type(held) is dict and depth > 1:
+                look(held, inner, depth - 1)
+
+    for each in objects:
+        look(each, "", _DEPTH)
+    return list(found)

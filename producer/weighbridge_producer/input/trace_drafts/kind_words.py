@@ -1,0 +1,63 @@
+"""What the words that tell steps apart stand for."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+LLM, TOOL, RESULT, USER, SYSTEM = "llm", "tool", "result", "user", "system"
+REQUEST = "request"  #: what is given to a model, whose answer has a step of its own
+
+
+class Meaning(NamedTuple):
+    """The type of step that a word stands for."""
+
+    type: str
+    is_request: bool = False  #: True if it is the beginning of what another step may end
+
+
+_EXACT = {
+    **dict.fromkeys(["assistant", "ai", "llm", "model", "gpt", "bot", "generation", "completion"], LLM),
+    **dict.fromkeys(["chat completion", "assistant message", "ai message", "assistant response"], LLM),
+    **dict.fromkeys(["tool", "function", "action", "mcp", "toolcall", "functioncall"], TOOL),
+    **dict.fromkeys(["observation", "result", "obs", "toolresult"], RESULT),
+    **dict.fromkeys(["user", "human", "user message", "human message", "user input", "user prompt", "user query"], USER),
+    **dict.fromkeys(["system", "developer", "system message", "system prompt"], SYSTEM),
+}  # fmt: skip
+_OF_TOOLS = frozenset({"tool", "tools", "function", "mcp"})
+_OF_MODELS = frozenset({"llm", "model", "assistant", "ai"})
+_CALLED = frozenset(
+    ["call", "called", "calls", "use", "used", "invoke", "invoked", "invocation", "start", "started", "request", "execution", "execute", "executed", "action", "run"]
+)  # fmt: skip
+_ENDED = frozenset(
+    ["result", "results", "response", "output", "return", "returned", "end", "ended", "completed", "observation", "finished"]
+)  # fmt: skip
+_ASKED = frozenset(["request", "start", "started", "input", "prompt", "call", "called"])
+_ANSWERED = frozenset(
+    ["response", "completion", "output", "result", "end", "ended", "completed", "generation", "answer", "message", "reply"]
+)  # fmt: skip
+_MOST_WORDS = 3
+
+
+def meaning_of(text: str) -> Meaning | None:
+    """Return what a word stands for; None if it is none of the usual ones."""
+    head = re.split(r"::|[:/]", text, maxsplit=1)[0]
+    words = [word.lower() for word in _WORDS.findall(head[:200])]
+    if not words or len(words) > _MOST_WORDS:
+        return None
+    if found := _EXACT.get(" ".join(words)):
+        return Meaning(found)
+    rest = set(words)
+    if rest & _OF_TOOLS and len(words) > 1:
+        if rest & _ENDED:
+            return Meaning(RESULT)
+        if rest & _CALLED and not rest & {"error", "failed"}:
+            return Meaning(TOOL)
+    if rest & _OF_MODELS and len(words) > 1:
+        if rest & _ANSWERED and not rest & {"error", "failed"}:
+            return Meaning(LLM)
+        if rest & _ASKED:
+            return Meaning(LLM, is_request=True)
+    return None

@@ -1,0 +1,126 @@
+"""The lines of a draft that say where the facts of a whole run are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.draft import Line
+from weighbridge_producer.input.trace_drafts.observed import (
+    At,
+    Observed,
+    is_amount,
+    is_count,
+    is_id,
+    is_word,
+)
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.trace_drafts.draft import Draft
+    from weighbridge_producer.input.trace_drafts.shapes import Shape
+
+_METADATA_SHOWN = 6
+_FIRST = "/0"  #: of the lines of a run, if it has but one
+
+
+def run_lines(draft: Draft, owners: Sequence[Any], shape: Shape) -> None:
+    """Add the lines on the runs, each of which is an object with an array of steps."""
+    seen = Observed(owners)
+    used = _id(draft, seen)
+    has_model = any(line.name == "model" for line in draft.lines)
+    model = seen.find(names.MODEL, is_word, depth=1)
+    if model and not has_model and "llm" in shape.type_of:
+        draft.lines.append(Line("", "model", (model.pointer,)))
+    has_usage = any(line.name.startswith("usage.") and line.is_active for line in draft.lines)
+    _usage(draft.lines, seen, has_usage=has_usage)
+    _counts(draft.lines, seen)
+    duration = seen.find(names.DURATION_MS, is_count, depth=1)
+    if duration:
+        draft.lines.append(Line("", "duration_ms", (duration.pointer,)))
+    _metadata(draft.lines, seen, used)
+
+
+def totals_lines(draft: Draft, seen: Observed) -> None:
+    """Add the lines on runs that are one object each, with totals."""
+    lines: list[Line] = []
+    _usage(lines, seen, has_usage=False)
+    _counts(lines, seen)
+    draft.lines += [
+        Line("", line.name, tuple(_FIRST + pointer for pointer in line.pointers), line.remark, line.is_active)
+        for line in lines
+    ]  # fmt: skip
+
+
+def _id(draft: Draft, seen: Observed) -> str:
+    """Add the id of each run if they differ, and return its pointer."""
+    if seen.count == 1:
+        found = seen.find(names.TRACE_ID, is_id, depth=1)
+        if found:
+            draft.lines.append(Line("", "id", (found.pointer,)))
+        return found.pointer if found else ""
+    repeated = ""
+    for name in names.TRACE_ID:
+        at = seen.find((name,), is_id, depth=1)
+        if at is None or len(at.values) < seen.count:
+            continue
+        if len(set(map(str, at.values))) == seen.count:
+            draft.lines.append(Line("", "id", (at.pointer,)))
+            return at.pointer
+        repeated = repeated or at.pointer
+    if repeated:
+        draft.lines.append(
+            Line("", "id", (repeated,), "several runs have the same", is_active=False)
+        )
+    return repeated
+
+
+def _usage(lines: list[Line], seen: Observed, *, has_usage: bool) -> None:
+    """Add the totals of tokens and cost that a run itself states."""
+    depth = 2
+    given = seen.find(names.INPUT_TOKENS, is_count, depth=depth)
+    made = seen.find(names.OUTPUT_TOKENS, is_count, depth=depth)
+    remark = "the run's own total" if has_usage else ""
+    for name, at in (("input_tokens", given), ("output_tokens", made)):
+        if at:
+            lines.append(Line("", f"usage.{name}", (at.pointer,), remark))
+    total = seen.find(names.TOTAL_TOKENS, is_count, depth=depth)
+    if total and not (given or made):
+        is_sure = total.keys[-1].startswith("total")
+        lines.append(
+            Line("", "usage.total_tokens", (total.pointer,), "" if is_sure else "taken for the total of input and output")
+        )  # fmt: skip
+    estimate = seen.find(("tokenestimate", "estimatedtokens"), is_count, depth=1)
+    if estimate and not (given or made or total):
+        lines.append(Line("", "usage.total_tokens", (estimate.pointer,), "an estimate, by its name", is_active=False))  # fmt: skip
+    cost = seen.find(names.COST, is_amount, depth=depth)
+    if cost:
+        unsure = "" if "usd" in cost.keys[-1] else "if it is in US dollars"
+        lines.append(Line("", "cost_usd", (cost.pointer,), unsure))
+
+
+def _counts(lines: list[Line], seen: Observed) -> None:
+    for name, wanted in (("llm_calls", names.TOTALS_LLM), ("tool_calls", names.TOTALS_TOOL)):
+        at: At | None = seen.find(wanted, is_count, depth=1)
+        if at:
+            lines.append(Line("", f"counts.{name}", (at.pointer,)))
+        elif name == "llm_calls" and (unsure := seen.find(names.TOTALS_UNSURE, is_count, depth=1)):
+            lines.append(
+                Line("", "counts.llm_calls", (unsure.pointer,), "if each of them is one model call", is_active=False)
+            )  # fmt: skip
+
+
+def _metadata(lines: list[Line], seen: Observed, used: str) -> None:
+    """Add short facts about the task and the outcome of a run."""
+    kept = [
+        at
+        for at in seen.all()
+        if len(at.keys) == 1
+        and at.keys[0] in names.METADATA
+        and at.pointer != used
+        and all(is_word(value) or type(value) is bool for value in at.values)
+    ]
+    for at in kept[:_METADATA_SHOWN]:
+        key = at.pointer[1:].replace("~1", "/").replace("~0", "~")
+        if "." not in key:
+            lines.append(Line("", f"metadata.{key}", (at.pointer,)))
